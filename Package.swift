@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The one list of settings that every Swift target of this package builds with.
+let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .treatWarning("ExplicitSendable", as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// Test code asks the kernel through C, where strict memory safety has nothing to say.
+let safeSettings = settings + [.strictMemorySafety()]
+
+let package = Package(
+  name: "PermissionKit",
+  products: [
+    .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
+    .executable(name: "permcheck", targets: ["permcheck"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CCap",
+      providers: [.apt(["libcap-dev", "libacl1-dev"]), .yum(["libcap-devel", "libacl-devel"])]
+    ),
+    .target(name: "PermissionKit", dependencies: ["CCap"], swiftSettings: safeSettings),
+    .target(
+      name: "PermissionKitTesting",
+      dependencies: ["PermissionKit"],
+      swiftSettings: safeSettings
+    ),
+    .executableTarget(
+      name: "permcheck",
+      dependencies: [
+        "PermissionKit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: safeSettings
+    ),
+    .target(
+      name: "OracleCorpus",
+      dependencies: ["PermissionKit"],
+      path: "Tests/Support/OracleCorpus",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "KernelConformanceTests",
+      dependencies: ["PermissionKit", "OracleCorpus"],
+      exclude: ["Oracle"],
+      swiftSettings: settings
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,139 @@
+// Typed wrappers for what Swift cannot import: variadic functions, macros, and constants whose
+// integer type comes out wrong. Each keeps the name of its system call and returns -errno.
+#ifndef CCAP_SHIM_H
+#define CCAP_SHIM_H
+
+#include <acl/libacl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <linux/videodev2.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/acl.h>
+#include <sys/capability.h>
+#include <sys/fsuid.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+// Feature macros must stay those of Swift's own Glibc module, so what _GNU_SOURCE would declare is
+// called by its number.
+#define CCAP_AT_EMPTY_PATH 0x1000
+#define CCAP_AT_STATX_DONT_SYNC 0x4000
+#define CCAP_AT_EACCESS 0x200
+
+// The fields of statx(2) that a decision depends on.
+struct ccap_stat {
+  uint32_t mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor, has_mount;
+  uint64_t inode, mount, attributes;
+};
+
+static inline int ccap_openat(int dir, const char *path, int flags, unsigned mode) {
+  int fd;
+  do fd = openat(dir, path, flags, mode);
+  while (fd < 0 && errno == EINTR);
+  return fd < 0 ? -errno : fd;
+}
+
+// statx(2) of the descriptor itself.
+static inline int ccap_statx(int fd, struct ccap_stat *out) {
+  struct statx sx;
+  if (syscall(SYS_statx, fd, "", CCAP_AT_EMPTY_PATH | CCAP_AT_STATX_DONT_SYNC,
+              STATX_BASIC_STATS | STATX_MNT_ID, &sx) != 0)
+    return -errno;
+  out->mode = sx.stx_mode;
+  out->uid = sx.stx_uid;
+  out->gid = sx.stx_gid;
+  out->rdev_major = sx.stx_rdev_major;
+  out->rdev_minor = sx.stx_rdev_minor;
+  out->dev_major = sx.stx_dev_major;
+  out->dev_minor = sx.stx_dev_minor;
+  out->has_mount = (sx.stx_mask & STATX_MNT_ID) != 0;
+  out->inode = sx.stx_ino;
+  out->mount = sx.stx_mnt_id;
+  out->attributes = sx.stx_attributes;
+  return 0;
+}
+
+static inline long ccap_getxattr(const char *path, const char *name, void *value, size_t size) {
+  ssize_t n = getxattr(path, name, value, size);
+  return n < 0 ? -errno : n;
+}
+
+static inline long ccap_readlinkat(int dir, const char *path, char *buffer, size_t size) {
+  ssize_t n = readlinkat(dir, path, buffer, size);
+  return n < 0 ? -errno : n;
+}
+
+static inline long ccap_read(int fd, void *buffer, size_t size) {
+  ssize_t n;
+  do n = read(fd, buffer, size);
+  while (n < 0 && errno == EINTR);
+  return n < 0 ? -errno : n;
+}
+
+static inline long ccap_write(int fd, const void *buffer, size_t size) {
+  ssize_t n;
+  do n = write(fd, buffer, size);
+  while (n < 0 && errno == EINTR);
+  return n < 0 ? -errno : n;
+}
+
+static inline int ccap_mkdirat(int dir, const char *path, unsigned mode) {
+  return mkdirat(dir, path, mode) != 0 ? -errno : 0;
+}
+
+static inline long ccap_getdents64(int fd, void *buffer, size_t size) {
+  long n = syscall(SYS_getdents64, fd, buffer, size);
+  return n < 0 ? -errno : n;
+}
+
+// faccessat2(2): by the effective ids; glibc's own faccessat may emulate it, so asked directly.
+static inline int ccap_faccessat2(const char *path, int mode) {
+  // The number is the same on every architecture.
+  return syscall(439, AT_FDCWD, path, mode, CCAP_AT_EACCESS) != 0 ? -errno : 0;
+}
+
+static inline int ccap_getresuid(uint32_t ids[3]) {
+  return syscall(SYS_getresuid, &ids[0], &ids[1], &ids[2]) != 0 ? -errno : 0;
+}
+
+static inline int ccap_getresgid(uint32_t ids[3]) {
+  return syscall(SYS_getresgid, &ids[0], &ids[1], &ids[2]) != 0 ? -errno : 0;
+}
+
+// The file system ids: setfsuid(2) with an impossible id changes nothing and answers the current.
+static inline uint32_t ccap_fsuid(void) { return (uint32_t)setfsuid((uid_t)-1); }
+static inline uint32_t ccap_fsgid(void) { return (uint32_t)setfsgid((gid_t)-1); }
+
+// The capabilities of the calling thread, by cap_get_proc(3), as bit masks.
+static inline int ccap_get_proc(uint64_t *effective, uint64_t *permitted) {
+  cap_t caps = cap_get_proc();
+  if (!caps) return -errno;
+  *effective = *permitted = 0;
+  for (int cap = 0; cap < 64; cap++) {
+    cap_flag_value_t on;
+    if (cap_get_flag(caps, cap, CAP_EFFECTIVE, &on) != 0) break;
+    if (on == CAP_SET) *effective |= (uint64_t)1 << cap;
+    if (cap_get_flag(caps, cap, CAP_PERMITTED, &on) == 0 && on == CAP_SET)
+      *permitted |= (uint64_t)1 << cap;
+  }
+  cap_free(caps);
+  return 0;
+}
+
+// VIDIOC_QUERYCAP, see v4l2 documentation: what this very node does, and the card's name.
+static inline int ccap_querycap(int fd, uint32_t *device_caps, char card[32]) {
+  struct v4l2_capability cap;
+  memset(&cap, 0, sizeof cap);
+  if (ioctl(fd, VIDIOC_QUERYCAP, &cap) != 0) return -errno;
+  *device_caps =
+      cap.capabilities & V4L2_CAP_DEVICE_CAPS ? cap.device_caps : cap.capabilities;
+  memcpy(card, cap.card, 32);
+  return 0;
+}
+
+#endif

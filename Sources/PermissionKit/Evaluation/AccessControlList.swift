@@ -1,0 +1,90 @@
+/// A POSIX access ACL, its entries in the order in which the file system keeps them, see acl(5).
+public struct AccessControlList: Hashable, Sendable, Codable {
+  /// What an entry is about. The values are the tags of include/uapi/linux/posix_acl.h.
+  public enum Tag: UInt16, Hashable, Sendable, Codable {
+    case owner = 0x01
+    case user = 0x02
+    case owningGroup = 0x04
+    case group = 0x08
+    case mask = 0x10
+    case other = 0x20
+  }
+
+  /// One entry; `id` means something for `user` and `group` only.
+  public struct Entry: Hashable, Sendable, Codable {
+    public var tag: Tag
+    public var id: UInt32
+    public var permissions: Permissions
+
+    public init(_ tag: Tag, id: UInt32 = Self.undefinedID, _ permissions: Permissions) {
+      self.tag = tag
+      self.id = id
+      self.permissions = permissions
+    }
+
+    /// ACL_UNDEFINED_ID, what the extended attribute holds where an id means nothing.
+    public static let undefinedID = UInt32.max
+  }
+
+  public var entries: [Entry]
+
+  public init(_ entries: [Entry]) { self.entries = entries }
+
+  /// The mask, which bounds every entry but `owner` and `other`; nil when there is none.
+  public var mask: Permissions? { entries.first { $0.tag == .mask }?.permissions }
+}
+
+// MARK: - The extended attribute
+
+extension AccessControlList {
+  /// Reads the value of `system.posix_acl_access`, as getxattr(2) gives it.
+  ///
+  /// Version 2, then entries of 8 bytes, little-endian: tag, permissions, id. See
+  /// include/uapi/linux/posix_acl_xattr.h and `posix_acl_from_xattr()` in fs/posix_acl.c.
+  ///
+  /// - Returns: Nil when the bytes are no such value: wrong version, length, tag or permissions.
+  public init?(xattr bytes: [UInt8]) {
+    func number(_ offset: Int, _ length: Int) -> UInt32 {
+      var value: UInt32 = 0
+      for index in 0..<length { value |= UInt32(bytes[offset + index]) << (8 * UInt32(index)) }
+      return value
+    }
+    guard bytes.count >= 4, (bytes.count - 4) % 8 == 0, number(0, 4) == 2 else { return nil }
+    var entries: [Entry] = []
+    entries.reserveCapacity((bytes.count - 4) / 8)
+    for offset in stride(from: 4, to: bytes.count, by: 8) {
+      let permissions = number(offset + 2, 2)
+      guard let tag = Tag(rawValue: UInt16(number(offset, 2))), permissions <= 7 else { return nil }
+      entries.append(
+        Entry(tag, id: number(offset + 4, 4), Permissions(rawValue: UInt8(permissions))))
+    }
+    let required: [Tag] = [.owner, .owningGroup, .other]
+    guard required.allSatisfy({ tag in entries.count { $0.tag == tag } == 1 }) else { return nil }
+    self.init(entries)
+  }
+
+  /// The value for setxattr(2): what `init(xattr:)` reads.
+  public var xattr: [UInt8] {
+    var bytes: [UInt8] = [2, 0, 0, 0]
+    for entry in entries {
+      for shift: UInt32 in [0, 8] { bytes.append(UInt8(entry.tag.rawValue >> shift & 0xff)) }
+      bytes += [entry.permissions.rawValue, 0]
+      for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(entry.id >> shift & 0xff)) }
+    }
+    return bytes
+  }
+}
+
+extension AccessControlList.Entry: CustomStringConvertible {
+  /// As getfacl(1) prints it with -n: `user:1000:rw-`, `mask::r--`.
+  public var description: String {
+    switch tag {
+    case .owner: "user::\(permissions)"
+    case .user: "user:\(id):\(permissions)"
+    case .owningGroup: "group::\(permissions)"
+    case .group: "group:\(id):\(permissions)"
+    case .mask: "mask::\(permissions)"
+    case .other: "other::\(permissions)"
+    }
+  }
+}

@@ -1,0 +1,371 @@
+/// Decides, on facts alone, what the kernel answers.
+///
+/// Follows the open, access and exec paths of fs/namei.c and fs/open.c (Linux 6.12 to 7.2) step
+/// by step, in their order: of several reasons to refuse, the one the kernel finds first decides.
+/// No system call is made.
+public struct AccessEvaluator: Sendable {
+  public let facts: AccessFacts
+  public let credentials: Credentials
+
+  /// By index of the mount, worked out once.
+  let traits: [Procedure.MountTraits]
+
+  public init(facts: AccessFacts, credentials: Credentials) {
+    self.facts = facts
+    self.credentials = credentials
+    traits = facts.mounts.map(Procedure.MountTraits.init)
+  }
+
+  /// Decides `question` about `path`.
+  ///
+  /// - Parameters:
+  ///   - question: The system call; for `open` O_NONBLOCK, O_NOCTTY and O_CLOEXEC are taken as set.
+  ///   - path: Bytes without NUL; absolute ones start at `facts.root`, others at `facts.start`.
+  /// - Returns: The verdict, the rule that decided and where. A refusal is a value, not an error.
+  /// - Complexity: O(components × names looked up in a directory + ACL entries).
+  /// - SeeAlso: path_resolution(7), acl(5), capabilities(7)
+  public func decide(_ question: AccessQuestion, path: PathBytes) -> Decision {
+    var procedure = Procedure(self, path)
+    return procedure.run(question)
+  }
+
+  /// Decides as `decide(_:path:)` does, and tells each step on the way.
+  public func explain(
+    _ question: AccessQuestion, path: PathBytes
+  ) -> (decision: Decision, steps: [WalkStep]) {
+    var procedure = Procedure(self, path)
+    procedure.steps = []
+    let decision = procedure.run(question)
+    return (decision, procedure.steps ?? [])
+  }
+}
+
+/// One step of a walk, as `AccessEvaluator.explain(_:path:)` tells it.
+public struct WalkStep: Hashable, Sendable {
+  public enum Event: Hashable, Sendable {
+    /// The walk starts at this inode.
+    case start(Int)
+    /// `name` was looked up in directory `parent`; nil where nothing, or nothing known, was found.
+    case lookup(PathBytes, parent: Int, inode: Int?)
+    /// The symbolic link was followed.
+    case link(Int)
+    /// The inode was asked for `need`.
+    case permission(Int, need: Permissions, Decision.Verdict, Rule)
+  }
+
+  public var event: Event
+}
+
+/// The state of one decision.
+struct Procedure {
+  let facts: AccessFacts
+  let traits: [MountTraits]
+  let path: PathBytes
+  var subject: Credentials
+
+  // The walk: see PathWalk.swift.
+  var current = 0
+  var links = 0
+  var source = Procedure.questionPath
+  var offset = 0
+  var suspended: [(source: Int, offset: Int)] = []
+  var followsLast = true
+  var wantsDirectory = false
+  var lastStart = 0
+  var lastEnd = 0
+  var lastHasSlash = false
+  var lastSource = Procedure.questionPath
+  var isRootOnly = false
+  /// Owner and mode of the last component's directory, as `nd->dir_vfsuid` and `dir_mode`.
+  var directoryOwner: UInt32?
+  var directoryMode: UInt16 = 0
+
+  /// Answers to questions that the facts leave open, see InodePermission.swift.
+  var assumptions: UInt16 = 0
+  var assumed = 0
+
+  var steps: [WalkStep]?
+
+  /// Ends the procedure.
+  struct Stop: Error {
+    let decision: Decision
+  }
+
+  /// What a mount's file system changes.
+  struct MountTraits: Sendable {
+    let authority: MountFacts.Authority
+    /// SB_I_NODEV: the superblock has no devices, whatever the mount says.
+    let hasNoDevices: Bool
+    /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which sysfs alone sets.
+    let checksModeAtOpen: Bool
+
+    init(_ mount: MountFacts) {
+      authority = mount.authority
+      hasNoDevices = mount.fileSystem == "proc" || mount.fileSystem == "sysfs"
+      checksModeAtOpen = mount.fileSystem == "sysfs"
+    }
+  }
+
+  init(_ evaluator: AccessEvaluator, _ path: PathBytes) {
+    facts = evaluator.facts
+    traits = evaluator.traits
+    subject = evaluator.credentials
+    self.path = path
+  }
+
+  mutating func run(_ question: AccessQuestion) -> Decision {
+    do throws(Stop) {
+      let rule: Rule
+      switch question {
+      case .open(let flags): rule = try open(flags, executes: false)
+      case .execute: rule = try open(.readOnly, executes: true)
+      case .faccessat2(let want, let followsLink):
+        rule = try access(want, followsLink: followsLink)
+      case .access(let want):
+        subject = subject.forAccess
+        rule = try access(want, followsLink: true)
+      }
+      // Only a grant depends on the flags of the target's mount.
+      if facts.mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
+      return Decision(.granted, rule, step: .target, inode: current)
+    } catch {
+      return error.decision
+    }
+  }
+
+  func refuse(
+    _ errno: Errno, _ rule: Rule, _ inode: Int?, _ step: Decision.Step = .target
+  ) -> Stop {
+    Stop(decision: Decision(.refused(errno), rule, step: step, inode: inode))
+  }
+
+  func undetermined(_ rule: Rule, _ inode: Int?, _ step: Decision.Step = .target) -> Stop {
+    Stop(decision: Decision(.undetermined, rule, step: step, inode: inode))
+  }
+
+  func mount(_ inode: Int) -> Int { facts.inodes[inode].mount }
+
+  func mountIsReadOnly(_ inode: Int) -> Bool { facts.mounts[mount(inode)].isReadOnly }
+
+  func mountHas(_ flag: MountFacts.Flags, _ inode: Int) -> Bool {
+    facts.mounts[mount(inode)].flags.contains(flag)
+  }
+
+  // MARK: - The system calls
+
+  /// fs/open.c:do_faccessat()
+  private mutating func access(
+    _ want: Permissions, followsLink: Bool
+  ) throws(Stop) -> Rule {
+    try lookup(followsLast: followsLink, wantsDirectory: false)
+    let kind = facts.inodes[current].kind
+    if want.contains(.execute), kind == .regular, mountHas(.noExecute, current) {
+      throw refuse(.EACCES, .noExecuteMount, current)
+    }
+    let rule = try permission(current, want, .target)
+    if want.contains(.write), !kind.isSpecial, mountIsReadOnly(current) {
+      throw refuse(.EROFS, .readOnlyMount, current)
+    }
+    return rule
+  }
+
+  /// fs/open.c:build_open_flags(), then fs/namei.c:path_openat()
+  private mutating func open(_ asked: OpenFlags, executes: Bool) throws(Stop) -> Rule {
+    var flags = asked
+    if flags.contains(.path) {
+      // build_open_how(): every other flag is dropped.
+      flags.formIntersection([.directory, .noFollow, .path])
+      try lookup(
+        followsLast: !flags.contains(.noFollow), wantsDirectory: flags.contains(.directory))
+      return .pathOnly
+    }
+    if flags.contains([.create, .directory]) { throw refuse(.EINVAL, .invalidFlags, nil) }
+    if flags.rawValue & 0o20000000 != 0 {
+      guard flags.contains(.temporaryFile), flags.permissions.contains(.write) else {
+        throw refuse(.EINVAL, .invalidFlags, nil)
+      }
+      return try openTemporary(flags)
+    }
+    var want: Permissions = executes ? .execute : flags.permissions
+    if flags.contains(.truncate) { want.insert(.write) }
+    let isCreated = try openLastLookups(flags)
+    return try openInode(flags, want, executes: executes, isCreated: isCreated)
+  }
+
+  /// fs/namei.c:open_last_lookups() and lookup_open()
+  ///
+  /// - Returns: Whether the file does not exist yet and would be created.
+  private mutating func openLastLookups(_ flags: OpenFlags) throws(Stop) -> Bool {
+    let creates = flags.contains(.create)
+    try start(
+      followsLast: !flags.contains(.noFollow) && !flags.contains([.create, .exclusive]),
+      wantsDirectory: flags.contains(.directory))
+    while true {
+      try walkToLast()
+      if isRootOnly { return false }
+      if lastIsDots {
+        stepIntoDots()
+        return false
+      }
+      if lastHasSlash {
+        if creates { throw refuse(.EISDIR, .createWithTrailingSlash, current) }
+        followsLast = true
+        wantsDirectory = true
+      }
+      guard let found = try child() else {
+        guard creates else { throw refuse(.ENOENT, .missing, current, .walk) }
+        try mayCreate()
+        return true
+      }
+      if try step(into: found, isLast: true) { return false }
+    }
+  }
+
+  /// fs/namei.c:may_o_create()
+  private mutating func mayCreate() throws(Stop) {
+    if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
+    try landlock(.makeRegular, current)
+    try subjectIsMapped(.create)
+    _ = try permission(current, [.write, .execute], .create)
+  }
+
+  /// fs/namei.c:do_tmpfile() and vfs_tmpfile()
+  private mutating func openTemporary(_ flags: OpenFlags) throws(Stop) -> Rule {
+    try lookup(followsLast: !flags.contains(.noFollow), wantsDirectory: true)
+    if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
+    try subjectIsMapped(.create)
+    _ = try permission(current, [.write, .execute], .create)
+    return .created
+  }
+
+  /// fs/namei.c:do_open(), then fs/open.c:do_dentry_open()
+  private mutating func openInode(
+    _ flags: OpenFlags, _ want: Permissions, executes: Bool, isCreated: Bool
+  ) throws(Stop) -> Rule {
+    if isCreated {
+      // The new file's own mode is never checked, Landlock still is.
+      try landlock(openRights(flags, .regular, executes: executes), current)
+      return .created
+    }
+    let kind = facts.inodes[current].kind
+    if flags.contains(.create) {
+      if flags.contains(.exclusive) { throw refuse(.EEXIST, .exclusiveButExists, current) }
+      if kind == .directory { throw refuse(.EISDIR, .createOnDirectory, current) }
+      try mayCreateInSticky()
+    }
+    if wantsDirectory, kind != .directory { throw refuse(.ENOTDIR, .notADirectory, current) }
+    if flags.contains(.truncate), kind == .regular, mountIsReadOnly(current) {
+      throw refuse(.EROFS, .readOnlyMount, current)
+    }
+    let rule = try mayOpen(flags, want)
+    if flags.opensForWriting, !executes, !kind.isSpecial, mountIsReadOnly(current) {
+      throw refuse(.EROFS, .readOnlyMount, current)
+    }
+    try landlock(openRights(flags, kind, executes: executes), current)
+    try driverOpen(flags)
+    if flags.contains(.truncate), kind == .regular { try landlock(.truncate, current) }
+    return rule
+  }
+
+  /// fs/namei.c:may_open()
+  private mutating func mayOpen(_ flags: OpenFlags, _ want: Permissions) throws(Stop) -> Rule {
+    let kind = facts.inodes[current].kind
+    switch kind {
+    case .symbolicLink: throw refuse(.ELOOP, .openOfSymlink, current)
+    case .directory:
+      if want.contains(.write) { throw refuse(.EISDIR, .writeToDirectory, current) }
+      if want.contains(.execute) { throw refuse(.EACCES, .executeDirectory, current) }
+    case .characterDevice, .blockDevice:
+      // may_open_dev(): by the mount, or by a superblock that has no devices at all.
+      if mountHas(.noDevices, current) || traits[mount(current)].hasNoDevices {
+        throw refuse(.EACCES, .noDeviceMount, current)
+      }
+    case .regular, .fifo, .socket: break
+    }
+    if kind.isSpecial, want.contains(.execute) {
+      throw refuse(.EACCES, .executeSpecialFile, current)
+    }
+    if kind == .regular, want.contains(.execute), mountHas(.noExecute, current) {
+      throw refuse(.EACCES, .noExecuteMount, current)
+    }
+    let rule = try permission(current, want, .target)
+    if facts.inodes[current].isAppendOnly {
+      let truncates = flags.contains(.truncate) && !kind.isSpecial
+      if flags.accessMode != 0 && !flags.contains(.append) || truncates {
+        throw refuse(.EPERM, .appendOnly, current)
+      }
+    }
+    if flags.contains(.noAccessTime), !(try ownerOrCapable(current)) {
+      throw refuse(.EPERM, .notOwnerForNoAccessTime, current)
+    }
+    return rule
+  }
+
+  /// fs/namei.c:may_create_in_sticky()
+  private mutating func mayCreateInSticky() throws(Stop) {
+    guard directoryMode & 0o1000 != 0 else { return }
+    let kind = facts.inodes[current].kind
+    let level: Int? =
+      switch kind {
+      case .regular: facts.sysctls.protectedRegular
+      case .fifo: facts.sysctls.protectedFIFOs
+      default: 1
+      }
+    guard level != 0 else { return }
+    let owner = mappedUser(facts.inodes[current].uid, current)
+    if let owner {
+      if owner == directoryOwner { return }
+      if try isSubject(owner, current, .target) { return }
+    }
+    guard directoryMode & 0o022 != 0 else { return }
+    guard let level else { throw undetermined(.unreadable, current) }
+    if directoryMode & 0o002 != 0 || level >= 2 {
+      throw refuse(.EACCES, .stickyDirectory, current)
+    }
+  }
+
+  private func openRights(
+    _ flags: OpenFlags, _ kind: InodeFacts.Kind, executes: Bool
+  ) -> LandlockRights {
+    var rights: LandlockRights = []
+    if flags.opensForReading { rights.insert(kind == .directory ? .readDirectory : .readFile) }
+    if flags.opensForWriting { rights.insert(.writeFile) }
+    if executes { rights.insert(.execute) }
+    return rights
+  }
+
+  /// security/landlock/fs.c: every layer must allow what it handles, somewhere on the way up.
+  private func landlock(_ rights: LandlockRights, _ inode: Int) throws(Stop) {
+    for layer in facts.landlock {
+      var missing = rights.intersection(layer.handled)
+      var position = inode
+      while !missing.isEmpty {
+        if let allowed = layer.allowed[position] { missing.subtract(allowed) }
+        let parent = facts.inodes[position].parent
+        if parent == position { break }
+        position = parent
+      }
+      if !missing.isEmpty { throw refuse(.EACCES, .landlock(missing), inode) }
+    }
+  }
+
+  /// What the inode's own open answers: fs/char_dev.c, fs/pipe.c, net/socket.c, fs/kernfs/file.c.
+  private func driverOpen(_ flags: OpenFlags) throws(Stop) {
+    switch facts.inodes[current].kind {
+    case .characterDevice, .blockDevice:
+      if let errno = facts.inodes[current].driverErrno, errno.rawValue != 0 {
+        throw refuse(errno, .driver, current)
+      }
+    case .socket: throw refuse(.ENXIO, .socketInode, current)
+    case .fifo:
+      if flags.accessMode == 1 { throw refuse(.ENXIO, .fifoWithoutReader, current) }
+      if flags.accessMode == 3 { throw refuse(.EINVAL, .fifoAccessMode, current) }
+    case .regular where traits[mount(current)].checksModeAtOpen:
+      let mode = facts.inodes[current].mode
+      let lacks =
+        flags.opensForReading && mode & 0o444 == 0 || flags.opensForWriting && mode & 0o222 == 0
+      if lacks { throw refuse(.EACCES, .kernfsMode, current) }
+    case .regular, .directory, .symbolicLink: break
+    }
+  }
+}

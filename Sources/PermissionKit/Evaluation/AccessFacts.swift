@@ -1,0 +1,140 @@
+/// Everything that was read for one or several paths: what the evaluator judges, and nothing else.
+///
+/// A graph of inodes rather than a list, so that the evaluator can walk any path through it just
+/// as the kernel does, and several paths share what they have in common.
+public struct AccessFacts: Hashable, Sendable, Codable {
+  /// The sysctls that take part in a decision, see proc_sys_fs(5); nil when one was not read.
+  public struct Sysctls: Hashable, Sendable, Codable {
+    public var protectedSymlinks: Int?
+    public var protectedRegular: Int?
+    public var protectedFIFOs: Int?
+
+    public init(
+      protectedSymlinks: Int? = nil, protectedRegular: Int? = nil, protectedFIFOs: Int? = nil
+    ) {
+      self.protectedSymlinks = protectedSymlinks
+      self.protectedRegular = protectedRegular
+      self.protectedFIFOs = protectedFIFOs
+    }
+  }
+
+  public var inodes: [InodeFacts]
+  public var mounts: [MountFacts]
+  /// Index of the inode that absolute paths start at.
+  public var root: Int
+  /// Index of the inode that relative paths start at.
+  public var start: Int
+  public var sysctls: Sysctls
+  /// The subject's device cgroup; nil when it restricts nothing that is known.
+  public var deviceCgroup: DeviceCgroup?
+  /// The subject's Landlock domain, the outermost layer first; rules name inodes of these facts.
+  public var landlock: [LandlockRuleset]
+  /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.
+  ///
+  /// Inodes that show them may belong to anybody: two such ids cannot be told apart.
+  public var overflow: Overflow?
+
+  /// /proc/sys/kernel/overflowuid and overflowgid, and whether the reader's maps also hold an id
+  /// of that number.
+  public struct Overflow: Hashable, Sendable, Codable {
+    public var uid: UInt32
+    public var gid: UInt32
+    public var uidIsMapped: Bool
+    public var gidIsMapped: Bool
+
+    public init(uid: UInt32, gid: UInt32, uidIsMapped: Bool, gidIsMapped: Bool) {
+      self.uid = uid
+      self.gid = gid
+      self.uidIsMapped = uidIsMapped
+      self.gidIsMapped = gidIsMapped
+    }
+  }
+
+  public init(
+    inodes: [InodeFacts] = [], mounts: [MountFacts] = [MountFacts()], root: Int = 0,
+    start: Int = 0, sysctls: Sysctls = Sysctls(), deviceCgroup: DeviceCgroup? = nil,
+    landlock: [LandlockRuleset] = [], overflow: Overflow? = nil
+  ) {
+    self.inodes = inodes
+    self.mounts = mounts
+    self.root = root
+    self.start = start
+    self.sysctls = sysctls
+    self.deviceCgroup = deviceCgroup
+    self.landlock = landlock
+    self.overflow = overflow
+  }
+}
+
+/// A cgroup v1 device whitelist, see `devcgroup_check_permission()` in security/device_cgroup.c.
+public struct DeviceCgroup: Hashable, Sendable, Codable {
+  /// One line of devices.allow or devices.deny: `c 81:* rw`.
+  public struct Exception: Hashable, Sendable, Codable {
+    public var kind: InodeFacts.Kind
+    /// Nil stands for `*`.
+    public var major: UInt32?
+    public var minor: UInt32?
+    public var access: Permissions
+
+    public init(kind: InodeFacts.Kind, major: UInt32?, minor: UInt32?, access: Permissions) {
+      self.kind = kind
+      self.major = major
+      self.minor = minor
+      self.access = access
+    }
+
+    func matches(_ kind: InodeFacts.Kind, _ device: InodeFacts.Device) -> Bool {
+      kind == self.kind && (major == nil || major == device.major)
+        && (minor == nil || minor == device.minor)
+    }
+  }
+
+  public var allowsByDefault: Bool
+  public var exceptions: [Exception]
+
+  public init(allowsByDefault: Bool, exceptions: [Exception]) {
+    self.allowsByDefault = allowsByDefault
+    self.exceptions = exceptions
+  }
+
+  /// Whether `access` (read and write count) to the device is let through.
+  func allows(
+    _ access: Permissions, _ kind: InodeFacts.Kind, _ device: InodeFacts.Device
+  ) -> Bool {
+    let access = access.intersection([.read, .write])
+    if allowsByDefault {
+      // match_exception_partial(): one bit in common is enough to refuse.
+      return !exceptions.contains {
+        $0.matches(kind, device) && !$0.access.isDisjoint(with: access)
+      }
+    }
+    // match_exception(): one exception must hold every bit.
+    return exceptions.contains { $0.matches(kind, device) && $0.access.isSuperset(of: access) }
+  }
+}
+
+/// Landlock's file system rights that take part in an open, see landlock(7).
+public struct LandlockRights: OptionSet, Hashable, Sendable, Codable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  public static let execute = LandlockRights(rawValue: 1 << 0)
+  public static let writeFile = LandlockRights(rawValue: 1 << 1)
+  public static let readFile = LandlockRights(rawValue: 1 << 2)
+  public static let readDirectory = LandlockRights(rawValue: 1 << 3)
+  public static let makeRegular = LandlockRights(rawValue: 1 << 8)
+  public static let truncate = LandlockRights(rawValue: 1 << 14)
+}
+
+/// One layer of a Landlock domain: what it handles, and what it allows beneath which inodes.
+public struct LandlockRuleset: Hashable, Sendable, Codable {
+  public var handled: LandlockRights
+  /// Rights by the index of the inode in `AccessFacts.inodes` at or beneath which they hold.
+  public var allowed: [Int: LandlockRights]
+
+  public init(handled: LandlockRights, allowed: [Int: LandlockRights]) {
+    self.handled = handled
+    self.allowed = allowed
+  }
+}

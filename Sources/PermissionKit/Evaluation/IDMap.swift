@@ -1,0 +1,53 @@
+/// A piecewise translation of user or group ids, one line of /proc/PID/uid_map a range.
+///
+/// See user_namespaces(7); the kernel's is `map_id_range_down()` in kernel/user_namespace.c.
+public struct IDMap: Hashable, Sendable, Codable {
+  /// `count` ids from `inside` on stand for the ids from `outside` on.
+  public struct Range: Hashable, Sendable, Codable {
+    public var inside: UInt32
+    public var outside: UInt32
+    public var count: UInt32
+
+    public init(inside: UInt32, outside: UInt32, count: UInt32) {
+      self.inside = inside
+      self.outside = outside
+      self.count = count
+    }
+  }
+
+  public var ranges: [Range]
+
+  public init(_ ranges: [Range]) { self.ranges = ranges }
+
+  /// Every id stands for itself: the map of the initial user namespace.
+  public static let identity = IDMap([Range(inside: 0, outside: 0, count: .max)])
+
+  /// The id outside that `id` inside stands for; nil where the map has none.
+  public func outside(_ id: UInt32) -> UInt32? {
+    for range in ranges where id >= range.inside && id - range.inside < range.count {
+      let (sum, overflow) = range.outside.addingReportingOverflow(id - range.inside)
+      return overflow ? nil : sum
+    }
+    return nil
+  }
+
+  /// The id inside that stands for `id` outside; nil where the map has none.
+  public func inside(_ id: UInt32) -> UInt32? {
+    for range in ranges where id >= range.outside && id - range.outside < range.count {
+      let (sum, overflow) = range.inside.addingReportingOverflow(id - range.outside)
+      return overflow ? nil : sum
+    }
+    return nil
+  }
+}
+
+/// The id maps of one user namespace, or of one idmapped mount.
+public struct IDMapping: Hashable, Sendable, Codable {
+  public var users: IDMap
+  public var groups: IDMap
+
+  public init(users: IDMap, groups: IDMap) {
+    self.users = users
+    self.groups = groups
+  }
+}

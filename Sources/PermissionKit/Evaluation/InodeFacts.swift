@@ -1,0 +1,124 @@
+/// What was read about one inode: all that the kernel looks at when it decides on access.
+///
+/// Ids are as statx(2) shows them in the view that read them, before any idmapped mount is undone.
+public struct InodeFacts: Hashable, Sendable, Codable {
+  /// The file type, from the S_IFMT bits, see inode(7).
+  public enum Kind: String, Hashable, Sendable, Codable {
+    case directory
+    case regular
+    case symbolicLink = "symbolic-link"
+    case characterDevice = "character-device"
+    case blockDevice = "block-device"
+    case fifo
+    case socket
+
+    /// Device, FIFO or socket: what `special_file()` in include/linux/fs.h names so.
+    public var isSpecial: Bool {
+      switch self {
+      case .characterDevice, .blockDevice, .fifo, .socket: true
+      case .directory, .regular, .symbolicLink: false
+      }
+    }
+
+    public var isDevice: Bool { self == .characterDevice || self == .blockDevice }
+  }
+
+  /// A device number, see makedev(3).
+  public struct Device: Hashable, Sendable, Codable {
+    public var major: UInt32
+    public var minor: UInt32
+
+    public init(major: UInt32, minor: UInt32) {
+      self.major = major
+      self.minor = minor
+    }
+  }
+
+  /// A name in a directory and what was found there.
+  public struct Entry: Hashable, Sendable, Codable {
+    public var name: PathBytes
+    /// What a lookup of the name gave.
+    public var found: Found
+
+    public enum Found: Hashable, Sendable, Codable {
+      /// The inode with this index in `AccessFacts.inodes`.
+      case inode(Int)
+      /// Nothing: a lookup gives ENOENT.
+      case missing
+      /// The lookup itself was refused to the reader: nothing is known.
+      case unreadable(Errno)
+    }
+
+    public init(name: PathBytes, found: Found) {
+      self.name = name
+      self.found = found
+    }
+  }
+
+  public var kind: Kind
+  /// Permission bits with set-id and sticky bits, 07777. With an ACL the group bits are its mask.
+  public var mode: UInt16
+  public var uid: UInt32
+  public var gid: UInt32
+  /// The access ACL; nil when the inode has none beyond its mode.
+  public var acl: AccessControlList?
+  /// The ACL could not be read, for this reason; `acl` then says nothing.
+  public var aclError: Errno?
+  /// STATX_ATTR_IMMUTABLE, see ioctl_iflags(2).
+  public var isImmutable = false
+  /// STATX_ATTR_APPEND, see ioctl_iflags(2).
+  public var isAppendOnly = false
+  /// The device number of a device node.
+  public var device: Device?
+  /// What the driver's own open answers, where that is known; 0 when it opens.
+  public var driverErrno: Errno?
+  /// Index into `AccessFacts.mounts`.
+  public var mount: Int
+  /// Index of the directory that `..` leads to; a root is its own parent.
+  public var parent: Int
+  /// Of a directory: the names that were looked up, or all there are.
+  public var entries: [Entry] = []
+  /// `entries` holds every name: one that is not there is missing.
+  public var entriesAreComplete = false
+  /// Of a symbolic link: its target, as readlink(2) gives it.
+  public var target: PathBytes?
+  /// Of a magic link (/proc/PID/fd/N): the inode it jumps to, see `nd_jump_link()` in fs/namei.c.
+  public var jump: Int?
+
+  public init(
+    kind: Kind, mode: UInt16, uid: UInt32, gid: UInt32, acl: AccessControlList? = nil,
+    device: Device? = nil, mount: Int = 0, parent: Int = 0, target: PathBytes? = nil
+  ) {
+    self.kind = kind
+    self.mode = mode
+    self.uid = uid
+    self.gid = gid
+    self.acl = acl
+    self.device = device
+    self.mount = mount
+    self.parent = parent
+    self.target = target
+  }
+
+  /// The mode as ls(1) prints it: `crw-rw----`, with a `+` behind it when there is an ACL.
+  public var modeText: String {
+    let type =
+      switch kind {
+      case .directory: "d"
+      case .regular: "-"
+      case .symbolicLink: "l"
+      case .characterDevice: "c"
+      case .blockDevice: "b"
+      case .fifo: "p"
+      case .socket: "s"
+      }
+    func triplet(_ shift: UInt16, _ special: UInt16, _ letter: String) -> String {
+      let bits = Permissions(rawValue: UInt8(mode >> shift & 7))
+      guard mode & special != 0 else { return bits.description }
+      let last = bits.contains(.execute) ? letter : letter.uppercased()
+      return String(bits.description.dropLast()) + last
+    }
+    return type + triplet(6, 0o4000, "s") + triplet(3, 0o2000, "s") + triplet(0, 0o1000, "t")
+      + (acl == nil ? "" : "+")
+  }
+}

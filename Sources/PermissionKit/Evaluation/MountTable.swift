@@ -1,0 +1,158 @@
+/// What was read about one mount and its superblock, from /proc/PID/mountinfo, see proc(5).
+public struct MountFacts: Hashable, Sendable, Codable {
+  /// mount(2)'s per-mount flags that take part in a decision.
+  public struct Flags: OptionSet, Hashable, Sendable, Codable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let readOnly = Flags(rawValue: 1)
+    public static let noDevices = Flags(rawValue: 2)
+    public static let noExecute = Flags(rawValue: 4)
+    public static let noSymbolicLinks = Flags(rawValue: 8)
+  }
+
+  /// The mount id of this line, also in statx(2) as `stx_mnt_id`; 0 when unknown.
+  public var id: UInt64
+  public var fileSystem: String
+  public var flags: Flags
+  /// The superblock itself is read-only: EROFS comes before the permission bits.
+  public var superblockIsReadOnly: Bool
+  /// Ids on disk (`inside`) stand for these (`outside`), see mount_setattr(2), MOUNT_ATTR_IDMAP.
+  public var idMapping: IDMapping?
+  /// The mount is idmapped, but with which maps could not be read.
+  public var idMappingIsUnreadable = false
+  /// Nothing but the id is known: mountinfo could not be read or has no such line.
+  public var isUnreadable = false
+  /// Where it is mounted, as mountinfo has it.
+  public var point: PathBytes
+  /// The options of the superblock, as mountinfo has them: `rw,user_id=1000,allow_other`.
+  public var superblockOptions: String
+
+  public init(
+    id: UInt64 = 0, fileSystem: String = "", flags: Flags = [],
+    superblockIsReadOnly: Bool = false, idMapping: IDMapping? = nil, point: PathBytes = "/",
+    superblockOptions: String = ""
+  ) {
+    self.id = id
+    self.fileSystem = fileSystem
+    self.flags = flags
+    self.superblockIsReadOnly = superblockIsReadOnly
+    self.idMapping = idMapping
+    self.point = point
+    self.superblockOptions = superblockOptions
+  }
+
+  /// A mount of which nothing but its id is known.
+  public static func unreadable(id: UInt64) -> MountFacts {
+    var mount = MountFacts(id: id, point: "")
+    mount.isUnreadable = true
+    return mount
+  }
+
+  /// Nothing can be opened for writing here: by the mount or by the superblock.
+  public var isReadOnly: Bool { flags.contains(.readOnly) || superblockIsReadOnly }
+}
+
+/// The lines of /proc/PID/mountinfo, read as far as they are asked for.
+///
+/// The format is `show_mountinfo()` in fs/proc_namespace.c; octal escapes are those of `mangle()`.
+public struct MountTable: Hashable, Sendable {
+  private let bytes: [UInt8]
+
+  /// - Parameter bytes: The whole file.
+  public init(mountinfo bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Every mount, in the order of the file; a line that is none is left out.
+  public var mounts: [MountFacts] {
+    bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.line)
+  }
+
+  /// The mount with this id; nil when the file has none.
+  public subscript(id id: UInt64) -> MountFacts? {
+    let prefix = Array("\(id) ".utf8)
+    for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: prefix) {
+      return Self.line(line)
+    }
+    return nil
+  }
+
+  private static func line(_ bytes: ArraySlice<UInt8>) -> MountFacts? {
+    let fields = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard fields.count >= 10, let dash = fields[6...].firstIndex(of: [UInt8(ascii: "-")]),
+      dash + 3 < fields.count, let id = UInt64(String(decoding: fields[0], as: UTF8.self))
+    else { return nil }
+    let options = fields[5].split(separator: UInt8(ascii: ","))
+    let superblock = String(decoding: unescape(fields[dash + 3]), as: UTF8.self)
+    var flags: MountFacts.Flags = []
+    for (name, flag) in [
+      ("ro", MountFacts.Flags.readOnly), ("nodev", .noDevices), ("noexec", .noExecute),
+      ("nosymfollow", .noSymbolicLinks),
+    ] where options.contains(ArraySlice(name.utf8)) {
+      flags.insert(flag)
+    }
+    var facts = MountFacts(
+      id: id,
+      fileSystem: String(decoding: unescape(fields[dash + 1]), as: UTF8.self),
+      flags: flags,
+      superblockIsReadOnly: superblock.split(separator: ",").contains("ro"),
+      point: PathBytes(unescape(fields[4])),
+      superblockOptions: superblock)
+    facts.idMappingIsUnreadable = options.contains(ArraySlice("idmapped".utf8))
+    return facts
+  }
+
+  /// Undoes `\040` and the like.
+  static func unescape(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3,
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+      {
+        result.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        result.append(byte)
+      }
+    }
+    return result
+  }
+}
+
+extension MountFacts {
+  /// Who has the last word on access to what is mounted here.
+  enum Authority {
+    /// The mode bits and ACLs that stat and getxattr show.
+    case kernel
+    /// A server elsewhere, which maps and squashes ids as it likes.
+    case server
+    /// A FUSE daemon; the kernel itself lets only this owner in unless `allow_other` was given, and
+    /// compares mode bits only with `default_permissions`, see fuse(4).
+    case fuse(uid: UInt32, gid: UInt32, allowsOthers: Bool, checksModes: Bool)
+  }
+
+  private static let servers: Set<String> = [
+    "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "coda", "orangefs",
+  ]
+
+  /// See `authority` of the type.
+  var authority: Authority {
+    if fileSystem.isEmpty { return .kernel }
+    if Self.servers.contains(fileSystem) { return .server }
+    guard fileSystem == "fuse" || fileSystem == "fuseblk" || fileSystem.hasPrefix("fuse.") else {
+      return .kernel
+    }
+    let options = superblockOptions.split(separator: ",")
+    func id(_ name: String) -> UInt32 {
+      for option in options where option.hasPrefix(name) {
+        return UInt32(option.dropFirst(name.count)) ?? .max
+      }
+      return .max
+    }
+    return .fuse(
+      uid: id("user_id="), gid: id("group_id="), allowsOthers: options.contains("allow_other"),
+      checksModes: options.contains("default_permissions"))
+  }
+}

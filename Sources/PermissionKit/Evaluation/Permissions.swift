@@ -1,0 +1,43 @@
+/// A set of read, write and execute bits, as in one digit of a mode: `r` = 4, `w` = 2, `x` = 1.
+///
+/// On a directory `execute` means search, see path_resolution(7).
+public struct Permissions: OptionSet, Hashable, Sendable, Codable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue & 7 }
+
+  public static let read = Permissions(rawValue: 4)
+  public static let write = Permissions(rawValue: 2)
+  public static let execute = Permissions(rawValue: 1)
+  public static let all = Permissions(rawValue: 7)
+
+  /// Reads `r`, `w`, `x` in any order, `-` being ignored; nil for anything else or for nothing.
+  public init?(_ text: some StringProtocol) {
+    var bits: UInt8 = 0
+    for character in text {
+      switch character {
+      case "r": bits |= 4
+      case "w": bits |= 2
+      case "x": bits |= 1
+      case "-": continue
+      default: return nil
+      }
+    }
+    guard !text.isEmpty else { return nil }
+    self.init(rawValue: bits)
+  }
+}
+
+extension Permissions: CustomStringConvertible {
+  /// Three characters as ls(1) and getfacl(1) print them: `rw-`.
+  public var description: String {
+    (contains(.read) ? "r" : "-") + (contains(.write) ? "w" : "-")
+      + (contains(.execute) ? "x" : "-")
+  }
+
+  /// The letters that are set alone, as `--need` takes them: `rw`.
+  public var letters: String {
+    (contains(.read) ? "r" : "") + (contains(.write) ? "w" : "")
+      + (contains(.execute) ? "x" : "")
+  }
+}

@@ -1,0 +1,207 @@
+/// Reads facts from a system: walks paths as the kernel would, but permitting itself everything
+/// that the system lets it see, and notes what it could not.
+///
+/// Every inode is looked at through an O_PATH descriptor that was opened by name below its
+/// directory's descriptor, so what is read together belongs together. Paths share what they have
+/// in common.
+public struct FactsReader: ~Copyable {
+  private let system: any System
+  private var facts: AccessFacts
+  private var descriptors: [Descriptor?] = []
+  private var indices: [Key: Int] = [:]
+  private var mountTable: MountTable?
+  private var mountIndices: [UInt64?: Int] = [:]
+  private var parentIsKnown: [Bool] = []
+
+  /// What tells inodes apart: the same inode on another mount is judged by other flags.
+  private struct Key: Hashable {
+    let mount: UInt64?
+    let fileSystem: InodeFacts.Device
+    let inode: UInt64
+  }
+
+  private static let maxLinks = 41
+
+  /// Opens the root directory and the directory that relative paths start at.
+  ///
+  /// - Parameters:
+  ///   - system: What to read.
+  ///   - start: The directory that relative paths start at.
+  /// - Throws: The errno of the open or statx that failed.
+  public init(_ system: any System, start: PathBytes = ".") throws(Errno) {
+    self.system = system
+    facts = AccessFacts(inodes: [], mounts: [])
+    facts.root = try open("/")
+    facts.start = facts.root
+    // A directory that is gone or hidden matters only to a relative path.
+    if let index = try? open(start) { facts.start = index }
+    parentIsKnown[facts.root] = true
+  }
+
+  deinit {
+    for case let descriptor? in descriptors { system.close(descriptor) }
+  }
+
+  /// Everything read so far.
+  public consuming func finish() -> AccessFacts { facts }
+
+  /// What `path` names, once read; nil when its last component was not reached.
+  ///
+  /// Stops where nothing more can be read; that is then in the facts.
+  @discardableResult
+  public mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
+    var current = path.isAbsolute ? facts.root : facts.start
+    var rest = Self.components(of: path.bytes)[...]
+    let endsInSlash = path.bytes.last == UInt8(ascii: "/")
+    var links = 0
+    while let name = rest.popFirst() {
+      guard facts.inodes[current].kind == .directory else { return nil }
+      if name == [0x2e] { continue }
+      if name == [0x2e, 0x2e] {
+        guard current != facts.root else { continue }
+        guard let parent = parent(of: current) else { return nil }
+        current = parent
+        continue
+      }
+      guard case .inode(let found) = lookUp(PathBytes(Array(name)), in: current) else { return nil }
+      let isLast = rest.isEmpty && !endsInSlash
+      guard facts.inodes[found].kind == .symbolicLink, !isLast || followsLast else {
+        current = found
+        continue
+      }
+      links += 1
+      if links > Self.maxLinks { return nil }
+      if facts.sysctls.protectedSymlinks == nil { readSysctls() }
+      if let jump = facts.inodes[found].jump {
+        current = jump
+        continue
+      }
+      guard let target = facts.inodes[found].target else { return nil }
+      if target.isAbsolute { current = facts.root }
+      rest = (Self.components(of: target.bytes) + rest)[...]
+    }
+    return current
+  }
+
+  private static func components(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+    bytes.split(separator: UInt8(ascii: "/"))
+  }
+
+  private mutating func lookUp(_ name: PathBytes, in directory: Int) -> InodeFacts.Entry.Found {
+    for entry in facts.inodes[directory].entries where entry.name == name { return entry.found }
+    let found: InodeFacts.Entry.Found
+    do throws(Errno) {
+      found = .inode(try open(name, in: directory))
+    } catch .ENOENT {
+      found = .missing
+    } catch {
+      found = .unreadable(error)
+    }
+    facts.inodes[directory].entries.append(InodeFacts.Entry(name: name, found: found))
+    return found
+  }
+
+  private mutating func parent(of inode: Int) -> Int? {
+    if !parentIsKnown[inode] {
+      guard let parent = try? open("..", in: inode) else { return nil }
+      facts.inodes[inode].parent = parent
+      parentIsKnown[inode] = true
+    }
+    return facts.inodes[inode].parent
+  }
+
+  // MARK: - One inode
+
+  private mutating func open(_ name: PathBytes, in directory: Int? = nil) throws(Errno) -> Int {
+    var start = Descriptor.currentDirectory
+    if let directory {
+      guard let descriptor = descriptors[directory] else { throw .EBADF }
+      start = descriptor
+    }
+    let descriptor = try system.openat(start, name, [.path, .noFollow], mode: 0)
+    var keepsOpen = false
+    defer { if !keepsOpen { system.close(descriptor) } }
+    let status = try system.statx(descriptor)
+    let key = Key(mount: status.mount, fileSystem: status.fileSystem, inode: status.inode)
+    if let known = indices[key] { return known }
+    guard let kind = status.kind else { throw .EIO }
+
+    let index = facts.inodes.count
+    var inode = InodeFacts(
+      kind: kind, mode: UInt16(status.mode & 0o7777), uid: status.uid, gid: status.gid,
+      device: kind.isDevice ? status.device : nil, mount: mountIndex(status.mount),
+      parent: directory ?? index)
+    inode.isImmutable = status.isImmutable
+    inode.isAppendOnly = status.isAppendOnly
+    if kind == .symbolicLink {
+      inode.target = try? system.readlinkat(descriptor)
+    } else {
+      readACL(of: descriptor, into: &inode)
+    }
+    facts.inodes.append(inode)
+    indices[key] = index
+    parentIsKnown.append(directory != nil && name != "..")
+    keepsOpen = kind == .directory
+    descriptors.append(keepsOpen ? descriptor : nil)
+    if kind == .symbolicLink { readMagicLink(index, name, start) }
+    return index
+  }
+
+  private func readACL(of descriptor: Descriptor, into inode: inout InodeFacts) {
+    do throws(Errno) {
+      guard let acl = AccessControlList(xattr: try system.getxattr(acl: descriptor)) else {
+        inode.aclError = .EINVAL
+        return
+      }
+      inode.acl = acl
+    } catch .ENODATA {
+    } catch .EOPNOTSUPP {
+    } catch {
+      inode.aclError = error
+    }
+  }
+
+  /// Where a link of /proc/PID/fd and the like jumps to, see proc_pid_get_link() in fs/proc/base.c.
+  ///
+  /// Those links have absolute or made-up targets (`pipe:[1]`); /proc's ordinary ones are relative.
+  private mutating func readMagicLink(_ link: Int, _ name: PathBytes, _ directory: Descriptor) {
+    guard facts.mounts[facts.inodes[link].mount].fileSystem == "proc",
+      let target = facts.inodes[link].target,
+      target.isAbsolute || target.bytes.contains(UInt8(ascii: ":"))
+    else { return }
+    guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else {
+      facts.inodes[link].target = nil
+      return
+    }
+    defer { system.close(descriptor) }
+    facts.inodes[link].jump = try? open(
+      PathBytes("/proc/self/fd/\(descriptor.rawValue)/."), in: nil)
+  }
+
+  // MARK: - Mounts and sysctls
+
+  private mutating func mountIndex(_ id: UInt64?) -> Int {
+    if let index = mountIndices[id] { return index }
+    if mountTable == nil {
+      mountTable = MountTable(
+        mountinfo: (try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26)) ?? [])
+    }
+    let mount = id.flatMap { mountTable?[id: $0] }
+    facts.mounts.append(mount ?? .unreadable(id: id ?? 0))
+    mountIndices[id] = facts.mounts.count - 1
+    return facts.mounts.count - 1
+  }
+
+  private mutating func readSysctls() {
+    func value(_ name: String) -> Int? {
+      guard let line = try? system.line(of: PathBytes("/proc/sys/fs/\(name)")) else { return nil }
+      return Int(line.description)
+    }
+    facts.sysctls = AccessFacts.Sysctls(
+      protectedSymlinks: value("protected_symlinks"), protectedRegular: value("protected_regular"),
+      protectedFIFOs: value("protected_fifos"))
+  }
+}
+
+@available(*, unavailable)
+extension FactsReader: Sendable {}

@@ -1,0 +1,263 @@
+internal import CCap
+internal import Glibc
+
+/// The running Linux system.
+public struct LinuxSystem: System {
+  public init() {}
+
+  /// The value of a wrapper that returns -errno.
+  private func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
+    if result < 0 { throw Errno(rawValue: Int32(-result)) }
+    return result
+  }
+
+  private func withCString<Result>(
+    _ path: PathBytes, _ body: (UnsafePointer<CChar>) -> Result
+  ) -> Result {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: path.bytes.count + 1) { buffer in
+      for (index, byte) in path.bytes.enumerated() {
+        unsafe buffer[index] = CChar(bitPattern: byte)
+      }
+      unsafe buffer[path.bytes.count] = 0
+      guard let start = unsafe UnsafePointer(buffer.baseAddress) else {
+        return unsafe "".withCString(body)
+      }
+      return unsafe body(start)
+    }
+  }
+
+  /// Calls `body` with a buffer, and keeps as many bytes as it says it filled.
+  private func filling(
+    _ capacity: Int, _ body: (UnsafeMutableRawPointer) -> Int
+  ) throws(Errno) -> [UInt8] {
+    var length = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+      guard let start = buffer.baseAddress else { return }
+      length = unsafe body(UnsafeMutableRawPointer(start))
+      count = max(0, length)
+    }
+    _ = try check(length)
+    return bytes
+  }
+
+  // MARK: Files
+
+  public func openat(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
+  ) throws(Errno) -> Descriptor {
+    // The kernel would take a NUL for the end and open something else.
+    if path.bytes.contains(0) { throw .EINVAL }
+    let result = unsafe withCString(path) {
+      unsafe ccap_openat(
+        directory.rawValue, $0, flags.union(.closeOnExec).rawValue, UInt32(mode))
+    }
+    return Descriptor(rawValue: try check(result))
+  }
+
+  public func close(_ descriptor: Descriptor) { _ = Glibc.close(descriptor.rawValue) }
+
+  public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
+    try unsafe filling(count) { unsafe ccap_read(descriptor.rawValue, $0, count) }
+  }
+
+  public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
+    let written = unsafe bytes.withUnsafeBytes {
+      unsafe ccap_write(descriptor.rawValue, $0.baseAddress, $0.count)
+    }
+    return try check(written)
+  }
+
+  public func mkdirat(
+    _ directory: Descriptor, _ path: PathBytes, mode: UInt16
+  ) throws(Errno) {
+    let result = unsafe withCString(path) {
+      unsafe ccap_mkdirat(directory.rawValue, $0, UInt32(mode))
+    }
+    _ = try check(result)
+  }
+
+  public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
+    var fields = ccap_stat()
+    _ = try check(unsafe ccap_statx(descriptor.rawValue, &fields))
+    return StatusFields(
+      mode: fields.mode, uid: fields.uid, gid: fields.gid,
+      device: InodeFacts.Device(major: fields.rdev_major, minor: fields.rdev_minor),
+      fileSystem: InodeFacts.Device(major: fields.dev_major, minor: fields.dev_minor),
+      inode: fields.inode, mount: fields.has_mount != 0 ? fields.mount : nil,
+      isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0)
+  }
+
+  public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
+    PathBytes(
+      try unsafe filling(4096) {
+        unsafe ccap_readlinkat(
+          descriptor.rawValue, "", $0.assumingMemoryBound(to: CChar.self), 4096)
+      })
+  }
+
+  public func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8] {
+    // fgetxattr(2) refuses O_PATH descriptors, the link in /proc does not.
+    let path = "/proc/self/fd/\(descriptor.rawValue)"
+    func get(_ size: Int) throws(Errno) -> [UInt8] {
+      try unsafe filling(size) { unsafe ccap_getxattr(path, "system.posix_acl_access", $0, size) }
+    }
+    do throws(Errno) {
+      return try get(1024)
+    } catch .ERANGE {
+      return try get(1 << 16)  // XATTR_SIZE_MAX
+    }
+  }
+
+  public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
+    var names: [PathBytes] = []
+    while true {
+      let bytes = try unsafe filling(1 << 15) {
+        unsafe ccap_getdents64(descriptor.rawValue, $0, 1 << 15)
+      }
+      if bytes.isEmpty { return names }
+      // struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name.
+      var offset = 0
+      while offset + 19 <= bytes.count {
+        let length = Int(bytes[offset + 16]) | Int(bytes[offset + 17]) << 8
+        guard length >= 19, offset + length <= bytes.count else { throw .EIO }
+        let name = Array(bytes[(offset + 19)..<(offset + length)].prefix { $0 != 0 })
+        if name != [0x2e], name != [0x2e, 0x2e] { names.append(PathBytes(name)) }
+        offset += length
+      }
+    }
+  }
+
+  public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
+    if path.bytes.contains(0) { throw .EINVAL }
+    let result = unsafe withCString(path) {
+      unsafe ccap_faccessat2($0, Int32(need.rawValue))
+    }
+    _ = try check(result)
+  }
+
+  public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
+    var caps: UInt32 = 0
+    let card = try unsafe filling(32) {
+      let result = unsafe ccap_querycap(
+        descriptor.rawValue, &caps, $0.assumingMemoryBound(to: CChar.self))
+      return result < 0 ? Int(result) : 32
+    }
+    return VideoCapability(deviceCaps: caps, card: PathBytes(Array(card.prefix { $0 != 0 })))
+  }
+
+  // MARK: Processes
+
+  public func credentials() throws(Errno) -> Credentials {
+    var user: [UInt32] = [0, 0, 0]
+    var group: [UInt32] = [0, 0, 0]
+    _ = try check(unsafe ccap_getresuid(&user))
+    _ = try check(unsafe ccap_getresgid(&group))
+    let count = getgroups(0, nil)
+    guard count >= 0 else { throw Errno(rawValue: errno) }
+    var groups = [gid_t](repeating: 0, count: Int(count))
+    let filled = unsafe getgroups(count, &groups)
+    guard filled >= 0 else { throw Errno(rawValue: errno) }
+    groups.removeLast(groups.count - Int(filled))
+    var effective: UInt64 = 0
+    var permitted: UInt64 = 0
+    _ = try check(unsafe ccap_get_proc(&effective, &permitted))
+    return Credentials(
+      user: .init(real: user[0], effective: user[1], fileSystem: ccap_fsuid()),
+      group: .init(real: group[0], effective: group[1], fileSystem: ccap_fsgid()),
+      groups: groups, effective: CapabilitySet(rawValue: effective),
+      permitted: CapabilitySet(rawValue: permitted))
+  }
+
+  public func getpid() -> Int32 { Glibc.getpid() }
+
+  public func getenv(_ name: String) -> PathBytes? {
+    guard let value = unsafe Glibc.getenv(name) else { return nil }
+    return unsafe bytes(value)
+  }
+
+  private func bytes(_ text: UnsafePointer<CChar>) -> PathBytes {
+    PathBytes(unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
+  }
+
+  // MARK: Time
+
+  public func realtime() -> Int64 { microseconds(CLOCK_REALTIME) }
+
+  public func monotonic() -> Int64 { microseconds(CLOCK_MONOTONIC) }
+
+  private func microseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+  }
+
+  // MARK: Users and groups
+
+  public func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
+    try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
+  }
+
+  public func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
+    try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
+  }
+
+  /// Calls a reentrant look-up with a buffer that grows until the entry fits.
+  private func look<Entry, Result>(
+    _ call: (
+      UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int,
+      UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
+    ) -> Int32,
+    _ read: (Entry) -> Result
+  ) throws(Errno) -> Result? {
+    var size = 4096
+    let entry = UnsafeMutablePointer<Entry>.allocate(capacity: 1)
+    let found = UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>.allocate(capacity: 1)
+    defer {
+      unsafe entry.deallocate()
+      unsafe found.deallocate()
+    }
+    while true {
+      let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+      defer { unsafe buffer.deallocate() }
+      unsafe found.initialize(to: nil)
+      let result = unsafe call(entry, buffer, size, found)
+      if result == ERANGE, size < 1 << 24 {
+        size *= 4
+        continue
+      }
+      guard result == 0 || Self.meansNoEntry(result) else { throw Errno(rawValue: result) }
+      guard let match = unsafe found.pointee else { return nil }
+      return unsafe read(match.pointee)
+    }
+  }
+
+  private func record(_ entry: passwd) -> UserRecord {
+    unsafe UserRecord(
+      name: String(cString: entry.pw_name), uid: entry.pw_uid, gid: entry.pw_gid,
+      home: bytes(entry.pw_dir))
+  }
+
+  /// The errors that getpwnam(3) lists for "the given name or uid was not found".
+  private static func meansNoEntry(_ errno: Int32) -> Bool {
+    [ENOENT, ESRCH, EBADF, EPERM].contains(errno)
+  }
+
+  public func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
+    var count: Int32 = 64
+    while true {
+      var groups = [gid_t](repeating: 0, count: Int(count))
+      let room = count
+      if unsafe Glibc.getgrouplist(user.name, user.gid, &groups, &count) >= 0 {
+        return Array(groups.prefix(Int(count)))
+      }
+      count = max(count, room * 2)
+      guard count <= 1 << 17 else { throw .ERANGE }
+    }
+  }
+
+  public func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
+    try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
+      unsafe String(cString: entry.gr_name)
+    }
+  }
+}

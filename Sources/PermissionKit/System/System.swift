@@ -1,0 +1,207 @@
+/// The operating system, as far as this library touches it.
+///
+/// Each method is one system call or library function and bears its name; an error is its errno.
+/// `LinuxSystem` is the real one; tests and plug-ins pass another.
+public protocol System: Sendable {
+  // MARK: Files
+
+  /// openat(2); O_CLOEXEC is always added.
+  func openat(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
+  ) throws(Errno) -> Descriptor
+  /// close(2)
+  func close(_ descriptor: Descriptor)
+  /// read(2) of at most `count` bytes; empty at the end of the file.
+  func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8]
+  /// write(2)
+  ///
+  /// - Returns: The number of bytes written, which may be less than were given.
+  func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
+  /// mkdirat(2)
+  func mkdirat(_ directory: Descriptor, _ path: PathBytes, mode: UInt16) throws(Errno)
+  /// statx(2) of the open descriptor itself, O_PATH included.
+  func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields
+  /// readlinkat(2) of the descriptor of a link that was opened with O_PATH and O_NOFOLLOW.
+  func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes
+  /// getxattr(2) of `system.posix_acl_access` of the inode behind the descriptor, O_PATH included.
+  func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8]
+  /// getdents64(2) until the end; `.` and `..` are left out.
+  func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes]
+  /// faccessat2(2) with AT_EACCESS.
+  func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno)
+  /// ioctl VIDIOC_QUERYCAP, see the V4L2 documentation.
+  func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability
+
+  // MARK: Processes
+
+  /// The calling thread's own credentials: getresuid(2), getresgid(2), getgroups(2),
+  /// setfsuid(2) and cap_get_proc(3).
+  func credentials() throws(Errno) -> Credentials
+  /// getpid(2)
+  func getpid() -> Int32
+  /// getenv(3), as bytes; nil when the variable is not set.
+  func getenv(_ name: String) -> PathBytes?
+
+  // MARK: Users and groups
+
+  /// getpwnam_r(3); nil when there is no such user.
+  func getpwnam(_ name: String) throws(Errno) -> UserRecord?
+  /// getpwuid_r(3); nil when there is no such user.
+  func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord?
+  /// getgrouplist(3): every group of the user, the primary one included.
+  func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32]
+  /// getgrgid_r(3); nil when there is no such group.
+  func getgrgid(_ gid: UInt32) throws(Errno) -> String?
+
+  // MARK: Time
+
+  /// clock_gettime(2), CLOCK_REALTIME, in microseconds since 1970-01-01 UTC.
+  func realtime() -> Int64
+  /// clock_gettime(2), CLOCK_MONOTONIC, in microseconds.
+  func monotonic() -> Int64
+}
+
+/// An open file descriptor.
+public struct Descriptor: RawRepresentable, Hashable, Sendable {
+  public let rawValue: Int32
+
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// AT_FDCWD
+  public static let currentDirectory = Descriptor(rawValue: -100)
+}
+
+/// The fields of statx(2) that a decision depends on.
+public struct StatusFields: Hashable, Sendable {
+  /// The S_IFMT bits and the 07777 bits.
+  public var mode: UInt32
+  public var uid: UInt32
+  public var gid: UInt32
+  public var device: InodeFacts.Device
+  public var fileSystem: InodeFacts.Device
+  public var inode: UInt64
+  /// `stx_mnt_id`; nil before Linux 5.8.
+  public var mount: UInt64?
+  public var isImmutable: Bool
+  public var isAppendOnly: Bool
+
+  public init(
+    mode: UInt32, uid: UInt32, gid: UInt32, device: InodeFacts.Device = .init(major: 0, minor: 0),
+    fileSystem: InodeFacts.Device = .init(major: 0, minor: 0), inode: UInt64, mount: UInt64? = nil,
+    isImmutable: Bool = false, isAppendOnly: Bool = false
+  ) {
+    self.mode = mode
+    self.uid = uid
+    self.gid = gid
+    self.device = device
+    self.fileSystem = fileSystem
+    self.inode = inode
+    self.mount = mount
+    self.isImmutable = isImmutable
+    self.isAppendOnly = isAppendOnly
+  }
+
+  /// The file type; nil for bits that inode(7) does not list.
+  public var kind: InodeFacts.Kind? {
+    switch mode & 0o170000 {
+    case 0o040000: .directory
+    case 0o100000: .regular
+    case 0o120000: .symbolicLink
+    case 0o020000: .characterDevice
+    case 0o060000: .blockDevice
+    case 0o010000: .fifo
+    case 0o140000: .socket
+    default: nil
+    }
+  }
+}
+
+/// What VIDIOC_QUERYCAP tells of one video node.
+public struct VideoCapability: Hashable, Sendable {
+  /// V4L2_CAP_… bits of this very node (`device_caps`).
+  public var deviceCaps: UInt32
+  /// The name of the card.
+  public var card: PathBytes
+
+  public init(deviceCaps: UInt32, card: PathBytes) {
+    self.deviceCaps = deviceCaps
+    self.card = card
+  }
+}
+
+/// A line of the user data base, see passwd(5).
+public struct UserRecord: Hashable, Sendable {
+  public var name: String
+  public var uid: UInt32
+  public var gid: UInt32
+  public var home: PathBytes
+
+  public init(name: String, uid: UInt32, gid: UInt32, home: PathBytes) {
+    self.name = name
+    self.uid = uid
+    self.gid = gid
+    self.home = home
+  }
+}
+
+extension System {
+  /// The whole contents of a file, of at most `limit` bytes.
+  ///
+  /// - Throws: EFBIG when the file holds more than `limit` bytes.
+  public func contents(of path: PathBytes, limit: Int = 1 << 20) throws(Errno) -> [UInt8] {
+    // O_NONBLOCK: a FIFO put in the file's place must not hang us.
+    let file = try openat(
+      .currentDirectory, path, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    while true {
+      let part = try read(file, 1 << 16)
+      if part.isEmpty { return bytes }
+      bytes += part
+      if bytes.count > limit { throw Errno(rawValue: 27) }
+    }
+  }
+
+  /// The first line of a file of /sys or /proc, without blanks around it.
+  public func line(of path: PathBytes) throws(Errno) -> PathBytes {
+    let bytes = try contents(of: path, limit: 1 << 16)
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let start = line.drop(while: isBlank)
+    let length = start.reversed().drop(while: isBlank).count
+    return PathBytes(Array(start.prefix(length)))
+  }
+
+  /// The names in a directory, sorted.
+  public func names(in directory: PathBytes) throws(Errno) -> [PathBytes] {
+    let descriptor = try openat(.currentDirectory, directory, [.readOnly, .directory], mode: 0)
+    defer { close(descriptor) }
+    return try getdents(descriptor).sorted()
+  }
+
+  /// The file type of what `path` names, links followed.
+  public func kind(of path: PathBytes) throws(Errno) -> InodeFacts.Kind? {
+    try status(of: path).kind
+  }
+
+  /// statx(2) of what `path` names, links followed.
+  public func status(of path: PathBytes) throws(Errno) -> StatusFields {
+    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
+    defer { close(descriptor) }
+    return try statx(descriptor)
+  }
+
+  /// open(2) with `flags`, without keeping the file open.
+  ///
+  /// - Returns: The refusal; nil when it opened.
+  public func probe(open path: PathBytes, _ flags: OpenFlags) -> Errno? {
+    do throws(Errno) {
+      close(
+        try openat(
+          .currentDirectory, path, flags.union([.nonBlocking, .noControllingTerminal]), mode: 0))
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

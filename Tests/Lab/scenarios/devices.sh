@@ -1,0 +1,131 @@
+# boot: min
+# shellcheck shell=bash
+# shellcheck disable=SC2016,SC2154
+# Which nodes are cameras and microphones, as drivers come and go.
+
+# nodes_that_capture: the video nodes whose driver says that they capture video.
+nodes_that_capture() {
+    local node
+    for node in /dev/video*; do
+        v4l2-ctl -d "$node" -D 2>/dev/null | sed -n '/Device Caps/,$p' | grep -qx '[[:space:]]*Video Capture' &&
+            echo "$node"
+    done
+}
+count_is() {                # count_is N PATTERN...: N such nodes exist
+    local want=$1 found=0 node
+    shift
+    for node; do [ ! -e "$node" ] || { found=$((found + 1)); ls -l "$node"; }; done
+    [ "$found" = "$want" ]
+}
+captures_are() {            # captures_are NODE...: these nodes and no other
+    echo "capture: $(nodes_that_capture | xargs)"
+    [ "$(nodes_that_capture | xargs)" = "$*" ]
+}
+
+section "one camera, four nodes"
+check "vivid makes four /dev/video*" count_is 4 /dev/video*
+check "one of the four captures video" captures_are /dev/video0
+check "that one gives a frame" captures /dev/video0
+refuse "the others do not: /dev/video1" captures /dev/video1
+refuse "the others do not: /dev/video2" captures /dev/video2
+refuse "the others do not: /dev/video3" captures /dev/video3
+ask camera
+says "one camera, and it is the capture node" 'paths("camera") == ["/dev/video0"] and status("camera") == "authorized" and exits(0)'
+says "the camera bears its name" 'resource("/dev/video0").label | test("vivid")'
+ask tester camera
+says "a user without access sees the same camera" 'paths("camera") == ["/dev/video0"] and status("camera") == "denied" and exits(1)'
+says "and its name" 'resource("/dev/video0").label | test("vivid")'
+
+section "microphones"
+ask mic
+says "every capture PCM, with the control node of its card" \
+    'paths("microphone") | unique == ["/dev/snd/controlC0", "/dev/snd/controlC1",
+     "/dev/snd/pcmC0D0c", "/dev/snd/pcmC0D1c", "/dev/snd/pcmC1D0c"]'
+says "no playback PCM" 'all(paths("microphone")[]; endswith("p") | not)'
+says "a microphone bears its card'\''s name" 'resource("/dev/snd/pcmC1D0c").label | test("Dummy")'
+says "root may use them" 'status("microphone") == "authorized" and exits(0)'
+check "and records with Loopback" records /dev/snd/pcmC0D0c
+check "and records with Dummy" records /dev/snd/pcmC1D0c
+
+section "two cameras"
+drivers vivid n_devs=2
+check "vivid makes eight /dev/video*" count_is 8 /dev/video*
+check "two of the eight capture video" captures_are /dev/video0 /dev/video4
+ask camera
+says "two cameras" '(paths("camera") | sort) == ["/dev/video0", "/dev/video4"] and status("camera") == "authorized"'
+setfacl -m u:tester:rw /dev/video4
+ask tester camera
+says "one of two granted is limited, exit 0" \
+    'status("camera") == "limited" and resource("/dev/video4").status == "authorized"
+     and resource("/dev/video0").status == "denied" and exits(0)'
+ask tester camera --all
+says "with --all it is exit 1" 'status("camera") == "limited" and exits(1)'
+ask tester camera=/dev/video4
+says "NAME=PATH asks one of them" 'paths("camera") == ["/dev/video4"] and status("camera") == "authorized" and exits(0)'
+
+section "the driver is loaded again"
+drivers vivid
+setfacl -m u:tester:rw /dev/video0
+ask tester camera
+says "granted before" 'status("camera") == "authorized" and exits(0)'
+drivers vivid
+check "the driver's node is a new one, without the entry" bash -c '! getfacl -cp /dev/video0 | grep user:tester'
+ask tester camera
+says "refused after" 'status("camera") == "denied" and exits(1)'
+
+section "unplugged and plugged in again"
+echo vivid.0 >/sys/bus/platform/drivers/vivid/unbind
+settle
+check "no /dev/video* is left" count_is 0 /dev/video*
+ask camera
+says "no camera is unavailable, exit 3" 'status("camera") == "unavailable" and has_code("camera"; "no-device") and exits(3)'
+ask tester camera
+says "for a user, too" 'status("camera") == "unavailable" and exits(3)'
+ask tester camera mic
+says "denied goes before unavailable" 'status("camera") == "unavailable" and status("microphone") == "denied" and exits(1)'
+ask camera=/dev/video0
+says "a path that is gone is unavailable" 'status("camera") == "unavailable" and exits(3)'
+echo vivid.0 >/sys/bus/platform/drivers/vivid/bind
+settle
+ask camera
+says "back again" 'paths("camera") == ["/dev/video0"] and status("camera") == "authorized" and exits(0)'
+check "and capturing" captures /dev/video0
+
+section "nodes and drivers that do not match"
+mv /dev/video0 /dev/camera-hidden
+ask camera
+says "a camera without a node is unavailable" 'status("camera") == "unavailable" and exits(3)'
+mv /dev/camera-hidden /dev/video0
+mknod -m 666 /dev/video9 c 81 200
+refuse "a node without a driver does not open" probe /dev/video9
+ask tester camera=/dev/video9
+says "a node without a driver is unavailable, no-driver" \
+    'status("camera") == "unavailable" and has_code("camera"; "no-driver") and exits(3)'
+ask camera
+says "it does not count as a camera" 'resource("/dev/video0").status == "authorized" and status("camera") == "authorized" and exits(0)'
+rm /dev/video9
+drivers vivid node_types=0x100
+check "vivid makes an output node alone" count_is 1 /dev/video*
+ask camera
+says "no node that captures: unavailable, no-capture-node" \
+    'status("camera") == "unavailable" and has_code("camera"; "no-capture-node") and exits(3)'
+
+section "no devices at all"
+modprobe -r vivid snd-aloop snd-dummy
+settle
+check "no node is left" count_is 0 /dev/video* /dev/snd/pcm* /dev/snd/control*
+ask tester camera mic
+says "both are unavailable, exit 3" \
+    'status("camera") == "unavailable" and status("microphone") == "unavailable"
+     and has_code("camera"; "no-device") and has_code("microphone"; "no-device") and exits(3)'
+ask tester camera --skip-unavailable
+says "--skip-unavailable is exit 77" 'status("camera") == "unavailable" and exits(77)'
+rm -rf /dev/snd
+ask tester mic
+says "no /dev/snd" 'status("microphone") == "unavailable" and has_code("microphone"; "no-device") and exits(3)'
+mkdir -m 755 /dev/snd
+
+modprobe -a vivid snd-aloop snd-dummy
+settle
+ask camera mic
+says "all is there again" 'status("camera") == "authorized" and status("microphone") == "authorized" and exits(0)'

@@ -1,0 +1,63 @@
+import Foundation
+package import PermissionKit
+
+/// A file of cases: a header, then one case a line, plain or gzip.
+package struct OracleCorpus {
+  package struct Header: Decodable {
+    package var kernel: String
+    package var seed: Int
+    package var driver_errno: [String: Int32]
+  }
+
+  package let header: Header
+  package let cases: [OracleCase]
+
+  package init(contentsOf path: String) throws {
+    let text = try path.hasSuffix(".gz") ? Self.gunzip(path) : Data(contentsOf: URL(filePath: path))
+    var lines = text.split(separator: UInt8(ascii: "\n"))[...]
+    let decoder = JSONDecoder()
+    header = try decoder.decode(Header.self, from: lines.popFirst() ?? Data())
+    cases = try lines.map { try decoder.decode(OracleCase.self, from: $0) }
+  }
+
+  private static func gunzip(_ path: String) throws -> Data {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["gzip", "-dc", path]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw CocoaError(.fileReadCorruptFile) }
+    return data
+  }
+
+  /// One question that the kernel answered.
+  package struct Answer {
+    package let token: String
+    package let question: AccessQuestion
+    package let kernel: Errno
+  }
+
+  /// The answers of `one`, in the order of their tokens.
+  package static func answers(_ one: OracleCase) -> [Answer] {
+    one.k.sorted { $0.key < $1.key }.map { token, errno in
+      guard let question = OracleCase.question(token) else {
+        fatalError("case \(one.id): unknown question \(token)")
+      }
+      return Answer(token: token, question: question, kernel: Errno(rawValue: errno))
+    }
+  }
+}
+
+extension Decision {
+  /// What the kernel would return: 0, an errno, or -1 where the facts do not tell.
+  package var kernelErrno: Errno {
+    switch verdict {
+    case .granted: Errno(rawValue: 0)
+    case .refused(let errno): errno
+    case .undetermined: Errno(rawValue: -1)
+    }
+  }
+}
