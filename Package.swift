@@ -42,6 +42,13 @@ let package = Package(
       ],
       swiftSettings: safeSettings
     ),
+    .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
+    .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
+    .testTarget(
+      name: "permcheckTests",
+      dependencies: ["TestSupport", "permcheck", "kernel-asker"],
+      swiftSettings: settings
+    ),
     .target(
       name: "OracleCorpus",
       dependencies: ["PermissionKit"],

@@ -136,4 +136,9 @@ static inline int ccap_querycap(int fd, uint32_t *device_caps, char card[32]) {
   return 0;
 }
 
+static inline int ccap_columns(int fd) {
+  struct winsize size;
+  return ioctl(fd, TIOCGWINSZ, &size) != 0 ? -errno : size.ws_col;
+}
+
 #endif

@@ -138,3 +138,37 @@ public struct LandlockRuleset: Hashable, Sendable, Codable {
     self.allowed = allowed
   }
 }
+
+extension AccessFacts {
+  /// The path by which the inode was reached, from the root or, relative, from the start.
+  public func path(of inode: Int) -> PathBytes {
+    var names: [PathBytes] = []
+    var current = inode
+    var isAbsolute = false
+    while names.count <= inodes.count {
+      if current == root {
+        isAbsolute = true
+        break
+      }
+      let parent = inodes[current].parent
+      guard parent != current,
+        let entry = inodes[parent].entries.first(where: { $0.found == .inode(current) })
+      else { break }
+      names.append(entry.name)
+      current = parent
+    }
+    let joined = Array(names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
+    if isAbsolute { return PathBytes([UInt8(ascii: "/")] + joined) }
+    return joined.isEmpty ? "." : PathBytes(joined)
+  }
+
+  /// The path of the name that the last look-up of `steps` did not find.
+  func missingPath(_ steps: [WalkStep]) -> PathBytes? {
+    for step in steps.reversed() {
+      if case .lookup(let name, let parent, nil) = step.event {
+        return path(of: parent).appending(name)
+      }
+    }
+    return nil
+  }
+}

@@ -67,7 +67,7 @@ extension Procedure {
   // MARK: - generic_permission()
 
   /// fs/namei.c:generic_permission(), under every assumption about what the facts leave open.
-  private mutating func generic(
+  mutating func generic(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
     if want.isEmpty { return .nothingAsked }

@@ -96,3 +96,12 @@ extension PathBytes: Codable {
     try container.encode(description)
   }
 }
+
+extension PathBytes {
+  /// The folder that the last component is in: `/` for a path directly below the root, `.` for a
+  /// bare name.
+  public var parent: PathBytes {
+    guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == 0 ? "/" : PathBytes(Array(bytes[..<slash]))
+  }
+}

@@ -133,6 +133,7 @@ public struct FactsReader: ~Copyable {
       parent: directory ?? index)
     inode.isImmutable = status.isImmutable
     inode.isAppendOnly = status.isAppendOnly
+    if kind == .characterDevice { inode.driverErrno = missingDriver(status.device) }
     if kind == .symbolicLink {
       inode.target = try? system.readlinkat(descriptor)
     } else {
@@ -145,6 +146,27 @@ public struct FactsReader: ~Copyable {
     descriptors.append(keepsOpen ? descriptor : nil)
     if kind == .symbolicLink { readMagicLink(index, name, start) }
     return index
+  }
+
+  /// What an open answers when no driver has registered the number of a V4L2 or ALSA node.
+  ///
+  /// A registered one has an entry in /sys/dev/char. Without a driver chrdev_open() in
+  /// fs/char_dev.c answers ENXIO; sound.c:snd_open(), which has all of major 116, answers ENODEV.
+  private func missingDriver(_ device: InodeFacts.Device) -> Errno? {
+    guard device.major == 81 || device.major == 116 else { return nil }
+    do throws(Errno) {
+      _ = try system.status(of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)"))
+      return nil
+    } catch .ENOENT {
+      // Without sysfs the entry of no device is there.
+      guard (try? system.status(of: "/sys/dev/char/1:3")) != nil else { return nil }
+      guard device.major == 116, let sound = try? system.status(of: "/proc/asound") else {
+        return .ENXIO
+      }
+      return sound.kind == .directory ? .ENODEV : .ENXIO
+    } catch {
+      return nil
+    }
   }
 
   private func readACL(of descriptor: Descriptor, into inode: inout InodeFacts) {

@@ -175,6 +175,23 @@ public struct LinuxSystem: System {
     return unsafe bytes(value)
   }
 
+  public func getcwd() throws(Errno) -> PathBytes {
+    let path = try unsafe filling(4096) {
+      guard unsafe Glibc.getcwd($0.assumingMemoryBound(to: CChar.self), 4096) != nil else {
+        return -Int(errno)
+      }
+      return unsafe strlen($0.assumingMemoryBound(to: CChar.self))
+    }
+    return PathBytes(path)
+  }
+
+  public func isatty(_ descriptor: Descriptor) -> Bool { Glibc.isatty(descriptor.rawValue) == 1 }
+
+  public func columns(_ descriptor: Descriptor) -> Int? {
+    let columns = ccap_columns(descriptor.rawValue)
+    return columns > 0 ? Int(columns) : nil
+  }
+
   private func bytes(_ text: UnsafePointer<CChar>) -> PathBytes {
     PathBytes(unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
   }

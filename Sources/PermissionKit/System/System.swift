@@ -42,6 +42,13 @@ public protocol System: Sendable {
   /// getenv(3), as bytes; nil when the variable is not set.
   func getenv(_ name: String) -> PathBytes?
 
+  /// getcwd(3)
+  func getcwd() throws(Errno) -> PathBytes
+  /// isatty(3)
+  func isatty(_ descriptor: Descriptor) -> Bool
+  /// ioctl TIOCGWINSZ: the width of the terminal, in columns; nil when it is none.
+  func columns(_ descriptor: Descriptor) -> Int?
+
   // MARK: Users and groups
 
   /// getpwnam_r(3); nil when there is no such user.
@@ -158,7 +165,7 @@ extension System {
       let part = try read(file, 1 << 16)
       if part.isEmpty { return bytes }
       bytes += part
-      if bytes.count > limit { throw Errno(rawValue: 27) }
+      if bytes.count > limit { throw .EFBIG }
     }
   }
 

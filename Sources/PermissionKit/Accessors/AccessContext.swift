@@ -1,0 +1,31 @@
+/// What an accessor is asked about, and by which means.
+public struct AccessContext: Sendable {
+  public var system: any System
+  /// On whose behalf; nil stands for the calling process, read anew at each check.
+  public var subject: Subject?
+  /// The folder below which /dev, /sys, /proc, /etc, /run and homes are looked for.
+  public var root: PathBytes
+  /// How the kernel is asked, when the subject is the calling process.
+  public var probe: Probe.Method
+  /// What is wanted of each resource; nil stands for what the accessor needs.
+  public var need: Permissions?
+  /// The one node or directory to look at; nil stands for all that the accessor finds.
+  public var path: PathBytes?
+
+  public init(
+    system: any System = LinuxSystem(), subject: Subject? = nil, root: PathBytes = "/",
+    probe: Probe.Method = .open, need: Permissions? = nil, path: PathBytes? = nil
+  ) {
+    self.system = system
+    self.subject = subject
+    self.root = root
+    self.probe = probe
+    self.need = need
+    self.path = path
+  }
+
+  /// Whether the kernel may be asked: only on behalf of this very process.
+  var probesAsSelf: Probe.Method {
+    subject == nil || subject?.source == .current ? probe : .none
+  }
+}

@@ -1,0 +1,51 @@
+/// The accessors that can be asked for by name: the three of this library, and those added to it.
+///
+/// A value: what a program adds to its registry is in no other.
+public struct AccessorRegistry: Sendable {
+  /// Makes an accessor that works in a context and writes to a log.
+  public typealias Factory = @Sendable (AccessContext, AnalyticsLog) -> PermissionAccessor
+
+  /// A registered accessor.
+  public struct Entry: Sendable {
+    public let name: String
+    public let aliases: [String]
+    /// What it is about, one line.
+    public let summary: String
+    public let make: Factory
+  }
+
+  public private(set) var entries: [Entry] = []
+
+  /// A registry without any accessor.
+  public init() {}
+
+  /// The accessors of this library: camera, microphone (mic) and photos.
+  public static var standard: AccessorRegistry {
+    var registry = AccessorRegistry()
+    registry.add(CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux") {
+      CameraAccessor($0, analytics: $1)
+    }
+    registry.add(
+      MicrophoneAccessor.name, aliases: ["mic"], summary: "microphones: capture PCMs of ALSA"
+    ) {
+      MicrophoneAccessor($0, analytics: $1)
+    }
+    registry.add(PhotoLibraryAccessor.name, summary: "the folder of the user's pictures (XDG)") {
+      PhotoLibraryAccessor($0, analytics: $1)
+    }
+    return registry
+  }
+
+  /// Adds an accessor; one of the same name is replaced.
+  public mutating func add(
+    _ name: String, aliases: [String] = [], summary: String, _ make: @escaping Factory
+  ) {
+    entries.removeAll { $0.name == name }
+    entries.append(Entry(name: name, aliases: aliases, summary: summary, make: make))
+  }
+
+  /// The accessor of that name or alias; nil when there is none.
+  public subscript(name: String) -> Entry? {
+    entries.first { $0.name == name || $0.aliases.contains(name) }
+  }
+}

@@ -1,0 +1,18 @@
+/// Access to the cameras that Video4Linux shows as capture nodes.
+///
+/// - SeeAlso: The V4L2 documentation, "Querying Capabilities"
+public final class CameraAccessor: ResourceAccessor {
+  public static let name = "camera"
+
+  public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
+    super.init(name: Self.name, context: context, analytics: analytics)
+  }
+
+  public override func resources(for subject: Subject) -> ResourceSet {
+    let catalog = DeviceCatalog(
+      context.system, root: context.root, mayOpen: context.probesAsSelf == .open)
+    return deviceResources(
+      catalog.cameras, what: "camera", folder: "dev",
+      noneHint: "no node /dev/video* of a camera, and none known to sysfs")
+  }
+}

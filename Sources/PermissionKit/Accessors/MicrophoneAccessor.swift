@@ -1,0 +1,17 @@
+/// Access to the microphones that ALSA shows as capture PCMs, each with its card's control node.
+///
+/// - SeeAlso: sound/core/pcm_native.c; alsa-lib's `snd_pcm_open()`, which opens the control first
+public final class MicrophoneAccessor: ResourceAccessor {
+  public static let name = "microphone"
+
+  public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
+    super.init(name: Self.name, context: context, analytics: analytics)
+  }
+
+  public override func resources(for subject: Subject) -> ResourceSet {
+    let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
+    return deviceResources(
+      catalog.microphones, what: "microphone", folder: "dev/snd",
+      noneHint: "no node /dev/snd/pcm*c, and no capture PCM known to /proc/asound")
+  }
+}

@@ -1,0 +1,38 @@
+/// Access to the folder of the user's pictures, as xdg-user-dirs names it.
+///
+/// - SeeAlso: xdg-user-dir(1), user-dirs.dirs(5)
+public final class PhotoLibraryAccessor: ResourceAccessor {
+  public static let name = "photos"
+
+  public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
+    super.init(name: Self.name, context: context, analytics: analytics)
+  }
+
+  public override func resources(for subject: Subject) -> ResourceSet {
+    if let path = context.path { return ResourceSet(resources: [folder(path)]) }
+    let pictures = PhotoFolder(system: context.system, root: context.root)
+    let home = subject.home ?? "/"
+    func absence(_ status: AuthorizationStatus, _ reason: Reason) -> ResourceSet {
+      ResourceSet(absences: [
+        ResourceSet.absence(home, label: "pictures", device: "pictures", status: status, reason)
+      ])
+    }
+    switch pictures.locate(for: subject) {
+    case .folder(let path, _): return ResourceSet(resources: [folder(path)])
+    case .notConfigured(let evidence):
+      return absence(
+        .unavailable,
+        Reason(
+          .notConfigured, .proven, "no folder for pictures is set: it is the home directory itself",
+          evidence: [evidence]))
+    case .unknown(let reason): return absence(.notDetermined, reason)
+    }
+  }
+
+  /// All that a photo program wants of the folder; listing and reading alone is `limited`.
+  private func folder(_ path: PathBytes) -> Resource {
+    Resource(
+      path: path, label: path.lastComponent.description, device: "pictures", need: .all,
+      lesserNeed: [.read, .execute], kind: .directory)
+  }
+}

@@ -1,0 +1,64 @@
+extension ResourceAccessor {
+  /// What a device accessor needs, from what the catalogue finds.
+  ///
+  /// - Parameters:
+  ///   - find: The catalogue's search.
+  ///   - what: What is looked for, for people.
+  ///   - folder: The folder of its nodes below the root.
+  ///   - noneHint: What was looked at, when nothing is there.
+  func deviceResources(
+    _ find: () -> DeviceCatalog.Findings, what: String, folder: String, noneHint: String
+  ) -> ResourceSet {
+    let need: Permissions = [.read, .write]
+    if let path = context.path {
+      let label = path.lastComponent.description
+      return ResourceSet(resources: [
+        Resource(path: path, label: label, device: label, need: need, kind: .characterDevice)
+      ])
+    }
+    let findings = find()
+    var set = ResourceSet()
+    for device in findings.devices {
+      if device.hasNode {
+        set.resources += device.nodes.map {
+          Resource(
+            path: $0, label: device.label, device: device.name, need: need, kind: .characterDevice)
+        }
+      } else {
+        set.absences.append(
+          ResourceSet.absence(
+            device.nodes[0], label: device.label, device: device.name, status: .unavailable,
+            Reason(
+              .noCaptureNode, .proven,
+              "\(device.label) is known to the kernel, but its node \(device.nodes[0]) is not here",
+              evidence: [device.evidence])))
+      }
+    }
+    if let (path, errno) = findings.unreadable.first {
+      set.absences.append(
+        ResourceSet.absence(
+          path, label: what, device: "unreadable", status: .notDetermined,
+          Reason(
+            .unreadableFacts, .proven, "\(path) cannot be listed, so devices may be missing here",
+            evidence: ["open: \(errno)"])))
+    }
+    if set.resources.isEmpty, set.absences.isEmpty {
+      set.absences = [nothing(findings, what: what, folder: folder, noneHint: noneHint)]
+    }
+    return set
+  }
+
+  private func nothing(
+    _ findings: DeviceCatalog.Findings, what: String, folder: String, noneHint: String
+  ) -> ResourceReport {
+    let reason =
+      findings.others.isEmpty
+      ? Reason(.noDevice, .proven, "there is no \(what)", evidence: [noneHint])
+      : Reason(
+        .noCaptureNode, .proven, "there are nodes, but none that captures",
+        evidence: findings.others)
+    return ResourceSet.absence(
+      context.root.appending(PathBytes(folder)), label: what, device: what, status: .unavailable,
+      reason)
+  }
+}

@@ -1,0 +1,107 @@
+/// An accessor whose permission comes down to nodes and directories of the file system.
+///
+/// A subclass says which (`resources(for:)`); everything else is the same for all: read the facts,
+/// decide, ask the kernel where that is possible, explain.
+open class ResourceAccessor: PermissionAccessor {
+  public let context: AccessContext
+
+  public init(name: String, context: AccessContext, analytics: AnalyticsLog = .shared) {
+    self.context = context
+    super.init(name: name, analytics: analytics)
+  }
+
+  /// What the accessor needs on behalf of `subject`, and what it looked for and did not find.
+  open func resources(for subject: Subject) -> ResourceSet { ResourceSet() }
+
+  open override func checkAccess() -> AccessReport {
+    let users = UserDatabase(context.system, root: context.root)
+    let subject: Subject
+    do throws(PermissionError) {
+      subject = if let given = context.subject { given } else { try users.currentSubject() }
+    } catch {
+      return undetermined(error.description)
+    }
+    let set = resources(for: subject)
+    var reports = set.absences
+    if !set.resources.isEmpty {
+      do throws(Errno) {
+        var reader = try FactsReader(context.system)
+        for resource in set.resources { reader.read(resource.path) }
+        let judge = ResourceJudge(
+          context: context, users: users, subject: subject, facts: reader.finish())
+        reports = set.resources.map(judge.report) + reports
+      } catch {
+        return undetermined("the root directory cannot be looked at (\(error))")
+      }
+    }
+    return AccessReport(
+      accessor: name, status: Self.status(of: reports),
+      isRequestable: reports.contains { $0.status == .denied }, resources: reports)
+  }
+
+  /// Devices can stand in for one another, the resources of one device cannot.
+  private static func status(of reports: [ResourceReport]) -> AuthorizationStatus {
+    var devices: [String] = []
+    for report in reports where !devices.contains(report.device) { devices.append(report.device) }
+    return .any(
+      of: devices.compactMap { device in
+        .worst(reports.lazy.filter { $0.device == device }.map(\.status))
+      })
+  }
+
+  private func undetermined(_ message: String) -> AccessReport {
+    AccessReport(
+      accessor: name, status: .notDetermined,
+      resources: [
+        ResourceReport(
+          path: context.path ?? context.root, label: name, device: name, need: [],
+          status: .notDetermined, reasons: [Reason(.unreadableFacts, .proven, message)])
+      ])
+  }
+}
+
+/// One node or directory that an accessor needs.
+public struct Resource: Hashable, Sendable {
+  public var path: PathBytes
+  /// The device's name, for people.
+  public var label: String
+  /// Resources of the same device are needed together.
+  public var device: String
+  public var need: Permissions
+  /// What is enough for `limited` when `need` is refused.
+  public var lesserNeed: Permissions?
+  /// The file type that it must have.
+  public var kind: InodeFacts.Kind
+
+  public init(
+    path: PathBytes, label: String, device: String, need: Permissions,
+    lesserNeed: Permissions? = nil, kind: InodeFacts.Kind
+  ) {
+    self.path = path
+    self.label = label
+    self.device = device
+    self.need = need
+    self.lesserNeed = lesserNeed
+    self.kind = kind
+  }
+}
+
+/// What an accessor needs, and what it looked for in vain.
+public struct ResourceSet: Hashable, Sendable {
+  public var resources: [Resource]
+  /// Reports on what is not there, ready made.
+  public var absences: [ResourceReport]
+
+  public init(resources: [Resource] = [], absences: [ResourceReport] = []) {
+    self.resources = resources
+    self.absences = absences
+  }
+
+  /// A report on something that is not there, or not known to be.
+  public static func absence(
+    _ path: PathBytes, label: String, device: String, status: AuthorizationStatus, _ reason: Reason
+  ) -> ResourceReport {
+    ResourceReport(
+      path: path, label: label, device: device, need: [], status: status, reasons: [reason])
+  }
+}

@@ -1,0 +1,95 @@
+/// One line of the analytics log: what happened to one accessor at one point of the template.
+public struct AccessEvent: Hashable, Sendable, Codable {
+  /// The points of the template at which an event is written.
+  public enum Point: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Access was looked at.
+    case check
+    /// A request is about to be made.
+    case willReceiveAccess
+    /// A request was made, and there is access now.
+    case didReceiveAccess
+    /// The outcome is not access.
+    case didRejectAccess
+  }
+
+  /// The version of this format.
+  public var v = 1
+  /// When, in RFC 3339, UTC, with microseconds.
+  public var time: String
+  public var event: Point
+  public var accessor: String
+  public var status: AuthorizationStatus
+  /// The code of the first reason; nil when there is none.
+  public var reason: Reason.Code?
+  /// The fsuid of the process that asked.
+  public var uid: UInt32
+  public var pid: Int32
+  /// Since the check or the request began, in microseconds.
+  public var duration: Int64
+
+  public init(
+    time: String, event: Point, accessor: String, status: AuthorizationStatus,
+    reason: Reason.Code? = nil, uid: UInt32, pid: Int32, duration: Int64
+  ) {
+    self.time = time
+    self.event = event
+    self.accessor = accessor
+    self.status = status
+    self.reason = reason
+    self.uid = uid
+    self.pid = pid
+    self.duration = duration
+  }
+
+  /// The event as one line of JSON, with its newline.
+  public var line: [UInt8] {
+    var text = "{\"v\":\(v),\"time\":\"\(time)\",\"event\":\"\(event.rawValue)\",\"accessor\":"
+    text += Self.quoted(accessor)
+    text += ",\"status\":\"\(status.rawValue)\""
+    if let reason { text += ",\"reason\":\"\(reason.rawValue)\"" }
+    text += ",\"uid\":\(uid),\"pid\":\(pid),\"duration\":\(duration)}\n"
+    return Array(text.utf8)
+  }
+
+  /// A JSON string, see RFC 8259, section 7.
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  /// RFC 3339, UTC, of a time in microseconds since 1970.
+  static func timestamp(_ microseconds: Int64) -> String {
+    func floored(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
+      let rest = ((value % divisor) + divisor) % divisor
+      return ((value - rest) / divisor, rest)
+    }
+    func padded(_ value: Int64, _ width: Int) -> String {
+      let digits = String(value)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    let (seconds, fraction) = floored(microseconds, 1_000_000)
+    let (days, second) = floored(seconds, 86_400)
+    // Days to a date of the Gregorian calendar, in eras of 400 years that begin on 1 March.
+    let (era, dayOfEra) = floored(days + 719_468, 146_097)
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
+      + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+      + ".\(padded(fraction, 6))Z"
+  }
+}

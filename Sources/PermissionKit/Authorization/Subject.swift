@@ -1,0 +1,33 @@
+/// On whose behalf access is judged.
+public struct Subject: Hashable, Sendable {
+  /// How the subject was named.
+  public enum Source: String, Hashable, Sendable, Codable {
+    /// The calling process.
+    case current = "self"
+    /// A user of the data base, as a new login of theirs would be.
+    case user
+    /// Bare numbers.
+    case ids
+    /// Another process, as /proc shows it.
+    case process
+  }
+
+  public var source: Source
+  public var credentials: Credentials
+  /// The user's name, where there is one.
+  public var name: String?
+  /// The home directory; nil when it is not known.
+  public var home: PathBytes?
+
+  public init(
+    source: Source, credentials: Credentials, name: String? = nil, home: PathBytes? = nil
+  ) {
+    self.source = source
+    self.credentials = credentials
+    self.name = name
+    self.home = home
+  }
+
+  /// The name, or `uid 1000`.
+  public var displayName: String { name ?? "uid \(credentials.user.fileSystem)" }
+}

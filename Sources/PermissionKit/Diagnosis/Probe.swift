@@ -1,0 +1,86 @@
+/// The kernel's own answer to this process about one path.
+public struct Probe: Hashable, Sendable {
+  /// How the kernel is asked.
+  public enum Method: String, Hashable, Sendable, Codable, CaseIterable {
+    /// open(2), which alone tells the whole truth, and opens the device for a moment.
+    case open
+    /// faccessat2(2) with AT_EACCESS, which disturbs nothing and misses some layers.
+    case access
+    /// Not at all.
+    case none
+  }
+
+  public var method: Method
+  /// The refusal; nil when it was granted.
+  public var errno: Errno?
+
+  public init(method: Method, errno: Errno?) {
+    self.method = method
+    self.errno = errno
+  }
+}
+
+extension Probe {
+  /// Asks the kernel for `need` of `path`, once.
+  ///
+  /// A directory is opened for reading, and asked by faccessat2(2) for what an open cannot ask.
+  ///
+  /// - Returns: Nil when `method` is `none`.
+  static func ask(
+    _ system: any System, _ path: PathBytes, _ need: Permissions, isDirectory: Bool,
+    method: Method
+  ) -> Probe? {
+    switch method {
+    case .none: return nil
+    case .access: return Probe(method: .access, errno: refusal(system, path, need))
+    case .open:
+      var errno: Errno?
+      if isDirectory {
+        if need.contains(.read) { errno = system.probe(open: path, [.readOnly, .directory]) }
+        let rest = need.subtracting(.read)
+        if errno == nil, !rest.isEmpty { errno = refusal(system, path, rest) }
+      } else {
+        let asked = need.intersection([.read, .write])
+        if !asked.isEmpty { errno = system.probe(open: path, OpenFlags(asked)) }
+        if errno == nil, need.contains(.execute) { errno = refusal(system, path, .execute) }
+      }
+      return Probe(method: .open, errno: errno)
+    }
+  }
+
+  private static func refusal(
+    _ system: any System, _ path: PathBytes, _ need: Permissions
+  ) -> Errno? {
+    do throws(Errno) {
+      try system.faccessat2(path, need)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension AccessEvaluator {
+  /// Predicts what `Probe.ask` with method `open` answers: the first refusal of its questions.
+  func decide(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> Decision {
+    var questions: [AccessQuestion] = []
+    if isDirectory {
+      if need.contains(.read) { questions.append(.open([.readOnly, .directory])) }
+      let rest = need.subtracting(.read)
+      if !rest.isEmpty || questions.isEmpty {
+        questions.append(.faccessat2(rest, followsLink: true))
+      }
+    } else {
+      let asked = need.intersection([.read, .write])
+      if !asked.isEmpty { questions.append(.open(OpenFlags(asked))) }
+      if need.contains(.execute) || questions.isEmpty {
+        questions.append(.faccessat2(need.intersection(.execute), followsLink: true))
+      }
+    }
+    var decision = decide(questions[0], path: path)
+    for question in questions.dropFirst() where decision.isGranted {
+      decision = decide(question, path: path)
+    }
+    return decision
+  }
+}

@@ -1,0 +1,93 @@
+/// Judges one resource: decides on the facts, asks the kernel, and explains.
+struct ResourceJudge {
+  let context: AccessContext
+  let users: UserDatabase
+  let subject: Subject
+  let facts: AccessFacts
+
+  func report(_ resource: Resource) -> ResourceReport {
+    let evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
+    let need = context.need ?? resource.need
+    let finder = ReasonFinder(users: users, subject: subject, facts: facts)
+    let isDirectory = resource.kind == .directory
+    let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
+
+    var report = ResourceReport(
+      path: resource.path, label: resource.label, device: resource.device, need: need,
+      status: .notDetermined)
+    if let wrong = wrongKind(resource, evaluator) {
+      report.status = .unavailable
+      report.reasons = [wrong]
+      return report
+    }
+    let probe = Probe.ask(
+      context.system, resource.path, need, isDirectory: isDirectory, method: context.probesAsSelf)
+    report.probe = probe
+    report.status = ReasonFinder.status(decision, probe)
+    report.decision = described(decision, finder)
+    guard !decision.isGranted || probe?.errno != nil else { return report }
+
+    let steps = evaluator.explain(need, resource.path, isDirectory: isDirectory)
+    report.decision?.component = component(decision, steps)
+    report.reasons = finder.reasons(
+      decision, steps: steps, probe: probe, path: resource.path, need: need)
+    if report.status != .authorized, context.need == nil, let lesser = resource.lesserNeed,
+      isEnough(lesser, resource, evaluator)
+    {
+      report.status = .limited
+    }
+    if report.status == .denied || report.status == .limited, !decision.isGranted {
+      report.remedies = RemedyFinder(users: users, subject: subject, facts: facts)
+        .remedies(path: resource.path, need: need, isDirectory: isDirectory)
+    }
+    return report
+  }
+
+  /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
+  private func wrongKind(_ resource: Resource, _ evaluator: AccessEvaluator) -> Reason? {
+    let found = evaluator.decide(.open(.path), path: resource.path)
+    guard found.isGranted, let inode = found.inode else { return nil }
+    let kind = facts.inodes[inode].kind
+    guard kind != resource.kind else { return nil }
+    let names: [InodeFacts.Kind: String] = [
+      .directory: "directory", .characterDevice: "character device",
+    ]
+    return Reason(
+      .noDevice, .proven,
+      "\(resource.path) is not a \(names[resource.kind] ?? resource.kind.rawValue)",
+      evidence: [facts.inodes[inode].modeText])
+  }
+
+  private func isEnough(
+    _ need: Permissions, _ resource: Resource, _ evaluator: AccessEvaluator
+  ) -> Bool {
+    let isDirectory = resource.kind == .directory
+    let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
+    let probe = Probe.ask(
+      context.system, resource.path, need, isDirectory: isDirectory, method: context.probesAsSelf)
+    return ReasonFinder.status(decision, probe) == .authorized
+  }
+
+  private func described(_ decision: Decision, _ finder: ReasonFinder) -> ResourceDecision {
+    ResourceDecision(
+      verdict: decision.verdict, rule: decision.rule, step: decision.step,
+      component: decision.inode.map { facts.path(of: $0) }, basis: finder.basis(decision))
+  }
+
+  private func component(_ decision: Decision, _ steps: [WalkStep]) -> PathBytes? {
+    if decision.rule == .missing { return facts.missingPath(steps) }
+    return decision.inode.map { facts.path(of: $0) }
+  }
+}
+
+extension AccessEvaluator {
+  /// The steps of the question that decides in `decide(_:_:isDirectory:)`.
+  func explain(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> [WalkStep] {
+    let whole = decide(need, path, isDirectory: isDirectory)
+    let opened: AccessQuestion =
+      isDirectory ? .open([.readOnly, .directory]) : .open(OpenFlags(need))
+    let (decision, steps) = explain(opened, path: path)
+    if decision == whole { return steps }
+    return explain(.faccessat2(need, followsLink: true), path: path).steps
+  }
+}

@@ -1,0 +1,146 @@
+/// Where a user's pictures are, by the rules of xdg-user-dirs.
+///
+/// See user-dirs.dirs(5): the file is $XDG_CONFIG_HOME/user-dirs.dirs; a value is `"$HOME/path"`
+/// or `"/path"`, in double quotes, with backslash escapes as a shell has them.
+struct PhotoFolder: Sendable {
+  enum Location: Hashable, Sendable {
+    case folder(PathBytes, evidence: String)
+    /// Set to the home directory itself, which xdg-user-dirs means by "there is none".
+    case notConfigured(evidence: String)
+    /// Cannot be told.
+    case unknown(Reason)
+  }
+
+  let system: any System
+  let root: PathBytes
+
+  func locate(for subject: Subject) -> Location {
+    guard let home = subject.home, home.isAbsolute else {
+      return .unknown(
+        Reason(
+          .notConfigured, .proven, "the home directory of \(subject.displayName) is not known"))
+    }
+    let realHome = below(home)
+    var config = realHome.appending(".config")
+    if subject.source == .current, let set = system.getenv("XDG_CONFIG_HOME"), set.isAbsolute {
+      config = below(set)
+    }
+    let file = config.appending("user-dirs.dirs")
+    let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
+    do throws(Errno) {
+      let bytes = try system.contents(of: file, limit: 1 << 16)
+      switch Self.pictures(bytes) {
+      case .none: return fallback
+      case .value(let line, let isRelative, let path):
+        let folder = isRelative ? below(home.appendingTail(path)) : below(path)
+        let evidence = "\(file), line \(line)"
+        if folder.withoutTrailingSlashes == realHome.withoutTrailingSlashes {
+          return .notConfigured(evidence: evidence)
+        }
+        return .folder(folder, evidence: evidence)
+      case .malformed(let line):
+        return .unknown(
+          Reason(
+            .notConfigured, .proven,
+            "\(file) is malformed in line \(line), so where the pictures are cannot be told",
+            evidence: ["expected XDG_PICTURES_DIR=\"$HOME/…\" or \"/…\""]))
+      }
+    } catch .ENOENT {
+      return fallback
+    } catch .ENOTDIR {
+      return fallback
+    } catch {
+      return .unknown(
+        Reason(
+          .unreadableFacts, .proven,
+          "\(file) cannot be read, so where the pictures of \(subject.displayName) are cannot be told",
+          evidence: ["open: \(error)"]))
+    }
+  }
+
+  private func below(_ path: PathBytes) -> PathBytes {
+    guard root != "/" else { return path }
+    return root.appending(PathBytes(Array(path.bytes.drop { $0 == UInt8(ascii: "/") })))
+  }
+
+  // MARK: - The file
+
+  enum Setting: Hashable {
+    case none
+    case value(line: Int, isRelative: Bool, PathBytes)
+    case malformed(line: Int)
+  }
+
+  /// Finds XDG_PICTURES_DIR in the bytes of a user-dirs.dirs; the last setting counts.
+  ///
+  /// - Returns: `malformed` for a line that sets it wrongly, and for a file without a setting in
+  ///   which some line is neither blank, nor a comment, nor an assignment.
+  static func pictures(_ bytes: [UInt8]) -> Setting {
+    var setting = Setting.none
+    var garbage: Int?
+    for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .enumerated()
+    {
+      let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      if text.isEmpty || text.first == UInt8(ascii: "#") { continue }
+      let name = text.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: " ") }
+      guard name.starts(with: "XDG_".utf8), name.suffix(4).elementsEqual("_DIR".utf8) else {
+        garbage = garbage ?? index + 1
+        continue
+      }
+      guard name.elementsEqual("XDG_PICTURES_DIR".utf8) else { continue }
+      let value = text.dropFirst(name.count).drop {
+        $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t")
+      }
+      guard value.first == UInt8(ascii: "="), let (isRelative, path) = unquote(value.dropFirst())
+      else {
+        setting = .malformed(line: index + 1)
+        continue
+      }
+      setting = .value(line: index + 1, isRelative: isRelative, path)
+    }
+    if setting == .none, let garbage { return .malformed(line: garbage) }
+    return setting
+  }
+
+  private static func unquote(_ bytes: ArraySlice<UInt8>) -> (Bool, PathBytes)? {
+    var rest = bytes.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
+    let isRelative = rest.starts(with: "$HOME".utf8)
+    if isRelative { rest = rest.dropFirst(5) }
+    guard rest.first == UInt8(ascii: "/") || isRelative && rest.first == UInt8(ascii: "\"") else {
+      return nil
+    }
+    var path: [UInt8] = []
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\""):
+        // Nothing but blanks and a comment may follow.
+        let tail = rest.drop {
+          $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r")
+        }
+        guard tail.isEmpty || tail.first == UInt8(ascii: "#"), !path.contains(0) else { return nil }
+        return (isRelative, PathBytes(path))
+      case UInt8(ascii: "\\"):
+        guard let escaped = rest.popFirst() else { return nil }
+        path.append(escaped)
+      default: path.append(byte)
+      }
+    }
+    return nil
+  }
+}
+
+extension PathBytes {
+  /// Without slashes at the end, unless it is nothing else.
+  fileprivate var withoutTrailingSlashes: PathBytes {
+    var bytes = self.bytes
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    return PathBytes(bytes)
+  }
+
+  /// `self` with `tail`, which is empty or starts with a slash, behind it.
+  fileprivate func appendingTail(_ tail: PathBytes) -> PathBytes {
+    PathBytes(withoutTrailingSlashes.bytes + tail.bytes)
+  }
+}

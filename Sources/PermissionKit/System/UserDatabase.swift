@@ -1,0 +1,131 @@
+/// Names and numbers of users and groups: of the running system through NSS, or, below another
+/// root, of its own etc/passwd and etc/group.
+public struct UserDatabase: Sendable {
+  private let system: any System
+  /// Nil: ask NSS.
+  private let files: (users: [UserRecord], groups: [GroupRecord])?
+
+  private struct GroupRecord: Sendable {
+    var name: String
+    var gid: UInt32
+    var members: [String]
+  }
+
+  /// - Parameter root: The root whose data base it is; one without etc/passwd has the running
+  ///   system's.
+  public init(_ system: any System, root: PathBytes = "/") {
+    self.system = system
+    guard root != "/", let users = try? system.contents(of: root.appending("etc/passwd")) else {
+      files = nil
+      return
+    }
+    let groups = (try? system.contents(of: root.appending("etc/group"))) ?? []
+    files = (Self.lines(users).compactMap(Self.user), Self.lines(groups).compactMap(Self.group))
+  }
+
+  private static func lines(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
+    bytes.split(separator: UInt8(ascii: "\n")).map {
+      $0.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    }
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// A line of passwd(5).
+  private static func user(_ fields: [ArraySlice<UInt8>]) -> UserRecord? {
+    guard fields.count >= 7, !fields[0].isEmpty, let uid = UInt32(text(fields[2])),
+      let gid = UInt32(text(fields[3]))
+    else { return nil }
+    return UserRecord(
+      name: text(fields[0]), uid: uid, gid: gid, home: PathBytes(Array(fields[5])))
+  }
+
+  /// A line of group(5).
+  private static func group(_ fields: [ArraySlice<UInt8>]) -> GroupRecord? {
+    guard fields.count >= 4, !fields[0].isEmpty, let gid = UInt32(text(fields[2])) else {
+      return nil
+    }
+    return GroupRecord(
+      name: text(fields[0]), gid: gid, members: text(fields[3]).split(separator: ",").map(String.init))
+  }
+
+  public func user(named name: String) throws(Errno) -> UserRecord? {
+    guard let files else { return try system.getpwnam(name) }
+    return files.users.first { $0.name == name }
+  }
+
+  public func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
+    guard let files else { return try system.getpwuid(uid) }
+    return files.users.first { $0.uid == uid }
+  }
+
+  /// Every group of the user, the primary one included, as initgroups(3) would set them.
+  public func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
+    guard let files else { return try system.getgrouplist(user) }
+    return [user.gid]
+      + files.groups.filter { $0.gid != user.gid && $0.members.contains(user.name) }.map(\.gid)
+  }
+
+  /// The group's name; its number where it has none.
+  public func groupName(_ gid: UInt32) -> String {
+    let name = files.map { $0.groups.first { $0.gid == gid }?.name } ?? (try? system.getgrgid(gid))
+    return name ?? String(gid)
+  }
+
+  /// The user's name; its number where it has none.
+  public func userName(_ uid: UInt32) -> String {
+    (try? user(uid))?.name ?? String(uid)
+  }
+}
+
+// MARK: - Subjects
+
+extension UserDatabase {
+  /// The calling process.
+  public func currentSubject() throws(PermissionError) -> Subject {
+    let credentials: Credentials
+    do throws(Errno) {
+      credentials = try system.credentials()
+    } catch {
+      throw PermissionError(
+        .system, "the credentials of this process cannot be read", call: "getgroups", errno: error)
+    }
+    let record = try? user(credentials.user.fileSystem)
+    let home = system.getenv("HOME").flatMap { $0.isAbsolute ? $0 : nil } ?? record?.home
+    return Subject(source: .current, credentials: credentials, name: record?.name, home: home)
+  }
+
+  /// The user of that name, or of that number, as a new login of theirs would be.
+  public func subject(userNamed text: String) throws(PermissionError) -> Subject {
+    var record: UserRecord?
+    var groups: [UInt32] = []
+    do throws(Errno) {
+      record = try user(named: text)
+      if record == nil, let uid = UInt32(text) { record = try user(uid) }
+      if let record { groups = try self.groups(of: record) }
+    } catch {
+      throw PermissionError(
+        .system, "the user data base cannot be asked for \(text)", call: "getpwnam_r", errno: error,
+        advice: "name the numbers by --uid, --gid and --groups")
+    }
+    guard let record else {
+      throw PermissionError(
+        .unknownUser, "there is no user \(text)",
+        advice: "see getent passwd, or name the numbers by --uid, --gid and --groups")
+    }
+    return Subject(
+      source: .user,
+      credentials: Credentials(uid: record.uid, gid: record.gid, groups: groups),
+      name: record.name, home: record.home)
+  }
+
+  /// Bare numbers, with no capabilities unless the uid is 0.
+  public func subject(uid: UInt32, gid: UInt32, groups: [UInt32]) -> Subject {
+    let record = try? user(uid)
+    return Subject(
+      source: .ids, credentials: Credentials(uid: uid, gid: gid, groups: groups),
+      name: record?.name, home: record?.home)
+  }
+}

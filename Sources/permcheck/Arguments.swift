@@ -1,0 +1,20 @@
+public import ArgumentParser
+public import PermissionKit
+
+extension PathBytes: ExpressibleByArgument {
+  public init?(argument: String) { self.init(escaped: argument) }
+}
+
+extension Probe.Method: ExpressibleByArgument {}
+
+/// An argument that is text: valid UTF-8.
+struct TextArgument: ExpressibleByArgument {
+  let text: String
+
+  init?(argument: String) {
+    guard let text = String(validating: PathBytes(escaped: argument).bytes, as: UTF8.self) else {
+      return nil
+    }
+    self.text = text
+  }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import PermissionKit
+
+struct Log: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Summarises the analytics log: checks, grants and refusals of each accessor.",
+    discussion: """
+      A check counts as granted when its status was authorized or limited.
+
+      EXAMPLES
+        permcheck log
+        permcheck log --json --log /var/log/permcheck.jsonl
+      """)
+
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var log: LogOptions
+
+  private struct Line: Encodable {
+    let accessor: String
+    var checks = 0
+    var granted = 0
+    var refused = 0
+    var requests = 0
+    /// Of the checks, 0 to 1.
+    var grantedShare: Double { checks == 0 ? 0 : Double(granted) / Double(checks) }
+
+    enum CodingKeys: CodingKey { case accessor, checks, granted, refused, requests, grantedShare }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(accessor, forKey: .accessor)
+      try container.encode(checks, forKey: .checks)
+      try container.encode(granted, forKey: .granted)
+      try container.encode(refused, forKey: .refused)
+      try container.encode(requests, forKey: .requests)
+      try container.encode(grantedShare, forKey: .grantedShare)
+    }
+  }
+
+  func run() throws {
+    let system = LinuxSystem()
+    let console = Console(system, output)
+    guard let path = log.chosen(system), path != "none", path != "-" else {
+      throw ValidationError("there is no log file to summarise; name one by --log FILE")
+    }
+    let (events, unreadable) = try read(path, system)
+    if unreadable > 0 { console.warn("\(path): \(unreadable) lines are no events and do not count") }
+    let lines = summary(events)
+    switch output.chosen {
+    case .json:
+      console.print(
+        try JSONFormat.text(Listing(accessors: lines, unreadable: unreadable)))
+    case .plain:
+      console.print(
+        lines.map { "\($0.accessor)\t\($0.checks)\t\($0.granted)\t\($0.refused)\n" }.joined())
+    case .human:
+      let header = ["accessor", "checks", "granted", "refused", "share"].map(console.style.dim)
+      console.print(
+        Table(
+          [header]
+            + lines.map {
+              [
+                Sanitizer.clean($0.accessor), "\($0.checks)", "\($0.granted)", "\($0.refused)",
+                "\(Int(($0.grantedShare * 100).rounded())) %",
+              ]
+            }
+        ).text)
+    }
+    try console.finish(.authorized)
+  }
+
+  private func read(_ path: PathBytes, _ system: any System) throws -> ([AccessEvent], Int) {
+    do throws(Errno) {
+      let found = AccessEvent.events(inLines: try system.contents(of: path, limit: 1 << 30))
+      return (found.events, found.unreadable)
+    } catch .ENOENT {
+      return ([], 0)
+    } catch {
+      throw PermissionError(
+        .system, "the analytics log \(path) cannot be read", path: path, call: "open",
+        errno: error, advice: "name another by --log FILE")
+    }
+  }
+
+  private func summary(_ events: [AccessEvent]) -> [Line] {
+    var lines: [String: Line] = [:]
+    for event in events {
+      var line = lines[event.accessor] ?? Line(accessor: event.accessor)
+      switch event.event {
+      case .check:
+        line.checks += 1
+        let isGranted = event.status == .authorized || event.status == .limited
+        line.granted += isGranted ? 1 : 0
+        line.refused += isGranted ? 0 : 1
+      case .willReceiveAccess: line.requests += 1
+      case .didReceiveAccess, .didRejectAccess: break
+      }
+      lines[event.accessor] = line
+    }
+    return lines.values.sorted { $0.accessor < $1.accessor }
+  }
+}

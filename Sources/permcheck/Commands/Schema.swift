@@ -1,0 +1,13 @@
+import ArgumentParser
+import PermissionKit
+
+struct Schema: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints the JSON Schema of the documents that --json prints.")
+
+  func run() throws {
+    let console = Console(LinuxSystem(), OutputOptions())
+    console.print(DocumentSchema.text)
+    try console.finish(.authorized)
+  }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import PermissionKit
+
+/// How the answer is printed.
+struct OutputOptions: ParsableArguments {
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case human
+    case plain
+    case json
+  }
+
+  enum Color: String, ExpressibleByArgument, CaseIterable {
+    case auto
+    case always
+    case never
+  }
+
+  @Option(help: "How to print: human, plain (a tab-separated record a line) or json.")
+  var format: Format?
+
+  @Flag(help: "The same as --format json.")
+  var json = false
+
+  @Option(help: "When to colour; NO_COLOR is heeded.")
+  var color: Color = .auto
+
+  @Flag(name: .shortAndLong, help: "Print nothing; the exit status says it all.")
+  var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Print all that was seen, and warnings.")
+  var verbose = false
+
+  var chosen: Format { json ? .json : format ?? .human }
+
+  func validate() throws {
+    if json, let format, format != .json {
+      throw ValidationError("--json and --format \(format.rawValue) contradict each other")
+    }
+    if quiet, verbose { throw ValidationError("-q and -v contradict each other") }
+  }
+}
+
+/// Who is asked about, where, and how.
+struct SubjectOptions: ParsableArguments {
+  @Option(
+    name: .customLong("user"),
+    help: ArgumentHelp("Judge for this user, as a new login of theirs would be.", valueName: "name|uid"))
+  var user: TextArgument?
+
+  @Option(help: "Judge for this uid, with --gid and --groups, whether or not such a user exists.")
+  var uid: UInt32?
+
+  @Option(help: "The primary group that goes with --uid.")
+  var gid: UInt32?
+
+  @Option(help: "The supplementary groups that go with --uid, by commas.")
+  var groups: String?
+
+  @Option(
+    help: ArgumentHelp("What is wanted: r, w, rw, rx, …; else what the accessor needs.", valueName: "rwx"))
+  var need: TextArgument?
+
+  @Option(help: "How the kernel is asked for this process: open, access or none.")
+  var probe: Probe.Method = .open
+
+  @Option(help: ArgumentHelp("Read /dev, /sys, /proc, /etc and /run below this folder.", valueName: "dir"))
+  var root: PathBytes = "/"
+
+  func validate() throws {
+    if user != nil, uid != nil { throw ValidationError("--user and --uid contradict each other") }
+    if uid != nil, gid == nil { throw ValidationError("--uid wants --gid too") }
+    if uid == nil, gid != nil || groups != nil {
+      throw ValidationError("--gid and --groups go with --uid")
+    }
+    if let need, wanted == nil {
+      throw ValidationError("--need \(need.text): expected letters of r, w and x")
+    }
+    if groups != nil, supplementary == nil {
+      throw ValidationError("--groups: expected numbers, by commas")
+    }
+  }
+
+  private var wanted: Permissions? {
+    need.flatMap { Permissions($0.text) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private var supplementary: [UInt32]? {
+    let parts = (groups ?? "").split(separator: ",")
+    let numbers = parts.compactMap { UInt32($0) }
+    return numbers.count == parts.count ? numbers : nil
+  }
+
+  /// The context that these options describe.
+  func context(_ system: any System) throws -> AccessContext {
+    let root = try absoluteRoot(system)
+    let users = UserDatabase(system, root: root)
+    var subject: Subject?
+    if let user { subject = try users.subject(userNamed: user.text) }
+    if let uid, let gid { subject = users.subject(uid: uid, gid: gid, groups: supplementary ?? []) }
+    return AccessContext(
+      system: system, subject: subject, root: root, probe: probe, need: wanted)
+  }
+
+  private func absoluteRoot(_ system: any System) throws -> PathBytes {
+    do throws(Errno) {
+      let path = root.isAbsolute ? root : try system.getcwd().appending(root)
+      guard try system.kind(of: path) == .directory else { throw .ENOTDIR }
+      return path
+    } catch {
+      throw ValidationError("--root \(root): not a directory that can be reached (\(error))")
+    }
+  }
+}
+
+/// Where the analytics log goes.
+struct LogOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Write the analytics log to this file, to - (standard error), or to none.",
+      discussion: "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl.",
+      valueName: "file"))
+  var log: PathBytes?
+
+  func analytics(_ system: any System) -> AnalyticsLog {
+    switch chosen(system) {
+    case nil, "none": AnalyticsLog(DiscardLogging(), system: system)
+    case "-": AnalyticsLog(StandardErrorLogging(system: system), system: system)
+    case let file?: AnalyticsLog(FileLogging(file, system: system), system: system)
+    }
+  }
+
+  /// The file, `-` or `none`; nil when there is no place for a default.
+  func chosen(_ system: any System) -> PathBytes? {
+    if let log { return log }
+    if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }
+    if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
+      return state.appending("permcheck/analytics.jsonl")
+    }
+    guard let subject = try? UserDatabase(system).currentSubject(), let home = subject.home,
+      home.isAbsolute
+    else { return nil }
+    return home.appending(".local/state/permcheck/analytics.jsonl")
+  }
+}

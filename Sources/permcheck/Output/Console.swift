@@ -1,0 +1,77 @@
+import ArgumentParser
+import PermissionKit
+
+/// Standard output and standard error of one run.
+final class Console {
+  let style: Style
+  private let system: any System
+  private let isQuiet: Bool
+  private var output: [UInt8] = []
+
+  init(_ system: any System, _ options: OutputOptions) {
+    self.system = system
+    isQuiet = options.quiet
+    let isTerminal = system.isatty(.standardOutput)
+    let colors =
+      switch options.color {
+      case .always: true
+      case .never: false
+      case .auto:
+        isTerminal && system.getenv("NO_COLOR")?.isEmpty ?? true
+          && system.getenv("TERM") != "dumb"
+      }
+    style = Style(colors: colors, columns: isTerminal ? system.columns(.standardOutput) : nil)
+  }
+
+  /// Keeps text for standard output; it is written in one piece by `finish`.
+  func print(_ text: String) {
+    if !isQuiet { output += Array(text.utf8) }
+  }
+
+  /// Writes one line to standard error.
+  func warn(_ text: String) { Self.report("warning: \(Sanitizer.clean(text))", system) }
+
+  /// Writes one line to standard error, with the tool's name before it.
+  static func report(_ line: String, _ system: any System) {
+    _ = try? system.write(.standardError, Array("\(Tool.name): \(line)\n".utf8))
+  }
+
+  /// Writes standard output and ends the run.
+  ///
+  /// A reader that has gone away (`| head -1`) is no failure.
+  func finish(_ status: ExitStatus) throws {
+    do throws(Errno) {
+      var rest = output[...]
+      while !rest.isEmpty {
+        rest = rest.dropFirst(try system.write(.standardOutput, Array(rest)))
+      }
+    } catch .EPIPE {
+    } catch {
+      throw PermissionError(
+        .system, "standard output cannot be written", call: "write", errno: error)
+    }
+    if status != .authorized { throw status.code }
+  }
+}
+
+extension Descriptor {
+  static let standardOutput = Descriptor(rawValue: 1)
+  static let standardError = Descriptor(rawValue: 2)
+}
+
+/// Colours and width of a terminal.
+struct Style {
+  let colors: Bool
+  /// The width in columns; nil where lines are not broken.
+  let columns: Int?
+
+  private func sgr(_ code: String, _ text: String) -> String {
+    colors && !text.isEmpty ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  }
+
+  func bold(_ text: String) -> String { sgr("1", text) }
+  func dim(_ text: String) -> String { sgr("2", text) }
+  func red(_ text: String) -> String { sgr("31", text) }
+  func green(_ text: String) -> String { sgr("32", text) }
+  func yellow(_ text: String) -> String { sgr("33", text) }
+}

@@ -1,0 +1,126 @@
+import PermissionKit
+
+/// The JSON Schema of what `permcheck check --json` prints.
+enum DocumentSchema {
+  private static func list(_ values: some Sequence<String>) -> String {
+    values.map { "\"\($0)\"" }.joined(separator: ", ")
+  }
+
+  static var text: String {
+    """
+    {
+      "$schema": "https://json-schema.org/draft/2020-12/schema",
+      "title": "permcheck check --json",
+      "description": "Paths are UTF-8; a byte that is not, and the backslash, reads \\\\xNN.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["schemaVersion", "tool", "subject", "reports", "exitStatus"],
+      "properties": {
+        "schemaVersion": {"const": 1},
+        "tool": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["name", "version"],
+          "properties": {"name": {"const": "permcheck"}, "version": {"type": "string"}}
+        },
+        "subject": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["source", "uid", "gid", "groups", "capabilities"],
+          "properties": {
+            "source": {"enum": ["self", "user", "ids", "process"]},
+            "user": {"type": "string"},
+            "uid": {"type": "integer", "minimum": 0, "maximum": 4294967295},
+            "gid": {"type": "integer", "minimum": 0, "maximum": 4294967295},
+            "groups": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+            "capabilities": {"type": "array", "items": {"type": "string"}}
+          }
+        },
+        "reports": {"type": "array", "items": {"$ref": "#/$defs/report"}},
+        "exitStatus": {"enum": [0, 1, 2, 3, 77]}
+      },
+      "$defs": {
+        "status": {"enum": [\(list(AuthorizationStatus.allCases.map(\.rawValue)))]},
+        "report": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["accessor", "status", "requestable", "resources"],
+          "properties": {
+            "accessor": {"type": "string"},
+            "status": {"$ref": "#/$defs/status"},
+            "requestable": {"type": "boolean"},
+            "resources": {"type": "array", "items": {"$ref": "#/$defs/resource"}}
+          }
+        },
+        "resource": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["path", "label", "device", "need", "status", "reasons", "remedies"],
+          "properties": {
+            "path": {"type": "string"},
+            "label": {"type": "string"},
+            "device": {
+              "type": "string",
+              "description": "Resources of one device are needed together."
+            },
+            "need": {"type": "string", "pattern": "^r?w?x?$"},
+            "status": {"$ref": "#/$defs/status"},
+            "decision": {"$ref": "#/$defs/decision"},
+            "probe": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["method"],
+              "properties": {
+                "method": {"enum": ["open", "access"]},
+                "errno": {"type": "string"}
+              }
+            },
+            "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
+            "remedies": {"type": "array", "items": {"$ref": "#/$defs/remedy"}}
+          }
+        },
+        "decision": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["verdict", "rule"],
+          "properties": {
+            "verdict": {"enum": ["granted", "refused", "undetermined"]},
+            "errno": {"type": "string"},
+            "rule": {"type": "string"},
+            "component": {"type": "string"}
+          }
+        },
+        "reason": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["code", "certainty", "message", "evidence"],
+          "properties": {
+            "code": {"enum": [\(list(Reason.Code.allCases.map(\.rawValue)))]},
+            "certainty": {"enum": ["proven", "suspected"]},
+            "message": {"type": "string"},
+            "evidence": {"type": "array", "items": {"type": "string"}}
+          }
+        },
+        "remedy": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "kind", "command", "needsRoot", "persistence", "othersAffected", "outcome"
+          ],
+          "properties": {
+            "kind": {"type": "string"},
+            "command": {"type": "array", "items": {"type": "string"}},
+            "needsRoot": {"type": "boolean"},
+            "persistence": {
+              "enum": ["until-udev-event", "until-reboot", "until-logout", "permanent"]
+            },
+            "othersAffected": {"type": "array", "items": {"type": "string"}},
+            "outcome": {"enum": ["granted", "refused", "undetermined"]}
+          }
+        }
+      }
+    }
+
+    """
+  }
+}

@@ -1,0 +1,217 @@
+import PermissionKit
+
+/// Reports for people: a line for each device, reasons and next steps under a refusal.
+struct HumanFormat {
+  let style: Style
+  /// Print all that was seen.
+  let isVerbose: Bool
+
+  init(_ style: Style, isVerbose: Bool = false) {
+    self.style = style
+    self.isVerbose = isVerbose
+  }
+
+  /// One device's line and what stands under it.
+  private struct Entry {
+    var cells: [String]
+    /// Text and the indent of its lines after the first.
+    var details: [(text: String, isFix: Bool)] = []
+  }
+
+  func text(_ reports: [AccessReport]) -> String {
+    let entries = reports.flatMap(entries)
+    let widths = Table.widths(entries.map(\.cells))
+    // The detail stands under the status.
+    let indent = (widths.first ?? 0) + 4
+    return entries.map { entry in
+      Table.line(entry.cells, widths) + "\n"
+        + entry.details.map { detail in
+          let prefix = String(repeating: " ", count: indent)
+          let hanging = detail.isFix ? indent + 5 : indent
+          let shown = detail.isFix ? "fix: \(detail.text)" : detail.text
+          return prefix + wrapped(shown, indent: indent, hanging: hanging) + "\n"
+        }.joined()
+    }.joined()
+  }
+
+  private func entries(_ report: AccessReport) -> [Entry] {
+    var devices: [[ResourceReport]] = []
+    for resource in report.resources {
+      if let index = devices.firstIndex(where: { $0[0].device == resource.device }) {
+        devices[index].append(resource)
+      } else {
+        devices.append([resource])
+      }
+    }
+    if devices.isEmpty {
+      return [Entry(cells: [title(report.accessor, report.status), word(report.status), ""])]
+    }
+    return devices.enumerated().map { index, resources in
+      let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
+      let isFirst = index == 0
+      let title =
+        isFirst ? title(report.accessor, report.status) : "  " + (devices.count > 1 ? mark(status) : "")
+      return entry(
+        title, isFirst ? report.status : status, status, resources)
+    }
+  }
+
+  private func entry(
+    _ title: String, _ shown: AuthorizationStatus, _ status: AuthorizationStatus,
+    _ resources: [ResourceReport]
+  ) -> Entry {
+    let telling = resources.first { $0.status == status } ?? resources[0]
+    if telling.decision == nil || status == .unavailable {
+      // Nothing was there to judge: the reason is the whole line.
+      let message = telling.reasons.first?.message ?? ""
+      var entry = Entry(cells: [title, word(shown), Sanitizer.clean(message)])
+      entry.details = fixes(telling) + extra(telling)
+      return entry
+    }
+    let note = status == .authorized ? telling.decision?.basis ?? "" : ""
+    let path = Sanitizer.clean(telling.path.description)
+    // A folder's name is the end of its path already.
+    let isNamedByPath = telling.path.lastComponent.description == telling.label
+    var entry = Entry(
+      cells: [
+        title, word(shown), isNamedByPath ? path : Sanitizer.clean(telling.label),
+        isNamedByPath ? "" : path, style.dim(Sanitizer.clean(note)),
+      ])
+    for resource in resources where status != .authorized || !resource.reasons.isEmpty {
+      guard resource.status == status || resource.status != .authorized else { continue }
+      entry.details += resource.reasons.map { (Sanitizer.clean($0.message), false) }
+      entry.details += fixes(resource)
+    }
+    entry.details += resources.flatMap(extra)
+    return entry
+  }
+
+  private func fixes(_ resource: ResourceReport) -> [(String, Bool)] {
+    if resource.remedies.isEmpty {
+      let advice = resource.reasons.lazy.compactMap(\.code.advice).first
+      return advice.map { [($0, true)] } ?? []
+    }
+    return resource.remedies.map { remedy in
+      let command = remedy.command.map(shellQuoted).joined(separator: " ")
+      let sudo = remedy.needsRoot ? "sudo " : ""
+      let gains =
+        remedy.othersAffected.isEmpty
+        ? "nobody else gains" : "also gains: \(remedy.othersAffected.joined(separator: "; "))"
+      return (
+        "\(sudo)\(Sanitizer.clean(command))   \(lasting(remedy.persistence)), \(Sanitizer.clean(gains))", true
+      )
+    }
+  }
+
+  private func lasting(_ persistence: Remedy.Persistence) -> String {
+    switch persistence {
+    case .untilUdevEvent: "until the device is re-plugged or changed"
+    case .untilReboot: "until the next start of the system"
+    case .untilLogout: "until logout"
+    case .permanent: "permanent"
+    }
+  }
+
+  /// What `-v` adds.
+  private func extra(_ resource: ResourceReport) -> [(String, Bool)] {
+    guard isVerbose else { return [] }
+    var lines: [(String, Bool)] = []
+    if let decision = resource.decision {
+      let verdict = decision.errnoName.map { "refused (\($0))" } ?? decision.verdictName
+      let place = decision.component.map { " at \($0)" } ?? ""
+      lines.append(
+        (Sanitizer.clean("\(resource.path): \(verdict) by \(decision.rule)\(place)"), false))
+    }
+    if let probe = resource.probe {
+      lines.append(
+        ("\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")", false))
+    }
+    lines += resource.reasons.flatMap(\.evidence).map { (Sanitizer.clean($0), false) }
+    return lines
+  }
+
+  // MARK: - Words and marks
+
+  private func title(_ name: String, _ status: AuthorizationStatus) -> String {
+    mark(status) + " " + style.bold(short(name))
+  }
+
+  /// The accessor as people type it.
+  private func short(_ name: String) -> String {
+    AccessorRegistry.standard[name]?.aliases.first ?? name
+  }
+
+  private func mark(_ status: AuthorizationStatus) -> String {
+    switch status {
+    case .authorized: style.green("✔")
+    case .limited: style.yellow("◐")
+    case .denied, .restricted: style.red("✘")
+    case .unavailable: style.dim("–")
+    case .notDetermined: style.yellow("?")
+    }
+  }
+
+  private func word(_ status: AuthorizationStatus) -> String {
+    switch status {
+    case .authorized: style.green(status.rawValue)
+    case .limited, .notDetermined: style.yellow(status.rawValue)
+    case .denied, .restricted: style.red(status.rawValue)
+    case .unavailable: style.dim(status.rawValue)
+    }
+  }
+
+  /// Breaks text at blanks so that it ends before the terminal does.
+  private func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
+    guard let columns = style.columns, columns > hanging + 20 else { return text }
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      let room = columns - (lines.isEmpty ? indent : hanging)
+      if !line.isEmpty, line.displayWidth + 1 + String(word).displayWidth > room {
+        lines.append(line)
+        line = String(word)
+      } else {
+        line += (line.isEmpty ? "" : " ") + word
+      }
+    }
+    lines.append(line)
+    return lines.joined(separator: "\n" + String(repeating: " ", count: hanging))
+  }
+}
+
+/// An argument as a shell takes it.
+func shellQuoted(_ argument: PathBytes) -> String {
+  let text = argument.description
+  let isPlain = text.utf8.allSatisfy {
+    switch $0 {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "_-+=:,./@%".utf8.contains($0)
+    }
+  }
+  if isPlain, !text.isEmpty { return text }
+  let hasBytes = argument.bytes.contains { $0 < 0x20 || $0 == 0x7f } || text.contains("\\x")
+  if hasBytes {
+    let escaped = argument.bytes.map { byte in
+      (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "\\")
+        ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    return "$'\(escaped.joined())'"
+  }
+  return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+}
+
+extension ResourceDecision {
+  var errnoName: String? {
+    if case .refused(let errno) = verdict { errno.description } else { nil }
+  }
+
+  var verdictName: String {
+    switch verdict {
+    case .granted: "granted"
+    case .refused: "refused"
+    case .undetermined: "undetermined"
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import FoundationEssentials
+import PermissionKit
+
+/// Documents for programs, described by `permcheck schema`.
+enum JSONFormat {
+  static func text(_ document: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+  }
+
+  static func text(
+    _ reports: [AccessReport], subject: Subject, status: ExitStatus
+  ) throws -> String {
+    try text(
+      CheckDocument(
+        subject: .init(subject), reports: reports.map(CheckDocument.Report.init),
+        exitStatus: status.rawValue))
+  }
+}
+
+/// What `permcheck list --json` and `permcheck log --json` print.
+struct Listing<Item: Encodable>: Encodable {
+  var schemaVersion = 1
+  let accessors: [Item]
+  /// Lines of the log that are no events.
+  var unreadable: Int?
+}
+
+/// What `permcheck check --json` prints.
+struct CheckDocument: Encodable {
+  struct Tool: Encodable {
+    let name = permcheck.Tool.name
+    let version = permcheck.Tool.version
+  }
+
+  struct Subject: Encodable {
+    let source: String
+    let user: String?
+    let uid: UInt32
+    let gid: UInt32
+    let groups: [UInt32]
+    let capabilities: [String]
+
+    init(_ subject: PermissionKit.Subject) {
+      source = subject.source.rawValue
+      user = subject.name
+      uid = subject.credentials.user.fileSystem
+      gid = subject.credentials.group.fileSystem
+      groups = subject.credentials.groups.sorted()
+      capabilities = subject.credentials.effective.names
+    }
+  }
+
+  struct Decision: Encodable {
+    let verdict: String
+    let errno: String?
+    let rule: String
+    let component: String?
+
+    init(_ decision: ResourceDecision) {
+      verdict = decision.verdictName
+      errno = decision.errnoName
+      rule = decision.rule.description
+      component = decision.component?.description
+    }
+  }
+
+  struct Probe: Encodable {
+    let method: String
+    let errno: String?
+  }
+
+  struct Reason: Encodable {
+    let code: String
+    let certainty: String
+    let message: String
+    let evidence: [String]
+  }
+
+  struct Remedy: Encodable {
+    let kind: String
+    let command: [String]
+    let needsRoot: Bool
+    let persistence: String
+    let othersAffected: [String]
+    let outcome: String
+  }
+
+  struct Resource: Encodable {
+    let path: String
+    let label: String
+    let device: String
+    let need: String
+    let status: String
+    let decision: Decision?
+    let probe: Probe?
+    let reasons: [Reason]
+    let remedies: [Remedy]
+
+    init(_ resource: ResourceReport) {
+      path = resource.path.description
+      label = resource.label
+      device = resource.device
+      need = resource.need.letters
+      status = resource.status.rawValue
+      decision = resource.decision.map(Decision.init)
+      probe = resource.probe.map {
+        Probe(method: $0.method.rawValue, errno: $0.errno?.description)
+      }
+      reasons = resource.reasons.map {
+        Reason(
+          code: $0.code.rawValue, certainty: $0.certainty.rawValue, message: $0.message,
+          evidence: $0.evidence)
+      }
+      remedies = resource.remedies.map {
+        Remedy(
+          kind: $0.kind.rawValue, command: $0.command.map(\.description), needsRoot: $0.needsRoot,
+          persistence: $0.persistence.rawValue, othersAffected: $0.othersAffected,
+          outcome: $0.outcome.rawValue)
+      }
+    }
+  }
+
+  struct Report: Encodable {
+    let accessor: String
+    let status: String
+    let requestable: Bool
+    let resources: [Resource]
+
+    init(_ report: AccessReport) {
+      accessor = report.accessor
+      status = report.status.rawValue
+      requestable = report.isRequestable
+      resources = report.resources.map(Resource.init)
+    }
+  }
+
+  let schemaVersion = 1
+  let tool = Tool()
+  let subject: Subject
+  let reports: [Report]
+  let exitStatus: Int32
+}

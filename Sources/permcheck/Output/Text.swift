@@ -1,0 +1,102 @@
+import PermissionKit
+
+/// Makes names harmless: a device or a file may be called anything.
+enum Sanitizer {
+  /// Control characters, and those that turn the direction of writing, escaped.
+  static func clean(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+    return text.unicodeScalars.map { isHarmful($0) ? escaped($0) : String($0) }.joined()
+  }
+
+  private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    case .format: (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    default: false
+    }
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\n": return "\\n"
+    case "\t": return "\\t"
+    case "\r": return "\\r"
+    default: return "\\u{\(String(scalar.value, radix: 16))}"
+    }
+  }
+}
+
+extension String {
+  /// The columns that the text takes on a terminal, escape sequences of colour not counted.
+  ///
+  /// Wide are the characters of East Asian width W and F (Unicode Annex 11) and emoji.
+  var displayWidth: Int {
+    var width = 0
+    var isEscape = false
+    for scalar in unicodeScalars {
+      if scalar == "\u{1b}" { isEscape = true }
+      if isEscape {
+        if scalar == "m" { isEscape = false }
+        continue
+      }
+      width += scalar.displayWidth
+    }
+    return width
+  }
+
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - displayWidth))
+  }
+}
+
+extension Unicode.Scalar {
+  private static let wide: [ClosedRange<UInt32>] = [
+    0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
+    0xa000...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
+    0xffe0...0xffe6, 0x20000...0x3fffd,
+  ]
+
+  fileprivate var displayWidth: Int {
+    if value < 0x300 { return 1 }
+    switch properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    if properties.isEmojiPresentation { return 2 }
+    return Self.wide.contains { $0.contains(value) } ? 2 : 1
+  }
+}
+
+/// Rows of cells, in columns as wide as their widest cell.
+struct Table {
+  private let rows: [[String]]
+
+  init(_ rows: [[String]]) { self.rows = rows }
+
+  /// The widths of the columns; the last cell of a row counts for none.
+  static func widths(_ rows: [[String]]) -> [Int] {
+    var widths: [Int] = []
+    for row in rows {
+      for (index, cell) in row.enumerated() where index < row.count - 1 {
+        if index == widths.count { widths.append(0) }
+        widths[index] = max(widths[index], cell.displayWidth)
+      }
+    }
+    return widths
+  }
+
+  /// One row, its cells padded to `widths` and two blanks apart, without blanks at the end.
+  static func line(_ row: [String], _ widths: [Int]) -> String {
+    var text = ""
+    for (index, cell) in row.enumerated() {
+      text += index < row.count - 1 ? cell.padded(to: widths[index]) + "  " : cell
+    }
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+
+  var text: String {
+    let widths = Self.widths(rows)
+    return rows.map { Self.line($0, widths) + "\n" }.joined()
+  }
+}

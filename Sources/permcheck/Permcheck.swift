@@ -1,0 +1,79 @@
+import ArgumentParser
+import PermissionKit
+
+@main
+struct Permcheck: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "permcheck",
+    abstract: "Says whether camera, microphone and photos may be used here, and why not.",
+    usage: """
+      permcheck [check] NAME[=PATH] …
+      permcheck list | log | schema
+      """,
+    discussion: """
+      EXAMPLES
+        permcheck camera mic photos        all three, for this process
+        permcheck camera --user www-data   for a login of another user
+        permcheck camera=/dev/video2       one node
+        permcheck photos --need r          is reading enough?
+        permcheck camera mic --json        for programs, see permcheck schema
+        permcheck -q camera || echo no     the exit status says it all
+
+      EXIT STATUS
+        0   authorized, or limited without --all
+        1   denied or restricted
+        2   cannot be told
+        3   no such device or folder
+        64  wrong usage
+        70  permcheck itself failed
+        77  all unavailable, with --skip-unavailable
+      Of several, 1 comes before 2 before 3 before 0.
+      """,
+    version: Tool.version,
+    subcommands: [Check.self, List.self, Log.self, Schema.self],
+    defaultSubcommand: Check.self)
+
+  /// Arguments are bytes; what is not UTF-8 reaches the parser escaped, see `PathBytes`.
+  static func main() {
+    do {
+      var command = try parseAsRoot(arguments)
+      try command.run()
+    } catch {
+      finish(error)
+    }
+  }
+
+  private static var arguments: [String] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index -> String? in
+      guard let argument = unsafe CommandLine.unsafeArgv[index] else { return nil }
+      var bytes: [UInt8] = []
+      var position = 0
+      while unsafe argument[position] != 0 {
+        bytes.append(UInt8(bitPattern: unsafe argument[position]))
+        position += 1
+      }
+      return PathBytes(bytes).description
+    }
+  }
+
+  /// Ends the run: an error is one line on standard error, help is not an error.
+  private static func finish(_ error: any Error) -> Never {
+    if let error = error as? PermissionError {
+      fail(error.description, .init(error))
+    }
+    let code = exitCode(for: error)
+    guard code == .validationFailure else { exit(withError: error) }
+    fail("\(message(for: error)); see permcheck --help", .usage)
+  }
+
+  private static func fail(_ message: String, _ status: ExitStatus) -> Never {
+    Console.report("\(Sanitizer.clean(message))", LinuxSystem())
+    exit(withError: status.code)
+  }
+}
+
+/// Name and version of this tool.
+enum Tool {
+  static let name = "permcheck"
+  static let version = "0.1.0"
+}

@@ -1,0 +1,107 @@
+"""Judges permcheck's answers for lib.sh.
+
+One process serves a whole scenario: under emulation each start of jq would take
+half a second. Reads an exit status, an answer and a Python expression, each
+ended by a NUL; prints `ok` or what went wrong, then the answer in short, then a
+line with a dot. The expression may use the functions below.
+"""
+import json
+import re  # for expressions
+import sys
+
+
+class Fields(dict):
+    """A JSON object whose fields are attributes; one that is not there is None."""
+
+    __getattr__ = dict.get
+
+
+answer, exit_status = Fields(), -1
+
+
+def report(accessor):
+    return next(r for r in answer.reports if r.accessor == accessor)
+
+
+def status(accessor):
+    return report(accessor).status
+
+
+def paths(accessor):
+    return [r.path for r in report(accessor).resources]
+
+
+def resource(path):
+    return next(r for report in answer.reports for r in report.resources if r.path == path)
+
+
+def within(value, key):
+    """Every object inside `value` that has the field `key`."""
+    if isinstance(value, dict):
+        if key in value:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for v in value:
+            yield from within(v, key)
+
+
+def reasons(accessor):
+    return list(within(report(accessor), "code"))
+
+
+def has(accessor, code, certainty=None):
+    return any(r.code == code and certainty in (None, r.certainty) for r in reasons(accessor))
+
+
+def evidence(accessor, code):
+    """Message and evidence of a reason, as one text."""
+    return " ".join(f"{r.message} {json.dumps(r.evidence)}" for r in reasons(accessor) if r.code == code)
+
+
+def remedies(accessor):
+    return [m for o in within(report(accessor), "remedies") for m in o.remedies]
+
+
+def errnos(accessor):
+    return [o.errno for o in within(report(accessor), "errno")]
+
+
+def exits(number):
+    """Both permcheck's exit status and the one in its document."""
+    return exit_status == number == answer.exitStatus
+
+
+def summary():
+    for r in answer.reports or []:
+        yield f"{r.accessor} {r.status}{', requestable' if r.requestable else ''}"
+        for s in r.resources:
+            d, p = s.decision or Fields(), s.probe
+            decided = " ".join(str(v) for v in (d.verdict, d.errno) if v)
+            probed = (p.errno or "ok") if p else "none"
+            yield f"  {s.path} [{s.label}] {s.status}, predicted {decided} by {d.rule} at {d.component}, probe {probed}"
+        for reason in reasons(r.accessor):
+            yield f"  {reason.code} ({reason.certainty}): {reason.message}"
+
+
+def next_field():
+    """Standard input up to the next NUL; empty at its end."""
+    field = bytearray()
+    while (byte := sys.stdin.buffer.read(1)) not in (b"", b"\0"):
+        field += byte
+    return field.decode(errors="surrogateescape")
+
+
+sys.stdout.reconfigure(errors="backslashreplace")
+while number := next_field():
+    text, expression = next_field(), next_field()
+    lines = []
+    try:
+        exit_status, answer = int(number), Fields()
+        answer = json.loads(text, object_hook=Fields)
+        lines = list(summary())
+        said = eval(expression)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        lines = lines or text.splitlines()
+    print("ok" if said is True else f"got: {said}", *lines, ".", sep="\n", flush=True)

@@ -1,0 +1,105 @@
+package import Foundation
+
+/// What a process left behind.
+package struct Outcome {
+  package let status: Int32
+  package let output: String
+  package let errors: String
+}
+
+/// Ids that a process runs under.
+package struct Account {
+  package let uid: UInt32
+  package let gid: UInt32
+  package let groups: [UInt32]
+
+  package init(uid: UInt32, gid: UInt32, groups: [UInt32] = []) {
+    self.uid = uid
+    self.gid = gid
+    self.groups = groups
+  }
+}
+
+package enum Command {
+  /// Where `swift build` puts products: the folder of the running test bundle.
+  package static let products: URL = {
+    let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    return own.deletingLastPathComponent()
+  }()
+
+  /// The built permcheck, copied to where every user may run it.
+  package static let permcheck: String = copied("permcheck")
+
+  private static func copied(_ product: String) -> String {
+    let folder = URL(filePath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)")
+    let copy = folder.appending(path: product)
+    try? FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    try? FileManager.default.copyItem(at: products.appending(path: product), to: copy)
+    try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy.path)
+    atexit {
+      try? FileManager.default.removeItem(
+        atPath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)")
+    }
+    return copy.path
+  }
+
+  /// Runs a command and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - arguments: The program, looked up in PATH, and its arguments.
+  ///   - environment: Added to the test's own; a nil value removes the variable.
+  ///   - account: Run under these ids, without capabilities (wants root).
+  ///   - input: What the command reads on standard input.
+  package static func run(
+    _ arguments: [String], environment: [String: String?] = [:], as account: Account? = nil,
+    input: String = ""
+  ) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    var command = arguments
+    if let account {
+      let groups =
+        account.groups.isEmpty
+        ? ["--clear-groups"]
+        : ["--groups", account.groups.map(String.init).joined(separator: ",")]
+      command =
+        ["setpriv", "--reuid", "\(account.uid)", "--regid", "\(account.gid)"] + groups
+        + ["--inh-caps=-all"] + arguments
+    }
+    process.arguments = command
+    var variables = ProcessInfo.processInfo.environment
+    variables["PERMCHECK_LOG"] = "none"
+    for (name, value) in environment { variables[name] = value }
+    process.environment = variables
+    let (output, errors, stdin) = (Pipe(), Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = stdin
+    try process.run()
+    try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try? stdin.fileHandleForWriting.close()
+    // Both pipes are read at once, so that neither can fill up and block the command.
+    let group = DispatchGroup()
+    nonisolated(unsafe) var errorData = Data()
+    DispatchQueue.global().async(group: group) {
+      errorData = errors.fileHandleForReading.readDataToEndOfFile()
+    }
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    group.wait()
+    process.waitUntilExit()
+    let status =
+      process.terminationReason == .exit
+      ? process.terminationStatus : 128 + process.terminationStatus
+    return Outcome(
+      status: status, output: String(decoding: data, as: UTF8.self),
+      errors: String(decoding: errorData, as: UTF8.self))
+  }
+
+  /// Runs the built permcheck.
+  package static func permcheck(
+    _ arguments: [String], environment: [String: String?] = [:], as account: Account? = nil
+  ) throws -> Outcome {
+    try run([Self.permcheck as String] + arguments, environment: environment, as: account)
+  }
+}

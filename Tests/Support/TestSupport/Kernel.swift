@@ -1,0 +1,43 @@
+import Foundation
+import Glibc
+
+/// The kernel's own answers, given to a child that really has the credentials.
+package enum Kernel {
+  /// Whether this process may take on other credentials.
+  package static var canAsk: Bool { geteuid() == 0 }
+
+  /// What open(2) of `path` with `flags` answers to `account`: 0, or the errno.
+  package static func open(_ path: String, _ flags: Int32, as account: Account) throws -> Int32 {
+    try ask(path, ["o\(flags)"], as: account)[0]
+  }
+
+  /// What faccessat2(2) with AT_EACCESS answers to `account`: 0, or the errno.
+  package static func faccessat2(
+    _ path: String, _ mode: Int32, as account: Account
+  ) throws -> Int32 {
+    try ask(path, ["f\(mode),512"], as: account)[0]
+  }
+
+  /// Asks questions of kernel-asker, see Tests/Support/KernelAsker/main.c.
+  package static func ask(
+    _ path: String, _ questions: [String], as account: Account
+  ) throws -> [Int32] {
+    let groups =
+      account.groups.isEmpty ? "-" : account.groups.map(String.init).joined(separator: ",")
+    let (uid, gid) = (account.uid, account.gid)
+    let fields =
+      ["/", path, "\(uid),\(uid),\(uid)", "\(gid),\(gid),\(gid)", groups, "0", "0", "-1", "-", "-"]
+      + questions
+    let outcome = try Command.run(
+      [Command.products.appending(path: "kernel-asker").path],
+      input: fields.joined(separator: "\t") + "\n")
+    let answers = outcome.output.split(separator: " ").compactMap {
+      Int32($0.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+    guard outcome.status == 0, answers.count == questions.count, !answers.contains(999) else {
+      throw CocoaError(
+        .executableLoad, userInfo: [NSLocalizedDescriptionKey: "kernel-asker: \(outcome.errors)"])
+    }
+    return answers
+  }
+}
