@@ -1,5 +1,5 @@
 package import Foundation
-package import Glibc
+import Glibc
 
 /// A temporary folder of files and device nodes, made by real system calls and removed at the end.
 package final class Tree {
