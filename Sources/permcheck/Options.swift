@@ -44,7 +44,8 @@ struct OutputOptions: ParsableArguments {
 struct SubjectOptions: ParsableArguments {
   @Option(
     name: .customLong("user"),
-    help: ArgumentHelp("Judge for this user, as a new login of theirs would be.", valueName: "name|uid"))
+    help: ArgumentHelp(
+      "Judge for this user, as a new login of theirs would be.", valueName: "name|uid"))
   var user: TextArgument?
 
   @Option(help: "Judge for this uid, with --gid and --groups, whether or not such a user exists.")
@@ -57,13 +58,16 @@ struct SubjectOptions: ParsableArguments {
   var groups: String?
 
   @Option(
-    help: ArgumentHelp("What is wanted: r, w, rw, rx, …; else what the accessor needs.", valueName: "rwx"))
+    help: ArgumentHelp(
+      "What is wanted: r, w, rw, rx, …; else what the accessor needs.", valueName: "rwx"))
   var need: TextArgument?
 
   @Option(help: "How the kernel is asked for this process: open, access or none.")
   var probe: Probe.Method = .open
 
-  @Option(help: ArgumentHelp("Read /dev, /sys, /proc, /etc and /run below this folder.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Read /dev, /sys, /proc, /etc and /run below this folder.", valueName: "dir")
+  )
   var root: PathBytes = "/"
 
   func validate() throws {

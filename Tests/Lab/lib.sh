@@ -11,8 +11,8 @@
 #   ask_by COMMAND...        the same, of a command that ends in permcheck and its arguments
 #   says NAME EXPRESSION [NOTE]      a check that passes when the Python expression is
 #                            true of the answer; judge.py has the functions for it
-#   try ACCESSOR COMMAND...  what is really possible: COMMAND's success, kept until the next try
-#   agree NAME ACCESSOR      a check that the answer's status is authorized when the try
+#   try NAME COMMAND...      what is really possible: COMMAND's success, kept under NAME
+#   agree NAME ACCESSOR [TRY]        a check that the answer's status is authorized when the try
 #                            succeeded, and denied or restricted when it failed
 #   drivers MODULE [PARAMETER...]    takes the module out and loads it again; waits for udev
 #   settle                   waits until udev has dealt with every event
@@ -29,7 +29,7 @@ coproc judge { exec python3 judge.py; }
 declare -A expected_to_fail
 while IFS= read -r line; do [ -z "$line" ] || expected_to_fail[$line]=1; done <pending
 
-section() { printf '\n-- %s\n' "$*"; }
+section() { printf '\n-- %s  [%s s]\n' "$*" "$SECONDS"; }
 
 # result WORD NAME [LINE...]: writes one check's result and its evidence.
 result() {
@@ -89,9 +89,9 @@ export -f captures records
 
 # Tries run at the same time as each other, but never while permcheck does.
 try() {
-    local accessor=$1
+    local name=$1
     shift
-    { "$@"; echo "exit $?"; } >"$lab_tmp/try.$accessor" 2>&1 &
+    { "$@"; echo "exit $?"; } >"$lab_tmp/try.$name" 2>&1 &
     tries+=($!)
 }
 finish_tries() {
@@ -132,7 +132,7 @@ says() {
 agree() {
     local truth=refused wanted='"denied", "restricted"' seen
     finish_tries
-    mapfile -t seen <"$lab_tmp/try.$2"
+    mapfile -t seen <"$lab_tmp/try.${3-$2}"
     if [ "${seen[*]: -1}" = 'exit 0' ]; then truth=works wanted='"authorized"'; fi
     says "$1" "status(\"$2\") in ($wanted,)" "really $truth: ${seen[*]: -2}"
 }
@@ -144,3 +144,8 @@ drivers() {
     modprobe "$@"
     settle
 }
+
+# Every scenario begins with the same devices, whichever ran before it.
+modprobe -r vivid snd-aloop snd-dummy
+modprobe -a vivid snd-aloop snd-dummy
+settle

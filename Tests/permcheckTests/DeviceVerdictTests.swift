@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import Testing
 import TestSupport
+import Testing
 
 /// permcheck's statuses for device nodes against what open(2) gives a process of that user.
 @Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
@@ -49,7 +49,8 @@ struct DeviceVerdictTests {
     Case(name: "ACL group r + group rw", acl: ["-m", "g:54400:r,g:54401:rw"]),
     Case(name: "ACL group none, other rw", mode: 0o666, acl: ["-m", "g:54400:-"]),
     Case(name: "ACL group rw, mask r", acl: ["-m", "g:54400:rw,m::r"]),
-    Case(name: "ACL owning group r, group rw", mode: 0o640, gid: 54_400, acl: ["-m", "g:54401:rw"]),
+    Case(
+      name: "ACL owning group r, group rw", mode: 0o640, gid: 54_400, acl: ["-m", "g:54401:rw"]),
     Case(name: "ACL owning group rw, mask -", gid: 54_400, acl: ["-m", "u:9:rw,m::-"]),
     Case(name: "ACL user r before group rw", acl: ["-m", "u:54321:r,g:54400:rw"]),
     Case(name: "ACL owner entry inert", mode: 0o060, uid: 54_321, acl: ["-m", "u:54321:rw"]),
@@ -57,8 +58,10 @@ struct DeviceVerdictTests {
     Case(name: "folder no search", mode: 0o666, folderMode: 0o750),
     Case(name: "folder search only", mode: 0o666, folderMode: 0o711),
     Case(name: "folder read only", mode: 0o666, folderMode: 0o744),
-    Case(name: "folder ACL user x", mode: 0o666, folderMode: 0o750, folderACL: ["-m", "u:54321:x"]),
-    Case(name: "folder ACL user r", mode: 0o666, folderMode: 0o755, folderACL: ["-m", "u:54321:r"]),
+    Case(
+      name: "folder ACL user x", mode: 0o666, folderMode: 0o750, folderACL: ["-m", "u:54321:x"]),
+    Case(
+      name: "folder ACL user r", mode: 0o666, folderMode: 0o755, folderACL: ["-m", "u:54321:r"]),
     Case(
       name: "folder ACL user x, mask r", mode: 0o666, folderMode: 0o750,
       folderACL: ["-m", "u:54321:x,m::r"]),
@@ -70,7 +73,9 @@ struct DeviceVerdictTests {
     Case(name: "set-id and sticky bits", mode: 0o7666),
     Case(name: "mode 0", mode: 0),
     Case(name: "x bits only", mode: 0o111),
-    Case(name: "ACL of 32 users", acl: ["-m", (1...31).map { "u:\($0):rw" }.joined(separator: ",") + ",u:54321:rw"]),
+    Case(
+      name: "ACL of 32 users",
+      acl: ["-m", (1...31).map { "u:\($0):rw" }.joined(separator: ",") + ",u:54321:rw"]),
   ]
 
   /// What a status must be for what open(2) answered.

@@ -196,11 +196,14 @@ struct ReasonFinder {
 
   private var name: String { subject.displayName }
 
-  private func bitRefusal(_ rule: Rule, _ inode: Int, _ need: Permissions) -> (Reason.Code, String) {
+  private func bitRefusal(_ rule: Rule, _ inode: Int, _ need: Permissions) -> (Reason.Code, String)
+  {
     let facts = facts.inodes[inode]
     let seen = "(\(who(inode)))"
     let group = users.groupName(facts.gid)
-    func lacks(_ have: Permissions) -> String { "\(have), without \(need.subtracting(have).letters)" }
+    func lacks(_ have: Permissions) -> String {
+      "\(have), without \(need.subtracting(have).letters)"
+    }
     func entry(_ tag: AccessControlList.Tag, _ id: UInt32? = nil) -> Permissions {
       facts.acl?.entries.first { $0.tag == tag && (id == nil || $0.id == id) }?.permissions ?? []
     }
@@ -213,12 +216,15 @@ struct ReasonFinder {
         .groupBits, "\(name) is in group \(group), whose bits are \(lacks(bits(3))) \(seen)"
       )
     case .otherBits where bits(3).isSuperset(of: need):
-      return (.notInGroup, "\(name) is not in group \(group) \(seen) and no ACL entry names \(name)")
+      return (
+        .notInGroup, "\(name) is not in group \(group) \(seen) and no ACL entry names \(name)"
+      )
     case .otherBits:
       return (.otherBits, "\(name) is neither owner nor in group \(group) \(seen)")
     case .groupBitsMaskEmpty, .otherBitsMaskEmpty:
       return (
-        .aclMask, "the ACL's mask is empty, so none of its entries counts, not even \(name)'s \(seen)"
+        .aclMask,
+        "the ACL's mask is empty, so none of its entries counts, not even \(name)'s \(seen)"
       )
     case .aclUser(let id):
       return (.aclEntry, "the ACL entry of \(name) is \(lacks(entry(.user, id))) \(seen)")
@@ -287,7 +293,9 @@ struct ReasonFinder {
     case .noSymlinkMount:
       return (.parentSearch, "\(place) is a link on a mount that follows none (nosymfollow)")
     case .readOnlyMount, .readOnlySuperblock:
-      return (.readOnlyMount, "\(place) is on \(mount.point), which is mounted read-only (\(errno))")
+      return (
+        .readOnlyMount, "\(place) is on \(mount.point), which is mounted read-only (\(errno))"
+      )
     case .noDeviceMount:
       return (.nodevMount, "\(place) is on \(mount.point), whose devices are switched off (nodev)")
     case .noExecuteMount:

@@ -134,7 +134,8 @@ extension MountFacts {
   }
 
   private static let servers: Set<String> = [
-    "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "coda", "orangefs",
+    "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "coda",
+    "orangefs",
   ]
 
   /// See `authority` of the type.

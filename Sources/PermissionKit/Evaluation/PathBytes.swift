@@ -73,7 +73,8 @@ extension PathBytes: CustomStringConvertible {
     while index < source.count {
       if source[index] == UInt8(ascii: "\\"), index + 3 < source.count,
         source[index + 1] == UInt8(ascii: "x"),
-        let value = UInt8(String(decoding: source[(index + 2)...(index + 3)], as: UTF8.self), radix: 16)
+        let value = UInt8(
+          String(decoding: source[(index + 2)...(index + 3)], as: UTF8.self), radix: 16)
       {
         bytes.append(value)
         index += 4

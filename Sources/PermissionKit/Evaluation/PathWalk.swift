@@ -138,7 +138,9 @@ extension Procedure {
   ///
   /// - Returns: The inode; nil where there is none.
   mutating func child() throws(Stop) -> Int? {
-    if lastEnd - lastStart > Self.maxName { throw refuse(.ENAMETOOLONG, .nameTooLong, current, .walk) }
+    if lastEnd - lastStart > Self.maxName {
+      throw refuse(.ENAMETOOLONG, .nameTooLong, current, .walk)
+    }
     let found =
       lastSource == Self.questionPath
       ? entry(path.bytes) : entry(facts.inodes[lastSource].target?.bytes ?? [])

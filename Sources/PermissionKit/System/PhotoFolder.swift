@@ -78,9 +78,10 @@ struct PhotoFolder: Sendable {
   static func pictures(_ bytes: [UInt8]) -> Setting {
     var setting = Setting.none
     var garbage: Int?
-    for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      .enumerated()
-    {
+    for (index, line) in bytes.split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+    )
+    .enumerated() {
       let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
       if text.isEmpty || text.first == UInt8(ascii: "#") { continue }
       let name = text.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: " ") }

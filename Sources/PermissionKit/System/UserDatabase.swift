@@ -48,7 +48,8 @@ public struct UserDatabase: Sendable {
       return nil
     }
     return GroupRecord(
-      name: text(fields[0]), gid: gid, members: text(fields[3]).split(separator: ",").map(String.init))
+      name: text(fields[0]), gid: gid,
+      members: text(fields[3]).split(separator: ",").map(String.init))
   }
 
   public func user(named name: String) throws(Errno) -> UserRecord? {

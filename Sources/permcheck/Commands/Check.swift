@@ -12,7 +12,9 @@ struct Check: ParsableCommand {
         permcheck camera --all --skip-unavailable     for CI: every camera, or none there
       """)
 
-  @Argument(help: ArgumentHelp("camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
+  @Argument(
+    help: ArgumentHelp(
+      "camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
   var names: [PathBytes]
 
   @Flag(help: "Every resource must be usable, not just one.")

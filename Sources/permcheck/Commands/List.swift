@@ -22,8 +22,10 @@ struct List: ParsableCommand {
     case .json: console.print(try JSONFormat.text(Listing(accessors: items)))
     case .plain:
       console.print(
-        items.map { [$0.name, $0.aliases.joined(separator: ","), $0.summary].joined(separator: "\t") }
-          .map { $0 + "\n" }.joined())
+        items.map {
+          [$0.name, $0.aliases.joined(separator: ","), $0.summary].joined(separator: "\t")
+        }
+        .map { $0 + "\n" }.joined())
     case .human:
       console.print(
         Table(

@@ -44,7 +44,9 @@ struct Log: ParsableCommand {
       throw ValidationError("there is no log file to summarise; name one by --log FILE")
     }
     let (events, unreadable) = try read(path, system)
-    if unreadable > 0 { console.warn("\(path): \(unreadable) lines are no events and do not count") }
+    if unreadable > 0 {
+      console.warn("\(path): \(unreadable) lines are no events and do not count")
+    }
     let lines = summary(events)
     switch output.chosen {
     case .json:

@@ -50,7 +50,8 @@ struct HumanFormat {
       let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
       let isFirst = index == 0
       let title =
-        isFirst ? title(report.accessor, report.status) : "  " + (devices.count > 1 ? mark(status) : "")
+        isFirst
+        ? title(report.accessor, report.status) : "  " + (devices.count > 1 ? mark(status) : "")
       return entry(
         title, isFirst ? report.status : status, status, resources)
     }
@@ -98,7 +99,8 @@ struct HumanFormat {
         remedy.othersAffected.isEmpty
         ? "nobody else gains" : "also gains: \(remedy.othersAffected.joined(separator: "; "))"
       return (
-        "\(sudo)\(Sanitizer.clean(command))   \(lasting(remedy.persistence)), \(Sanitizer.clean(gains))", true
+        "\(sudo)\(Sanitizer.clean(command))   \(lasting(remedy.persistence)), \(Sanitizer.clean(gains))",
+        true
       )
     }
   }
@@ -199,7 +201,8 @@ func shellQuoted(_ argument: PathBytes) -> String {
     }
     return "$'\(escaped.joined())'"
   }
-  return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  return "'"
+    + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
 }
 
 extension ResourceDecision {

@@ -11,7 +11,8 @@ enum Sanitizer {
   private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
-    case .format: (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    case .format:
+      (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     default: false
     }
   }

@@ -9,17 +9,21 @@ camera=/dev/video0 pcm=/dev/snd/pcmC0D0c control=/dev/snd/controlC0
 judge() {
     local situation=$1 user
     shift
+    # Two users can record at the same time, but not stream from one camera.
+    for user; do try "microphone-$user" as "$user" bash -c "records $pcm"; done
     for user; do
-        try camera as "$user" bash -c "captures $camera"
-        try microphone as "$user" bash -c "records $pcm"
+        try "camera-$user" as "$user" bash -c "captures $camera"
+        wait "${tries[-1]}"
+    done
+    for user; do
         ask "$user" camera mic
-        agree "$situation: camera, asked by $user" camera
-        agree "$situation: mic, asked by $user" microphone
+        agree "$situation: camera, asked by $user" camera "camera-$user"
+        agree "$situation: mic, asked by $user" microphone "microphone-$user"
         says "$situation: exit status for $user" \
             'exits(0 if all(r.status == "authorized" for r in answer.reports) else 1)'
         ask --user "$user" camera mic
-        agree "$situation: camera, --user $user" camera
-        agree "$situation: mic, --user $user" microphone
+        agree "$situation: camera, --user $user" camera "camera-$user"
+        agree "$situation: mic, --user $user" microphone "microphone-$user"
     done
 }
 plain() {                   # as udev made them
@@ -30,8 +34,7 @@ plain() {                   # as udev made them
 }
 
 modprobe -r snd-aloop snd-dummy
-drivers snd-dummy
-drivers vivid
+drivers snd-dummy                       # card 0 now
 
 section "as udev makes the nodes"
 plain

@@ -31,7 +31,8 @@ package enum Command {
   package static let permcheck: String = copied("permcheck")
 
   private static func copied(_ product: String) -> String {
-    let folder = URL(filePath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)")
+    let folder = URL(
+      filePath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)")
     let copy = folder.appending(path: product)
     try? FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
