@@ -45,6 +45,11 @@ let package = Package(
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
+      name: "PermissionKitTests",
+      dependencies: ["PermissionKit", "PermissionKitTesting", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
       name: "permcheckTests",
       dependencies: ["TestSupport", "permcheck", "kernel-asker"],
       swiftSettings: settings

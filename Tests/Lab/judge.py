@@ -1,9 +1,10 @@
 """Judges permcheck's answers for lib.sh.
 
 One process serves a whole scenario: under emulation each start of jq would take
-half a second. Reads an exit status, an answer and a Python expression, each
-ended by a NUL; prints `ok` or what went wrong, then the answer in short, then a
-line with a dot. The expression may use the functions below.
+half a second. Its argument is a folder. Each line on standard input is an exit
+status and a Python expression about the answer in FOLDER/answer; FOLDER/said
+gets `ok` or what went wrong, then the answer in short; then a line goes to
+standard output. The expression may use the functions below.
 """
 import json
 import re  # for expressions
@@ -84,19 +85,13 @@ def summary():
             yield f"  {reason.code} ({reason.certainty}): {reason.message}"
 
 
-def next_field():
-    """Standard input up to the next NUL; empty at its end."""
-    field = bytearray()
-    while (byte := sys.stdin.buffer.read(1)) not in (b"", b"\0"):
-        field += byte
-    return field.decode(errors="surrogateescape")
-
-
-sys.stdout.reconfigure(errors="backslashreplace")
-while number := next_field():
-    text, expression = next_field(), next_field()
-    lines = []
+folder = sys.argv[1]
+for line in sys.stdin:
+    number, expression = line.split(maxsplit=1)
+    text, lines = "", []
     try:
+        with open(f"{folder}/answer", errors="surrogateescape") as file:
+            text = file.read()
         exit_status, answer = int(number), Fields()
         answer = json.loads(text, object_hook=Fields)
         lines = list(summary())
@@ -104,4 +99,6 @@ while number := next_field():
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         lines = lines or text.splitlines()
-    print("ok" if said is True else f"got: {said}", *lines, ".", sep="\n", flush=True)
+    with open(f"{folder}/said", "w", errors="backslashreplace") as file:
+        print("ok" if said is True else f"got: {said}", *lines, sep="\n", file=file)
+    print(flush=True)

@@ -1,0 +1,148 @@
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+/// An accessor that does what the test says, and notes what the template calls.
+final class ScriptedAccessor: PermissionAccessor {
+  var statuses: [AuthorizationStatus]
+  var isRequestable: Bool
+  var failure: PermissionError?
+  var calls: [String] = []
+
+  init(
+    _ statuses: [AuthorizationStatus], isRequestable: Bool = false,
+    failure: PermissionError? = nil, log: AnalyticsLog = .inMemory
+  ) {
+    self.statuses = statuses
+    self.isRequestable = isRequestable
+    self.failure = failure
+    super.init(name: "scripted", analytics: log)
+  }
+
+  override func checkAccess() -> AccessReport {
+    calls.append("check")
+    let status = statuses.count > 1 ? statuses.removeFirst() : statuses[0]
+    return AccessReport(
+      accessor: name, status: status, isRequestable: isRequestable && status == .denied)
+  }
+
+  override func requestAccess(_ report: AccessReport) throws(PermissionError) -> AccessReport {
+    calls.append("request")
+    if let failure { throw failure }
+    // A lie: the template must check for itself.
+    return AccessReport(accessor: name, status: .authorized)
+  }
+
+  override func willReceiveAccess() { calls.append("will") }
+  override func didReceiveAccess() { calls.append("did") }
+  override func didRejectAccess() { calls.append("reject") }
+}
+
+@Suite struct TemplateTests {
+  @Test func authorizedCompletesWithoutHooks() throws {
+    let accessor = ScriptedAccessor([.authorized], isRequestable: true)
+    let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
+    #expect(accessor.calls == ["check", "complete"])
+    #expect(report.status == .authorized)
+    #expect(try accessor.analytics.loggedEvents().map(\.event) == [.check])
+  }
+
+  @Test(arguments: [AuthorizationStatus.denied, .restricted, .unavailable, .notDetermined])
+  func notRequestableIsRejected(_ status: AuthorizationStatus) throws {
+    let accessor = ScriptedAccessor([status])
+    try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
+    #expect(accessor.calls == ["check", "reject", "complete"])
+    #expect(try accessor.analytics.loggedEvents().map(\.event) == [.check, .didRejectAccess])
+  }
+
+  @Test func grantedRequestIsReceived() throws {
+    let accessor = ScriptedAccessor([.denied, .authorized], isRequestable: true)
+    let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
+    #expect(accessor.calls == ["check", "will", "request", "check", "did", "complete"])
+    #expect(report.status == .authorized)
+    let events = try accessor.analytics.loggedEvents()
+    #expect(events.map(\.event) == [.check, .willReceiveAccess, .didReceiveAccess])
+    #expect(events.map(\.status) == [.denied, .denied, .authorized])
+  }
+
+  @Test func refusedRequestIsRejectedWhateverItSaysOfItself() throws {
+    let accessor = ScriptedAccessor([.denied], isRequestable: true)
+    let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
+    #expect(accessor.calls == ["check", "will", "request", "check", "reject", "complete"])
+    #expect(report.status == .denied)
+    #expect(
+      try accessor.analytics.loggedEvents().map(\.event)
+        == [.check, .willReceiveAccess, .didRejectAccess])
+  }
+
+  @Test func failedRequestRejectsAndThrows() {
+    let failure = PermissionError(.changeFailed, "no")
+    let accessor = ScriptedAccessor([.denied], isRequestable: true, failure: failure)
+    #expect(throws: failure) {
+      try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
+    }
+    #expect(accessor.calls == ["check", "will", "request", "reject"])
+  }
+
+  @Test func limitedIsAccessByPolicy() throws {
+    let accessor = ScriptedAccessor([.limited])
+    #expect(accessor.hasAccess())
+    accessor.acceptsLimited = false
+    #expect(!accessor.hasAccess())
+    accessor.calls = []
+    try accessor.requestAccessIfNeeded()
+    #expect(accessor.calls == ["check", "reject"])
+  }
+
+  @Test func whatIsNotOverriddenIsDenied() throws {
+    let accessor = PermissionAccessor(name: "base", analytics: .inMemory)
+    #expect(!accessor.hasAccess())
+    #expect(try accessor.requestAccessIfNeeded().status == .notDetermined)
+    #expect(accessor.description == "base")
+  }
+
+  @Test func libraryAccessorsKeepTheContract() {
+    for entry in AccessorRegistry.standard.entries {
+      let system = FakeSystem()
+      let violations = AccessorContract.violations {
+        entry.make(AccessContext(system: system), $0)
+      }
+      #expect(violations.isEmpty, "\(entry.name): \(violations)")
+    }
+  }
+
+  @Test func contractCatchesALiar() {
+    final class Liar: PermissionAccessor {
+      override func checkAccess() -> AccessReport {
+        AccessReport(accessor: "other", status: .authorized, isRequestable: true)
+      }
+    }
+    let violations = AccessorContract.violations { Liar(name: "liar", analytics: $0) }
+    #expect(violations.count == 2)
+  }
+}
+
+/// The pattern's client, as README has it.
+@Suite struct ClientTests {
+  @Test func clientRuns() throws {
+    var statuses: [AuthorizationStatus] = []
+    for accessor in [CameraAccessor(), MicrophoneAccessor(), PhotoLibraryAccessor()] {
+      try accessor.requestAccessIfNeeded { report in
+        statuses.append(report.status)
+      }
+    }
+    #expect(statuses.count == 3)
+  }
+
+  @Test func anotherModuleRegistersItsOwn() throws {
+    var registry = AccessorRegistry.standard
+    registry.add("scripted", aliases: ["script"], summary: "for tests") { _, log in
+      ScriptedAccessor([.limited], log: log)
+    }
+    let entry = try #require(registry["script"])
+    #expect(entry.make(AccessContext(), .inMemory).hasAccess())
+    #expect(registry["microphone"]?.name == registry["mic"]?.name)
+    #expect(AccessorRegistry.standard["script"] == nil)
+    #expect(registry["nonsense"] == nil)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+@testable import PermissionKit
+import PermissionKitTesting
+import TestSupport
+import Testing
+
+@Suite struct AnalyticsTests {
+  static func event(_ accessor: String = "camera") -> AccessEvent {
+    AccessEvent(
+      time: "2026-01-02T03:04:05.000006Z", event: .check, accessor: accessor, status: .denied,
+      reason: .notInGroup, uid: 1000, pid: 42, duration: 7)
+  }
+
+  @Test func aLineIsOneJSONObject() throws {
+    let hostile = Self.event("a\"b\\c\n\u{1}é")
+    let line = hostile.line
+    #expect(line.last == 0x0a && line.count { $0 == 0x0a } == 1)
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+    #expect(object["accessor"] as? String == "a\"b\\c\n\u{1}é")
+    #expect(
+      Set(object.keys)
+        == ["v", "time", "event", "accessor", "status", "reason", "uid", "pid", "duration"])
+    #expect(AccessEvent.events(inLines: line).events == [hostile])
+  }
+
+  @Test(arguments: [
+    0, 951_782_399_999_999, 951_868_800_000_000, 1_709_164_800_000_001, 4_107_542_399_123_456,
+    -1, 1_798_761_599_000_000,
+  ])
+  func timestampsAreRFC3339(_ microseconds: Int64) throws {
+    let whole = Int64((Double(microseconds) / 1e6).rounded(.down))
+    let fraction = microseconds - whole * 1_000_000
+    let expected =
+      Date(timeIntervalSince1970: TimeInterval(whole)).formatted(.iso8601).dropLast()
+      + "." + String(repeating: "0", count: 6 - String(fraction).count) + "\(fraction)Z"
+    #expect(AccessEvent.timestamp(microseconds) == expected)
+  }
+
+  @Test func strategyIsSwappedWhileRunning() throws {
+    let log = AnalyticsLog.inMemory
+    log.log(Self.event("one"))
+    #expect(try log.loggedEvents().map(\.accessor) == ["one"])
+    let tree = try Tree()
+    log.strategy = FileLogging(PathBytes(tree.path("deep/folder/log.jsonl")))
+    log.log(Self.event("two"))
+    log.log(Self.event("three"))
+    #expect(try log.loggedEvents().map(\.accessor) == ["two", "three"])
+    try log.clear()
+    #expect(try log.loggedEvents().isEmpty)
+    #expect(log.failure == nil)
+    let attributes = try FileManager.default.attributesOfItem(atPath: tree.path("deep/folder"))
+    #expect(attributes[.posixPermissions] as? Int == 0o700)
+  }
+
+  @Test func memoryIsBounded() {
+    let strategy = InMemoryLogging(capacity: 3)
+    for index in 0..<10 { strategy.log(Self.event("\(index)")) }
+    #expect(strategy.loggedEvents().map(\.accessor) == ["7", "8", "9"])
+  }
+
+  @Test(arguments: [("write", Errno.ENOSPC), ("openat", .EROFS), ("write", .EIO)])
+  func aFailureChangesNoAnswer(_ call: String, _ errno: Errno) throws {
+    let system = FakeSystem(credentials: Credentials(uid: 0, gid: 0, groups: []))
+    let log = AnalyticsLog(FileLogging("/log", system: system), system: system)
+    let accessor = ScriptedAccessor([.authorized], log: log)
+    system.force(call, errno)
+    #expect(accessor.hasAccess())
+    #expect(log.failure?.errno == errno)
+    system.force(call, nil)
+    #expect(accessor.hasAccess())
+    #expect(try log.loggedEvents().count == 1)
+  }
+
+  @Test func foreignLinesDoNotCount() {
+    let lines = Self.event().line + Array("nonsense\n{\"v\":2}\n".utf8) + Self.event().line.dropLast(9)
+    let (events, unreadable) = AccessEvent.events(inLines: lines)
+    #expect(events.count == 1)
+    #expect(unreadable == 3)
+  }
+}
