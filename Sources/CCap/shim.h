@@ -15,6 +15,7 @@
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -55,6 +56,52 @@ static inline int ccap_statx(int fd, struct ccap_stat *out) {
   out->inode = sx.stx_ino;
   out->mount = sx.stx_mnt_id;
   out->attributes = sx.stx_attributes;
+  return 0;
+}
+
+// The id maps of the mount behind a descriptor, by statmount(2) (Linux 6.15): lines "inside outside
+// count" in `users` and `groups`, each NUL-terminated; -ENODATA when the mount is not idmapped.
+static inline int ccap_statmount_idmap(int fd, char *users, char *groups, size_t size) {
+  enum { UNIQUE_MNT_ID = 0x4000, STATMOUNT_MNT_UIDMAP = 0x2000, STATMOUNT_MNT_GIDMAP = 0x4000 };
+  // struct mnt_id_req and struct statmount of include/uapi/linux/mount.h, newer than the headers.
+  struct { uint32_t size, spare; uint64_t mount, param; } request = {24, 0, 0, 0};
+  struct {
+    uint32_t size, opts; uint64_t mask, other[17];
+    uint32_t users_count, users, groups_count, groups; uint64_t spare[43]; char text[8192];
+  } answer;
+  struct statx sx;
+  if (syscall(SYS_statx, fd, "", CCAP_AT_EMPTY_PATH, UNIQUE_MNT_ID, &sx) != 0) return -errno;
+  if (!(sx.stx_mask & UNIQUE_MNT_ID)) return -ENOSYS;
+  request.mount = sx.stx_mnt_id;
+  request.param = STATMOUNT_MNT_UIDMAP | STATMOUNT_MNT_GIDMAP;
+  if (syscall(457 /* statmount */, &request, &answer, sizeof answer, 0) != 0) return -errno;
+  if ((answer.mask & request.param) != request.param) return -ENOSYS;
+  const char *from[2] = {answer.text + answer.users, answer.text + answer.groups};
+  uint32_t counts[2] = {answer.users_count, answer.groups_count};
+  char *to[2] = {users, groups};
+  if (!counts[0] && !counts[1]) return -ENODATA;
+  for (int kind = 0; kind < 2; kind++) {
+    size_t used = 0;
+    const char *line = from[kind];
+    for (uint32_t i = 0; i < counts[kind]; i++) {
+      size_t length = strlen(line);
+      if (used + length + 2 > size) return -ERANGE;
+      memcpy(to[kind] + used, line, length);
+      used += length;
+      to[kind][used++] = '\n';
+      line += length + 1;
+    }
+    to[kind][used] = 0;
+  }
+  return 0;
+}
+
+// The flags (ST_…) and the type of the file system behind a descriptor, O_PATH included.
+static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type) {
+  struct statfs fs;
+  if (fstatfs(fd, &fs) != 0) return -errno;
+  *flags = (uint64_t)fs.f_flags;
+  *type = (uint64_t)fs.f_type & 0xffffffff;
   return 0;
 }
 

@@ -43,6 +43,8 @@ public final class FakeSystem: System {
     facts.inodes[0].entriesAreComplete = true
     state = Mutex(State(facts: facts, credentials: credentials))
     add("/proc/self/mountinfo", contents: "1 0 0:1 / / rw - tmpfs tmpfs rw\n")
+    add("/proc/self/uid_map", contents: "0 0 4294967295\n")
+    add("/proc/self/gid_map", contents: "0 0 4294967295\n")
     add("/proc/sys/fs/protected_symlinks", contents: "1\n")
   }
 
@@ -301,6 +303,14 @@ extension FakeSystem {
       guard let acl = state.facts.inodes[file.inode].acl else { throw .ENODATA }
       return acl.xattr
     }
+  }
+
+  public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
+    try call("statmount") { _ throws(Errno) in nil }
+  }
+
+  public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts {
+    try call("fstatfs") { state throws(Errno) in state.facts.mounts[0] }
   }
 
   public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {

@@ -25,7 +25,7 @@ open class ResourceAccessor: PermissionAccessor {
     var reports = set.absences
     if !set.resources.isEmpty {
       do throws(Errno) {
-        var reader = try FactsReader(context.system)
+        var reader = try FactsReader(context.system, process: subject.process)
         for resource in set.resources { reader.read(resource.path) }
         let judge = ResourceJudge(
           context: context, users: users, subject: subject, facts: reader.finish())

@@ -18,10 +18,14 @@ public struct Subject: Hashable, Sendable {
   public var name: String?
   /// The home directory; nil when it is not known.
   public var home: PathBytes?
+  /// The process, when another one was named; its root and mounts are meant.
+  public var process: Int32?
 
   public init(
-    source: Source, credentials: Credentials, name: String? = nil, home: PathBytes? = nil
+    source: Source, credentials: Credentials, name: String? = nil, home: PathBytes? = nil,
+    process: Int32? = nil
   ) {
+    self.process = process
     self.source = source
     self.credentials = credentials
     self.name = name

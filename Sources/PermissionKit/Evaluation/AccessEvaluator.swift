@@ -339,11 +339,10 @@ struct Procedure {
     for layer in facts.landlock {
       var missing = rights.intersection(layer.handled)
       var position = inode
-      while !missing.isEmpty {
+      // Up to the root, and no further than there are inodes: facts may come from a document.
+      for _ in facts.inodes.indices where !missing.isEmpty {
         if let allowed = layer.allowed[position] { missing.subtract(allowed) }
-        let parent = facts.inodes[position].parent
-        if parent == position { break }
-        position = parent
+        position = facts.inodes[position].parent
       }
       if !missing.isEmpty { throw refuse(.EACCES, .landlock(missing), inode) }
     }

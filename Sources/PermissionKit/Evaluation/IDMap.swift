@@ -22,6 +22,27 @@ public struct IDMap: Hashable, Sendable, Codable {
   /// Every id stands for itself: the map of the initial user namespace.
   public static let identity = IDMap([Range(inside: 0, outside: 0, count: .max)])
 
+  /// Reads lines of "inside outside count", as /proc/PID/uid_map has them.
+  ///
+  /// Nil when a line is anything else.
+  public init?(lines bytes: [UInt8]) {
+    ranges = []
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      let numbers = line.split(separator: UInt8(ascii: " ")).map {
+        UInt32(String(decoding: $0, as: UTF8.self))
+      }
+      guard numbers.count == 3, let inside = numbers[0], let outside = numbers[1],
+        let count = numbers[2]
+      else { return nil }
+      ranges.append(Range(inside: inside, outside: outside, count: count))
+    }
+  }
+
+  /// Whether every id is mapped to itself, as in the initial user namespace.
+  public var isIdentity: Bool {
+    ranges.count == 1 && ranges[0] == Range(inside: 0, outside: 0, count: .max)
+  }
+
   /// The id outside that `id` inside stands for; nil where the map has none.
   public func outside(_ id: UInt32) -> UInt32? {
     for range in ranges where id >= range.inside && id - range.inside < range.count {

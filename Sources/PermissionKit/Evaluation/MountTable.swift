@@ -122,6 +122,22 @@ public struct MountTable: Hashable, Sendable {
 }
 
 extension MountFacts {
+  /// What fstatfs(2) tells of a mount: ST_… flags of sys/statvfs.h, a magic of linux/magic.h.
+  ///
+  /// Whether the mount or its superblock is read-only it does not tell apart.
+  init(statfsFlags flags: UInt64, type: UInt64) {
+    let names: [UInt64: String] = [
+      0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p",
+      0x00c3_6400: "ceph", 0x6573_5546: "fuse", 0x9fa0: "proc", 0x6265_6572: "sysfs",
+      0x0102_1994: "tmpfs", 0xef53: "ext4",
+    ]
+    self.init(fileSystem: names[type] ?? "", point: "")
+    if flags & 1 != 0 { self.flags.insert(.readOnly) }
+    if flags & 4 != 0 { self.flags.insert(.noDevices) }
+    if flags & 8 != 0 { self.flags.insert(.noExecute) }
+    if flags & 0x2000 != 0 { self.flags.insert(.noSymbolicLinks) }
+  }
+
   /// Who has the last word on access to what is mounted here.
   enum Authority {
     /// The mode bits and ACLs that stat and getxattr show.

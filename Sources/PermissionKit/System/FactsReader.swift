@@ -6,6 +6,7 @@
 /// in common.
 public struct FactsReader: ~Copyable {
   private let system: any System
+  private let mountinfo: PathBytes
   private var facts: AccessFacts
   private var descriptors: [Descriptor?] = []
   private var indices: [Key: Int] = [:]
@@ -26,16 +27,51 @@ public struct FactsReader: ~Copyable {
   ///
   /// - Parameters:
   ///   - system: What to read.
-  ///   - start: The directory that relative paths start at.
+  ///   - process: The process whose root, working directory and mounts are meant; nil for this one.
   /// - Throws: The errno of the open or statx that failed.
-  public init(_ system: any System, start: PathBytes = ".") throws(Errno) {
+  public init(_ system: any System, process: Int32? = nil) throws(Errno) {
+    let own: PathBytes = "/proc/self/mountinfo"
     self.system = system
+    mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
     facts = AccessFacts(inodes: [], mounts: [])
-    facts.root = try open("/")
+    var root: PathBytes = "/"
+    var start: PathBytes = "."
+    if let process {
+      root = PathBytes("/proc/\(process)/root/.")
+      start = PathBytes("/proc/\(process)/cwd/.")
+      // Its root may be closed to us (it needs PTRACE_MODE_READ); the same mounts are the same root.
+      if system.probe(open: root, .path) != nil {
+        let theirs = try system.contents(of: mountinfo, limit: 1 << 26)
+        guard try system.contents(of: own, limit: 1 << 26) == theirs else { throw .EACCES }
+        root = "/"
+      }
+    }
+    facts.overflow = Self.overflow(system)
+    facts.root = try open(root)
     facts.start = facts.root
     // A directory that is gone or hidden matters only to a relative path.
     if let index = try? open(start) { facts.start = index }
     parentIsKnown[facts.root] = true
+    facts.inodes[facts.root].parent = facts.root
+  }
+
+  /// The ids that stand for others when this process is in a user namespace of its own.
+  private static func overflow(_ system: any System) -> AccessFacts.Overflow? {
+    func map(_ name: String) -> IDMap? {
+      (try? system.contents(of: PathBytes("/proc/self/\(name)"))).flatMap { IDMap(lines: $0) }
+    }
+    func id(_ name: String) -> UInt32 {
+      let line = try? system.line(of: PathBytes("/proc/sys/kernel/\(name)"))
+      return line.flatMap { UInt32($0.description) } ?? 65_534
+    }
+    let users = map("uid_map")
+    let groups = map("gid_map")
+    if let users, let groups, users.isIdentity, groups.isIdentity { return nil }
+    // Without /proc nothing is known about the namespace, and the ids may stand for anybody.
+    let (uid, gid) = (id("overflowuid"), id("overflowgid"))
+    return AccessFacts.Overflow(
+      uid: uid, gid: gid, uidIsMapped: users.map { $0.outside(uid) != nil } ?? true,
+      gidIsMapped: groups.map { $0.outside(gid) != nil } ?? true)
   }
 
   deinit {
@@ -129,7 +165,7 @@ public struct FactsReader: ~Copyable {
     let index = facts.inodes.count
     var inode = InodeFacts(
       kind: kind, mode: UInt16(status.mode & 0o7777), uid: status.uid, gid: status.gid,
-      device: kind.isDevice ? status.device : nil, mount: mountIndex(status.mount),
+      device: kind.isDevice ? status.device : nil, mount: mountIndex(status.mount, descriptor),
       parent: directory ?? index)
     inode.isImmutable = status.isImmutable
     inode.isAppendOnly = status.isAppendOnly
@@ -202,14 +238,25 @@ public struct FactsReader: ~Copyable {
 
   // MARK: - Mounts and sysctls
 
-  private mutating func mountIndex(_ id: UInt64?) -> Int {
+  private mutating func mountIndex(_ id: UInt64?, _ descriptor: Descriptor) -> Int {
     if let index = mountIndices[id] { return index }
     if mountTable == nil {
       mountTable = MountTable(
-        mountinfo: (try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26)) ?? [])
+        mountinfo: (try? system.contents(of: mountinfo, limit: 1 << 26)) ?? [])
     }
-    let mount = id.flatMap { mountTable?[id: $0] }
-    facts.mounts.append(mount ?? .unreadable(id: id ?? 0))
+    var mount = MountFacts.unreadable(id: id ?? 0)
+    if let listed = id.flatMap({ mountTable?[id: $0] }) {
+      mount = listed
+    } else if var known = try? system.fstatfs(descriptor) {
+      // In a chroot the root's own mount is not listed.
+      known.id = id ?? 0
+      mount = known
+    }
+    if mount.idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
+      mount.idMapping = mapping
+      mount.idMappingIsUnreadable = false
+    }
+    facts.mounts.append(mount)
     mountIndices[id] = facts.mounts.count - 1
     return facts.mounts.count - 1
   }

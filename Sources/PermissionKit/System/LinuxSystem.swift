@@ -108,6 +108,40 @@ public struct LinuxSystem: System {
     }
   }
 
+  public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
+    var users: [UInt8] = []
+    var groups: [UInt8] = []
+    do throws(Errno) {
+      users = try unsafe filling(8192) { users in
+        var result = 0
+        do throws(Errno) {
+          groups = try unsafe filling(8192) { groups in
+            let (users, groups) = unsafe (
+              users.assumingMemoryBound(to: CChar.self), groups.assumingMemoryBound(to: CChar.self)
+            )
+            result = Int(
+              unsafe ccap_statmount_idmap(descriptor.rawValue, users, groups, 8192))
+            return result < 0 ? result : unsafe strlen(groups)
+          }
+        } catch {
+          return result
+        }
+        return unsafe strlen(users.assumingMemoryBound(to: CChar.self))
+      }
+    } catch .ENODATA {
+      return nil
+    }
+    guard let users = IDMap(lines: users), let groups = IDMap(lines: groups) else { throw .EIO }
+    return IDMapping(users: users, groups: groups)
+  }
+
+  public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts {
+    var flags: UInt64 = 0
+    var type: UInt64 = 0
+    _ = try check(unsafe ccap_fstatfs(descriptor.rawValue, &flags, &type))
+    return MountFacts(statfsFlags: flags, type: type)
+  }
+
   public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     var names: [PathBytes] = []
     while true {

@@ -25,6 +25,10 @@ public protocol System: Sendable {
   func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes
   /// getxattr(2) of `system.posix_acl_access` of the inode behind the descriptor, O_PATH included.
   func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8]
+  /// statmount(2): the id maps of the mount behind the descriptor; nil when it is not idmapped.
+  func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping?
+  /// fstatfs(2): what is known of the mount behind the descriptor where mountinfo does not list it.
+  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts
   /// getdents64(2) until the end; `.` and `..` are left out.
   func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes]
   /// faccessat2(2) with AT_EACCESS.

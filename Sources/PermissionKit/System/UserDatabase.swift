@@ -1,7 +1,7 @@
 /// Names and numbers of users and groups: of the running system through NSS, or, below another
 /// root, of its own etc/passwd and etc/group.
 public struct UserDatabase: Sendable {
-  private let system: any System
+  let system: any System
   /// Nil: ask NSS.
   private let files: (users: [UserRecord], groups: [GroupRecord])?
 

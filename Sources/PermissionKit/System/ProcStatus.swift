@@ -1,0 +1,72 @@
+/// The credentials of a process as /proc/PID/status has them, see proc_pid_status(5).
+public struct ProcStatus: Hashable, Sendable {
+  public var credentials: Credentials
+  /// NoNewPrivs: the process can gain no privileges by execve(2).
+  public var noNewPrivileges: Bool
+  /// Seccomp: 0 none, 1 strict, 2 filter.
+  public var seccomp: Int
+
+  /// Reads the whole file; nil when a line that is needed is missing or malformed.
+  public init?(_ bytes: [UInt8]) {
+    var fields: [String: [Substring]] = [:]
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      fields[String(line[..<colon])] = line[line.index(after: colon)...].split { $0 == "\t" || $0 == " " }
+    }
+    func ids(_ name: String) -> Credentials.IDs? {
+      // Real, effective, saved, file system.
+      let numbers = (fields[name] ?? []).compactMap { UInt32($0) }
+      guard numbers.count == 4 else { return nil }
+      return Credentials.IDs(real: numbers[0], effective: numbers[1], fileSystem: numbers[3])
+    }
+    func capabilities(_ name: String) -> CapabilitySet? {
+      guard let text = fields[name]?.first, let bits = UInt64(text, radix: 16) else { return nil }
+      return CapabilitySet(rawValue: bits)
+    }
+    guard let user = ids("Uid"), let group = ids("Gid"), let names = fields["Groups"],
+      let effective = capabilities("CapEff"), let permitted = capabilities("CapPrm")
+    else { return nil }
+    let groups = names.compactMap { UInt32($0) }
+    guard groups.count == names.count else { return nil }
+    credentials = Credentials(
+      user: user, group: group, groups: groups, effective: effective, permitted: permitted)
+    noNewPrivileges = fields["NoNewPrivs"]?.first == "1"
+    seccomp = fields["Seccomp"]?.first.flatMap { Int($0) } ?? 0
+  }
+}
+
+extension UserDatabase {
+  /// A running process: its fsuid, groups, effective capabilities and user namespace.
+  ///
+  /// - Parameter pid: Its process id.
+  /// - Returns: The subject; paths are then walked from its root, through its mounts.
+  /// - Throws: Where there is no such process or /proc does not show it.
+  public func subject(process pid: Int32) throws(PermissionError) -> Subject {
+    func contents(_ name: String) throws(PermissionError) -> [UInt8] {
+      let path = PathBytes("/proc/\(pid)/\(name)")
+      do throws(Errno) {
+        return try system.contents(of: path)
+      } catch {
+        let message =
+          error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be looked at"
+        throw PermissionError(
+          .unknownProcess, message, path: path, call: "open", errno: error,
+          advice: error == .ENOENT ? nil : "ask as root")
+      }
+    }
+    guard let status = ProcStatus(try contents("status")),
+      let users = IDMap(lines: try contents("uid_map")),
+      let groups = IDMap(lines: try contents("gid_map"))
+    else {
+      throw PermissionError(.unknownProcess, "/proc/\(pid)/status cannot be understood")
+    }
+    var credentials = status.credentials
+    if !users.isIdentity || !groups.isIdentity {
+      credentials.userNamespace = IDMapping(users: users, groups: groups)
+    }
+    let record = try? user(credentials.user.fileSystem)
+    return Subject(
+      source: .process, credentials: credentials, name: record?.name, home: record?.home,
+      process: pid)
+  }
+}
