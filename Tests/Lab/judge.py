@@ -81,8 +81,8 @@ def summary():
             decided = " ".join(str(v) for v in (d.verdict, d.errno) if v)
             probed = (p.errno or "ok") if p else "none"
             yield f"  {s.path} [{s.label}] {s.status}, predicted {decided} by {d.rule} at {d.component}, probe {probed}"
-        for reason in reasons(r.accessor):
-            yield f"  {reason.code} ({reason.certainty}): {reason.message}"
+            for reason in s.reasons or []:
+                yield f"    {reason.code} ({reason.certainty}): {reason.message}"
 
 
 folder = sys.argv[1]

@@ -43,7 +43,7 @@ result() {
     fi
     printf '%-7s %s%s\n' "$word" "$key" "$note"
     for line; do
-        [ $((lines += 1)) -le 12 ] || break
+        [ $((lines += 1)) -le 20 ] || break
         printf '          %s\n' "${line:0:300}"
     done
 }

@@ -34,9 +34,16 @@ open class ResourceAccessor: PermissionAccessor {
         return undetermined("the root directory cannot be looked at (\(error))")
       }
     }
-    return AccessReport(
-      accessor: name, status: Self.status(of: reports),
-      isRequestable: reports.contains { $0.status == .denied }, resources: reports)
+    return Self.report(name, reports)
+  }
+
+  /// Puts the reports on an accessor's resources together.
+  static func report(_ name: String, _ resources: [ResourceReport]) -> AccessReport {
+    AccessReport(
+      accessor: name, status: status(of: resources),
+      isRequestable: resources.contains {
+        $0.status == .denied || $0.status == .limited && !$0.remedies.isEmpty
+      }, resources: resources)
   }
 
   /// Devices can stand in for one another, the resources of one device cannot.
@@ -70,12 +77,12 @@ public struct Resource: Hashable, Sendable {
   public var need: Permissions
   /// What is enough for `limited` when `need` is refused.
   public var lesserNeed: Permissions?
-  /// The file type that it must have.
-  public var kind: InodeFacts.Kind
+  /// The file type that it must have; nil when any will do.
+  public var kind: InodeFacts.Kind?
 
   public init(
     path: PathBytes, label: String, device: String, need: Permissions,
-    lesserNeed: Permissions? = nil, kind: InodeFacts.Kind
+    lesserNeed: Permissions? = nil, kind: InodeFacts.Kind?
   ) {
     self.path = path
     self.label = label

@@ -39,6 +39,8 @@ public struct ResourceReport: Hashable, Sendable {
   public var probe: Probe?
   public var reasons: [Reason]
   public var remedies: [Remedy]
+  /// Each component of the path, root first; empty unless an explanation was asked for.
+  public var walk: [WalkedComponent] = []
 
   public init(
     path: PathBytes, label: String, device: String, need: Permissions,

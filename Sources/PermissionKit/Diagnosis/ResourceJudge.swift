@@ -4,12 +4,15 @@ struct ResourceJudge {
   let users: UserDatabase
   let subject: Subject
   let facts: AccessFacts
+  /// Report the walk as well, also where nothing is refused.
+  var explains = false
 
   func report(_ resource: Resource) -> ResourceReport {
     let evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
-    let need = context.need ?? resource.need
     let finder = ReasonFinder(users: users, subject: subject, facts: facts)
-    let isDirectory = resource.kind == .directory
+    let kind = facts.kind(of: resource.path)
+    let isDirectory = (resource.kind ?? kind) == .directory
+    let need = context.need ?? resource.need
     let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
 
     var report = ResourceReport(
@@ -25,9 +28,10 @@ struct ResourceJudge {
     report.probe = probe
     report.status = ReasonFinder.status(decision, probe)
     report.decision = described(decision, finder)
-    guard !decision.isGranted || probe?.errno != nil else { return report }
+    guard !decision.isGranted || probe?.errno != nil || explains else { return report }
 
     let steps = evaluator.explain(need, resource.path, isDirectory: isDirectory)
+    if explains { report.walk = WalkExplainer(finder).walk(steps, decision, resource.path) }
     report.decision?.component = component(decision, steps)
     report.reasons = finder.reasons(
       decision, steps: steps, probe: probe, path: resource.path, need: need)
@@ -46,15 +50,15 @@ struct ResourceJudge {
   /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
   private func wrongKind(_ resource: Resource, _ evaluator: AccessEvaluator) -> Reason? {
     let found = evaluator.decide(.open(.path), path: resource.path)
-    guard found.isGranted, let inode = found.inode else { return nil }
-    let kind = facts.inodes[inode].kind
-    guard kind != resource.kind else { return nil }
+    guard found.isGranted, let inode = found.inode, let wanted = resource.kind,
+      facts.inodes[inode].kind != wanted
+    else { return nil }
     let names: [InodeFacts.Kind: String] = [
       .directory: "directory", .characterDevice: "character device",
     ]
     return Reason(
       .noDevice, .proven,
-      "\(resource.path) is not a \(names[resource.kind] ?? resource.kind.rawValue)",
+      "\(resource.path) is not a \(names[wanted] ?? wanted.rawValue)",
       evidence: [facts.inodes[inode].modeText])
   }
 
@@ -77,6 +81,16 @@ struct ResourceJudge {
   private func component(_ decision: Decision, _ steps: [WalkStep]) -> PathBytes? {
     if decision.rule == .missing { return facts.missingPath(steps) }
     return decision.inode.map { facts.path(of: $0) }
+  }
+}
+
+extension AccessFacts {
+  /// The file type of what `path` names, whoever asks; nil when the facts do not reach it.
+  func kind(of path: PathBytes) -> InodeFacts.Kind? {
+    let anybody = Credentials(uid: 0, gid: 0, groups: [])
+    let decision = AccessEvaluator(facts: self, credentials: anybody)
+      .decide(.open(.path), path: path)
+    return decision.isGranted ? decision.inode.map { inodes[$0].kind } : nil
   }
 }
 

@@ -46,7 +46,7 @@ public struct WalkStep: Hashable, Sendable {
     /// The walk starts at this inode.
     case start(Int)
     /// `name` was looked up in directory `parent`; nil where nothing, or nothing known, was found.
-    case lookup(PathBytes, parent: Int, inode: Int?)
+    case lookup(PathBytes, parent: Int, inode: Int?, isOfLink: Bool)
     /// The symbolic link was followed.
     case link(Int)
     /// The inode was asked for `need`.

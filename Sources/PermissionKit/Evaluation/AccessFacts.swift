@@ -140,6 +140,19 @@ public struct LandlockRuleset: Hashable, Sendable, Codable {
 }
 
 extension AccessFacts {
+  /// Whether every index names an inode or mount of these facts; facts from a document may be
+  /// anything.
+  public var isConsistent: Bool {
+    guard inodes.indices.contains(root), inodes.indices.contains(start) else { return false }
+    return inodes.allSatisfy { inode in
+      mounts.indices.contains(inode.mount) && inodes.indices.contains(inode.parent)
+        && inode.jump.map(inodes.indices.contains) ?? true
+        && inode.entries.allSatisfy { entry in
+          if case .inode(let index) = entry.found { inodes.indices.contains(index) } else { true }
+        }
+    }
+  }
+
   /// The path by which the inode was reached, from the root or, relative, from the start.
   public func path(of inode: Int) -> PathBytes {
     var names: [PathBytes] = []
@@ -165,7 +178,7 @@ extension AccessFacts {
   /// The path of the name that the last look-up of `steps` did not find.
   func missingPath(_ steps: [WalkStep]) -> PathBytes? {
     for step in steps.reversed() {
-      if case .lookup(let name, let parent, nil) = step.event {
+      if case .lookup(let name, let parent, nil, _) = step.event {
         return path(of: parent).appending(name)
       }
     }

@@ -35,12 +35,12 @@ public struct InodeFacts: Hashable, Sendable, Codable {
   }
 
   /// A name in a directory and what was found there.
-  public struct Entry: Hashable, Sendable, Codable {
+  public struct Entry: Hashable, Sendable {
     public var name: PathBytes
     /// What a lookup of the name gave.
     public var found: Found
 
-    public enum Found: Hashable, Sendable, Codable {
+    public enum Found: Hashable, Sendable {
       /// The inode with this index in `AccessFacts.inodes`.
       case inode(Int)
       /// Nothing: a lookup gives ENOENT.
@@ -120,5 +120,34 @@ public struct InodeFacts: Hashable, Sendable, Codable {
     }
     return type + triplet(6, 0o4000, "s") + triplet(3, 0o2000, "s") + triplet(0, 0o1000, "t")
       + (acl == nil ? "" : "+")
+  }
+}
+
+extension InodeFacts.Entry: Codable {
+  private enum CodingKeys: String, CodingKey { case name, inode, errno }
+
+  /// Reads `{name, inode}`, `{name, errno}` for what could not be looked up, or `{name}` for what
+  /// is not there.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let name = try container.decode(PathBytes.self, forKey: .name)
+    if let inode = try container.decodeIfPresent(Int.self, forKey: .inode) {
+      self.init(name: name, found: .inode(inode))
+    } else if let errno = try container.decodeIfPresent(Errno.self, forKey: .errno) {
+      self.init(name: name, found: .unreadable(errno))
+    } else {
+      self.init(name: name, found: .missing)
+    }
+  }
+
+  /// Writes what `init(from:)` reads.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    switch found {
+    case .inode(let index): try container.encode(index, forKey: .inode)
+    case .unreadable(let errno): try container.encode(errno, forKey: .errno)
+    case .missing: break
+    }
   }
 }

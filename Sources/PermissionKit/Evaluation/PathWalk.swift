@@ -129,7 +129,9 @@ extension Procedure {
   mutating func stepIntoDots() {
     if lastEnd - lastStart == 2, current != facts.root { current = facts.inodes[current].parent }
     if steps != nil {
-      let step = WalkStep(event: .lookup(lastName, parent: current, inode: current))
+      let step = WalkStep(
+        event: .lookup(
+          lastName, parent: current, inode: current, isOfLink: lastSource != Self.questionPath))
       steps?.append(step)
     }
   }
@@ -147,7 +149,9 @@ extension Procedure {
     if steps != nil {
       var inode: Int?
       if case .inode(let index) = found { inode = index }
-      let step = WalkStep(event: .lookup(lastName, parent: current, inode: inode))
+      let step = WalkStep(
+        event: .lookup(
+          lastName, parent: current, inode: inode, isOfLink: lastSource != Self.questionPath))
       steps?.append(step)
     }
     switch found {

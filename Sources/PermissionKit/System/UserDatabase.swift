@@ -23,6 +23,14 @@ public struct UserDatabase: Sendable {
     files = (Self.lines(users).compactMap(Self.user), Self.lines(groups).compactMap(Self.group))
   }
 
+  private init(_ system: any System, files: ([UserRecord], [GroupRecord])?) {
+    self.system = system
+    self.files = files
+  }
+
+  /// A data base without any names: ids read as their numbers.
+  static let numbersOnly = UserDatabase(LinuxSystem(), files: ([], []))
+
   private static func lines(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
     bytes.split(separator: UInt8(ascii: "\n")).map {
       $0.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)

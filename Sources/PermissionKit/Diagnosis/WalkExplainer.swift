@@ -1,0 +1,111 @@
+/// One component of an explained path.
+public struct WalkedComponent: Hashable, Sendable {
+  /// Its name in its directory; `/` or `.` for the first.
+  public var name: PathBytes
+  /// The file type, mode, ids and ACL; nil when it was not reached or is not there.
+  public var facts: InodeFacts?
+  /// Names of owner and group.
+  public var owner: String
+  public var group: String
+  /// What was asked of it; nil when nothing was.
+  public var need: Permissions?
+  public var verdict: Decision.Verdict?
+  public var rule: Rule?
+  /// The bits or entry that decided here, for people: `group r-x`.
+  public var basis: String
+  /// Where the link that this is leads; nil for anything but a link that was followed.
+  public var target: PathBytes?
+  /// It was reached through a link's target, and is no part of the path itself.
+  public var isOfLink: Bool
+  /// The verdict on the whole path fell here.
+  public var decides: Bool
+
+  init(_ name: PathBytes, isOfLink: Bool) {
+    self.name = name
+    owner = ""
+    group = ""
+    basis = ""
+    self.isOfLink = isOfLink
+    decides = false
+  }
+
+  /// It was looked at; what comes after the deciding component is not.
+  public var isReached: Bool { facts != nil || decides }
+}
+
+/// Tells the steps of a decision component by component.
+struct WalkExplainer {
+  private let finder: ReasonFinder
+
+  init(_ finder: ReasonFinder) { self.finder = finder }
+
+  func walk(
+    _ steps: [WalkStep], _ decision: Decision, _ path: PathBytes
+  ) -> [WalkedComponent] {
+    var walk: [WalkedComponent] = []
+    var inodes: [Int?] = []
+    func add(_ name: PathBytes, _ inode: Int?, isOfLink: Bool) {
+      walk.append(component(name, inode, isOfLink: isOfLink))
+      inodes.append(inode)
+    }
+    for step in steps {
+      switch step.event {
+      case .start(let inode): add(path.isAbsolute ? "/" : ".", inode, isOfLink: false)
+      case .lookup(let name, _, let inode, let isOfLink): add(name, inode, isOfLink: isOfLink)
+      case .link(let inode):
+        if let index = inodes.lastIndex(of: inode) {
+          walk[index].target = finder.facts.inodes[inode].target
+        }
+      case .permission(let inode, let need, let verdict, let rule):
+        // A directory is asked again when the walk comes back to it from a link.
+        guard let index = inodes.lastIndex(of: inode), walk[index].need?.isSuperset(of: need) != true
+        else { continue }
+        walk[index].need = need
+        walk[index].verdict = verdict
+        walk[index].rule = rule
+        walk[index].basis = finder.basis(
+          Decision(verdict, rule, step: .target, inode: inode))
+      }
+    }
+    markDeciding(decision, &walk, inodes)
+    appendRest(path, &walk)
+    return walk
+  }
+
+  private func component(
+    _ name: PathBytes, _ inode: Int?, isOfLink: Bool
+  ) -> WalkedComponent {
+    var component = WalkedComponent(name, isOfLink: isOfLink)
+    if let inode {
+      let facts = finder.facts.inodes[inode]
+      component.facts = facts
+      component.facts?.entries = []
+      component.owner = finder.users.userName(facts.uid)
+      component.group = finder.users.groupName(facts.gid)
+    }
+    return component
+  }
+
+  private func markDeciding(
+    _ decision: Decision, _ walk: inout [WalkedComponent], _ inodes: [Int?]
+  ) {
+    guard !decision.isGranted, !walk.isEmpty else { return }
+    var index = walk.count - 1
+    if decision.rule != .missing, decision.rule != .unreadable, let inode = decision.inode {
+      index = inodes.lastIndex(of: inode) ?? index
+    }
+    walk[index].decides = true
+    walk[index].verdict = decision.verdict
+    walk[index].rule = decision.rule
+    walk[index].basis = finder.basis(decision)
+  }
+
+  /// The components of the path that the walk did not come to.
+  private func appendRest(_ path: PathBytes, _ walk: inout [WalkedComponent]) {
+    let names = path.bytes.split(separator: UInt8(ascii: "/")).map { PathBytes(Array($0)) }
+    let walked = walk.count { !$0.isOfLink } - 1
+    for name in names.dropFirst(max(0, walked)) {
+      walk.append(WalkedComponent(name, isOfLink: false))
+    }
+  }
+}
