@@ -13,6 +13,8 @@ public actor PermissionGate {
   private var observers: [Int: AsyncStream<AuthorizationChange>.Continuation] = [:]
   private var nextObserver = 0
 
+  /// Makes a gate that has checked nothing yet.
+  ///
   /// - Parameter make: Makes the accessor, inside the gate, at first use.
   public init(_ make: @escaping @Sendable () -> PermissionAccessor) {
     runner = AccessorRunner(make)
@@ -88,7 +90,9 @@ public actor PermissionGate {
 
 /// A change of state of a `PermissionGate`.
 public struct AuthorizationChange: Hashable, Sendable {
+  /// The state that was left.
   public let from: AuthorizationStateKind
+  /// The state that follows, never the one that was left.
   public let to: AuthorizationStateKind
 }
 

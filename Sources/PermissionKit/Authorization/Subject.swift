@@ -12,13 +12,16 @@ public struct Subject: Hashable, Sendable {
     case process
   }
 
+  /// How the subject was named, and with it where the credentials come from.
   public var source: Source
+  /// The ids and capabilities that access is judged by.
   public var credentials: Credentials
   /// The user's name, where there is one.
   public var name: String?
   /// The home directory; nil when it is not known.
   public var home: PathBytes?
 
+  /// Makes one of its parts.
   public init(
     source: Source, credentials: Credentials, name: String? = nil, home: PathBytes? = nil
   ) {

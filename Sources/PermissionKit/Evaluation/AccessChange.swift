@@ -97,7 +97,12 @@ struct SubjectClasses {
 
   let gains: [Gain]
 
-  /// - Parameter uid: The subject for whom the change is meant, who is left out.
+  /// Compares, for each class, what is permitted before and after.
+  ///
+  /// - Parameters:
+  ///   - old: The inode as it is.
+  ///   - new: The inode with the change made.
+  ///   - uid: The subject for whom the change is meant, who is left out.
   init(of old: InodeFacts, and new: InodeFacts, without uid: UInt32) {
     let entries = (old.acl?.entries ?? []) + (new.acl?.entries ?? [])
     let users = Set(entries.filter { $0.tag == .user }.map(\.id) + [old.uid]).subtracting([uid])
