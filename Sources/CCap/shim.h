@@ -32,8 +32,14 @@ struct ccap_stat {
   uint64_t inode, mount, attributes;
 };
 
+// `flags` are those of include/uapi/asm-generic/fcntl.h; some architectures number three of them
+// otherwise.
 static inline int ccap_openat(int dir, const char *path, int flags, unsigned mode) {
-  int fd;
+  enum { DIRECTORY = 0200000, NOFOLLOW = 0400000, DIRECT = 040000 };
+  int fd, native = flags & ~(DIRECTORY | NOFOLLOW | DIRECT);
+  if (flags & DIRECTORY) native |= O_DIRECTORY;
+  if (flags & NOFOLLOW) native |= O_NOFOLLOW;
+  flags = native;
   do fd = openat(dir, path, flags, mode);
   while (fd < 0 && errno == EINTR);
   return fd < 0 ? -errno : fd;

@@ -2,6 +2,7 @@ public import ArgumentParser
 public import PermissionKit
 
 extension PathBytes: ExpressibleByArgument {
+  /// Takes an argument as `PathBytes.init(escaped:)` reads it.
   public init?(argument: String) { self.init(escaped: argument) }
 }
 

@@ -57,6 +57,9 @@ struct SubjectOptions: ParsableArguments {
   @Option(help: "The supplementary groups that go with --uid, by commas.")
   var groups: String?
 
+  @Option(help: "Judge for this running process: its credentials, its root and its mounts.")
+  var pid: Int32?
+
   @Option(
     help: ArgumentHelp(
       "What is wanted: r, w, rw, rx, …; else what the accessor needs.", valueName: "rwx"))
@@ -71,7 +74,9 @@ struct SubjectOptions: ParsableArguments {
   var root: PathBytes = "/"
 
   func validate() throws {
-    if user != nil, uid != nil { throw ValidationError("--user and --uid contradict each other") }
+    if [user != nil, uid != nil, pid != nil].count(where: { $0 }) > 1 {
+      throw ValidationError("--user, --uid and --pid contradict each other")
+    }
     if uid != nil, gid == nil { throw ValidationError("--uid wants --gid too") }
     if uid == nil, gid != nil || groups != nil {
       throw ValidationError("--gid and --groups go with --uid")
@@ -100,6 +105,7 @@ struct SubjectOptions: ParsableArguments {
     let users = UserDatabase(system, root: root)
     var subject: Subject?
     if let user { subject = try users.subject(userNamed: user.text) }
+    if let pid { subject = try users.subject(process: pid) }
     if let uid, let gid { subject = users.subject(uid: uid, gid: gid, groups: supplementary ?? []) }
     return AccessContext(
       system: system, subject: subject, root: root, probe: probe, need: wanted)

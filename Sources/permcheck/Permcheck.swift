@@ -8,6 +8,8 @@ struct Permcheck: ParsableCommand {
     abstract: "Says whether camera, microphone and photos may be used here, and why not.",
     usage: """
       permcheck [check] NAME[=PATH] …
+      permcheck explain NAME|PATH …
+      permcheck evaluate FACTS
       permcheck list | log | schema
       """,
     discussion: """
@@ -30,7 +32,7 @@ struct Permcheck: ParsableCommand {
       Of several, 1 comes before 2 before 3 before 0.
       """,
     version: Tool.version,
-    subcommands: [Check.self, List.self, Log.self, Schema.self],
+    subcommands: [Check.self, Explain.self, Evaluate.self, List.self, Log.self, Schema.self],
     defaultSubcommand: Check.self)
 
   /// Arguments are bytes; what is not UTF-8 reaches the parser escaped, see `PathBytes`.

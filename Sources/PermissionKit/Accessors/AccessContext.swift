@@ -1,5 +1,6 @@
 /// What an accessor is asked about, and by which means.
 public struct AccessContext: Sendable {
+  /// What facts and answers come from: the running Linux, or a stand-in in tests.
   public var system: any System
   /// On whose behalf; nil stands for the calling process, read anew at each check.
   public var subject: Subject?
@@ -12,6 +13,7 @@ public struct AccessContext: Sendable {
   /// The one node or directory to look at; nil stands for all that the accessor finds.
   public var path: PathBytes?
 
+  /// Makes one of its parts; by default this process asks about itself.
   public init(
     system: any System = LinuxSystem(), subject: Subject? = nil, root: PathBytes = "/",
     probe: Probe.Method = .open, need: Permissions? = nil, path: PathBytes? = nil

@@ -7,13 +7,17 @@ public struct AccessorRegistry: Sendable {
 
   /// A registered accessor.
   public struct Entry: Sendable {
+    /// The name that asks for it, which no other entry has: `microphone`.
     public let name: String
+    /// Other names that ask for it: `mic`.
     public let aliases: [String]
     /// What it is about, one line.
     public let summary: String
+    /// Makes the accessor where it is used, for the accessor itself is not Sendable.
     public let make: Factory
   }
 
+  /// The accessors, in the order in which they were added.
   public private(set) var entries: [Entry] = []
 
   /// A registry without any accessor.

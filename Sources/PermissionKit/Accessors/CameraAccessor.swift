@@ -2,8 +2,10 @@
 ///
 /// - SeeAlso: The V4L2 documentation, "Querying Capabilities"
 public final class CameraAccessor: ResourceAccessor {
+  /// The name that the standard registry knows it by.
   public static let name = "camera"
 
+  /// Makes an accessor for all cameras, or for the node that `context.path` names.
   public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
     super.init(name: Self.name, context: context, analytics: analytics)
   }

@@ -2,8 +2,10 @@
 ///
 /// - SeeAlso: sound/core/pcm_native.c; alsa-lib's `snd_pcm_open()`, which opens the control first
 public final class MicrophoneAccessor: ResourceAccessor {
+  /// The name that the standard registry knows it by.
   public static let name = "microphone"
 
+  /// Makes an accessor for all microphones, or for the node that `context.path` names.
   public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
     super.init(name: Self.name, context: context, analytics: analytics)
   }

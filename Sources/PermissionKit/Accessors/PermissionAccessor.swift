@@ -17,6 +17,7 @@ open class PermissionAccessor: CustomStringConvertible {
   /// Whether `limited` counts as access, in `hasAccess()` and for the hooks.
   public var acceptsLimited = true
 
+  /// Names an accessor and says where its events go.
   public init(name: String, analytics: AnalyticsLog = .shared) {
     self.name = name
     self.analytics = analytics
@@ -82,7 +83,9 @@ open class PermissionAccessor: CustomStringConvertible {
 
   // MARK: What a subclass answers
 
-  /// Finds out how access stands. Never throws: what cannot be told is `notDetermined`.
+  /// Finds out how access stands.
+  ///
+  /// - Returns: The report; what cannot be told is `notDetermined`, for nothing is thrown.
   open func checkAccess() -> AccessReport {
     AccessReport(accessor: name, status: .notDetermined)
   }
@@ -104,6 +107,7 @@ open class PermissionAccessor: CustomStringConvertible {
   /// Called whenever the outcome is not access.
   open func didRejectAccess() {}
 
+  /// The name, unless a subclass says more.
   open var description: String { name }
 }
 

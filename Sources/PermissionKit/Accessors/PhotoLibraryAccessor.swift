@@ -2,8 +2,10 @@
 ///
 /// - SeeAlso: xdg-user-dir(1), user-dirs.dirs(5)
 public final class PhotoLibraryAccessor: ResourceAccessor {
+  /// The name that the standard registry knows it by.
   public static let name = "photos"
 
+  /// Makes an accessor for the folder of pictures, or for the one that `context.path` names.
   public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
     super.init(name: Self.name, context: context, analytics: analytics)
   }

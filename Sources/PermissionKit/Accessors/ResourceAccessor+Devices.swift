@@ -6,6 +6,7 @@ extension ResourceAccessor {
   ///   - what: What is looked for, for people.
   ///   - folder: The folder of its nodes below the root.
   ///   - noneHint: What was looked at, when nothing is there.
+  /// - Returns: The nodes to judge, and reports on what is not there.
   func deviceResources(
     _ find: () -> DeviceCatalog.Findings, what: String, folder: String, noneHint: String
   ) -> ResourceSet {

@@ -3,8 +3,10 @@
 /// A subclass says which (`resources(for:)`); everything else is the same for all: read the facts,
 /// decide, ask the kernel where that is possible, explain.
 open class ResourceAccessor: PermissionAccessor {
+  /// The subject, the system and the root that the accessor judges by.
   public let context: AccessContext
 
+  /// Names an accessor that judges within a context.
   public init(name: String, context: AccessContext, analytics: AnalyticsLog = .shared) {
     self.context = context
     super.init(name: name, analytics: analytics)
@@ -69,17 +71,20 @@ open class ResourceAccessor: PermissionAccessor {
 
 /// One node or directory that an accessor needs.
 public struct Resource: Hashable, Sendable {
+  /// The path as it is opened, the context's root included.
   public var path: PathBytes
   /// The device's name, for people.
   public var label: String
   /// Resources of the same device are needed together.
   public var device: String
+  /// What must be granted for `authorized`; on a directory `execute` is search.
   public var need: Permissions
   /// What is enough for `limited` when `need` is refused.
   public var lesserNeed: Permissions?
   /// The file type that it must have; nil when any will do.
   public var kind: InodeFacts.Kind?
 
+  /// Makes one of its parts.
   public init(
     path: PathBytes, label: String, device: String, need: Permissions,
     lesserNeed: Permissions? = nil, kind: InodeFacts.Kind?
@@ -95,10 +100,12 @@ public struct Resource: Hashable, Sendable {
 
 /// What an accessor needs, and what it looked for in vain.
 public struct ResourceSet: Hashable, Sendable {
+  /// The nodes and directories to judge.
   public var resources: [Resource]
   /// Reports on what is not there, ready made.
   public var absences: [ResourceReport]
 
+  /// Makes one of its parts.
   public init(resources: [Resource] = [], absences: [ResourceReport] = []) {
     self.resources = resources
     self.absences = absences

@@ -16,17 +16,22 @@ public struct AccessEvent: Hashable, Sendable, Codable {
   public var v = 1
   /// When, in RFC 3339, UTC, with microseconds.
   public var time: String
+  /// The point of the template that was reached.
   public var event: Point
+  /// The accessor's name: `camera`.
   public var accessor: String
+  /// The status as it was known at that point.
   public var status: AuthorizationStatus
   /// The code of the first reason; nil when there is none.
   public var reason: Reason.Code?
   /// The fsuid of the process that asked.
   public var uid: UInt32
+  /// The process that asked, see getpid(2).
   public var pid: Int32
   /// Since the check or the request began, in microseconds.
   public var duration: Int64
 
+  /// Makes one of its parts, in the newest version of the format.
   public init(
     time: String, event: Point, accessor: String, status: AuthorizationStatus,
     reason: Reason.Code? = nil, uid: UInt32, pid: Int32, duration: Int64

@@ -25,6 +25,7 @@ public final class AnalyticsLog: Sendable {
   private let contents: Mutex<Contents>
   let system: any System
 
+  /// Makes a log that writes to a strategy and takes times and ids from a system.
   public init(_ strategy: any LoggingStrategy, system: any System = LinuxSystem()) {
     contents = Mutex(Contents(strategy: strategy, failure: nil))
     self.system = system

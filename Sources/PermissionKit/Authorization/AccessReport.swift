@@ -2,11 +2,14 @@
 public struct AccessReport: Hashable, Sendable {
   /// The accessor's name.
   public var accessor: String
+  /// How the permission stands: devices stand in for one another, resources of one do not.
   public var status: AuthorizationStatus
   /// A request could turn the refusal into access.
   public var isRequestable: Bool
+  /// What was judged, then what was looked for in vain.
   public var resources: [ResourceReport]
 
+  /// Makes one of its parts.
   public init(
     accessor: String, status: AuthorizationStatus, isRequestable: Bool = false,
     resources: [ResourceReport] = []
@@ -26,22 +29,28 @@ public struct AccessReport: Hashable, Sendable {
 
 /// What a check found out about one node or directory.
 public struct ResourceReport: Hashable, Sendable {
+  /// The path that was judged, as it was asked for.
   public var path: PathBytes
   /// The name of the device, for people.
   public var label: String
   /// Resources of one device are needed together; devices can stand in for one another.
   public var device: String
+  /// What was asked of it; empty where there was nothing to ask.
   public var need: Permissions
+  /// How this resource alone stands.
   public var status: AuthorizationStatus
   /// What the facts say; nil where there was nothing to judge.
   public var decision: ResourceDecision?
   /// What the kernel itself answered; nil where it was not asked.
   public var probe: Probe?
+  /// Why it is not simply authorized, the main reason first; empty when it is.
   public var reasons: [Reason]
+  /// The changes that together would give access, in order; empty where none is known.
   public var remedies: [Remedy]
   /// Each component of the path, root first; empty unless an explanation was asked for.
   public var walk: [WalkedComponent] = []
 
+  /// Makes one of its parts.
   public init(
     path: PathBytes, label: String, device: String, need: Permissions,
     status: AuthorizationStatus, decision: ResourceDecision? = nil, probe: Probe? = nil,
@@ -61,14 +70,18 @@ public struct ResourceReport: Hashable, Sendable {
 
 /// A decision in words that outlive the facts it was made on.
 public struct ResourceDecision: Hashable, Sendable {
+  /// Granted, refused with an errno, or undetermined.
   public var verdict: Decision.Verdict
+  /// The rule of the kernel that decided.
   public var rule: Rule
+  /// What was being asked when the decision fell.
   public var step: Decision.Step
   /// The path of the component at which the decision fell; nil where none was reached.
   public var component: PathBytes?
   /// The deciding entry or bits for people: `owner rw-`, `ACL user:1000:rw-`.
   public var basis: String
 
+  /// Makes one of its parts.
   public init(
     verdict: Decision.Verdict, rule: Rule, step: Decision.Step, component: PathBytes?,
     basis: String

@@ -17,13 +17,21 @@ public protocol AuthorizationState: Sendable {
 
 /// The states by name.
 public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
+  /// Not looked at yet, or no longer known.
   case unchecked
+  /// Every resource is usable.
   case authorized
+  /// Some resources are usable, or all of them only in part.
   case limited
+  /// Refused; a request could help.
   case denied
+  /// A request is under way.
   case requesting
+  /// Refused by something that no request can change.
   case restricted
+  /// There is no such device or directory.
   case unavailable
+  /// Cannot be told.
   case notDetermined
 
   /// The state of this kind.
@@ -42,9 +50,13 @@ public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension AuthorizationState {
+  /// Moves to the state of the status.
   public func checked(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
+  /// Stays: by default there is nothing to request.
   public func requested() -> any AuthorizationState { self }
+  /// Stays: no request of this state is under way.
   public func finished(_ status: AuthorizationStatus) -> any AuthorizationState { self }
+  /// Forgets what was known.
   public func invalidated() -> any AuthorizationState { UncheckedState() }
 }
 
@@ -64,57 +76,82 @@ extension AuthorizationStatus {
 
 /// Nothing is known yet, or no longer.
 public struct UncheckedState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `unchecked`.
   public var kind: AuthorizationStateKind { .unchecked }
   /// A request checks first, so it may begin before any check.
   public func requested() -> any AuthorizationState { RequestingState() }
+  /// Stays: nothing is known that could be forgotten.
   public func invalidated() -> any AuthorizationState { self }
 }
 
 /// Every resource is usable; there is nothing to request.
 public struct AuthorizedState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `authorized`.
   public var kind: AuthorizationStateKind { .authorized }
 }
 
 /// Some resources are usable; a request may ask for the rest.
 public struct LimitedState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `limited`.
   public var kind: AuthorizationStateKind { .limited }
+  /// Begins a request for the rest.
   public func requested() -> any AuthorizationState { RequestingState() }
 }
 
 /// Refused; a request could help.
 public struct DeniedState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `denied`.
   public var kind: AuthorizationStateKind { .denied }
+  /// Begins a request.
   public func requested() -> any AuthorizationState { RequestingState() }
 }
 
-/// A request is under way. Checks and changes wait for its end; another request joins it.
+/// A request is under way.
+///
+/// Checks and changes wait for its end; another request joins it.
 public struct RequestingState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `requesting`.
   public var kind: AuthorizationStateKind { .requesting }
+  /// Stays: only the end of the request counts.
   public func checked(_ status: AuthorizationStatus) -> any AuthorizationState { self }
+  /// Moves to the state of the check that followed the request.
   public func finished(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
+  /// Stays: the check that follows the request will see the change.
   public func invalidated() -> any AuthorizationState { self }
 }
 
 /// Refused by something that no request can change.
 public struct RestrictedState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `restricted`.
   public var kind: AuthorizationStateKind { .restricted }
 }
 
 /// There is no such device or directory.
 public struct UnavailableState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `unavailable`.
   public var kind: AuthorizationStateKind { .unavailable }
 }
 
 /// Cannot be told; a request may find out.
 public struct NotDeterminedState: AuthorizationState {
+  /// Makes the state, which holds no data.
   public init() {}
+  /// Always `notDetermined`.
   public var kind: AuthorizationStateKind { .notDetermined }
+  /// Begins a request, which may find out.
   public func requested() -> any AuthorizationState { RequestingState() }
 }

@@ -13,8 +13,9 @@ public enum AuthorizationStatus: String, Hashable, Sendable, Codable, CaseIterab
   /// Cannot be told.
   case notDetermined
 
-  /// How bad it is in a set: a set takes its worst member. The order is that of the exit statuses,
-  /// 1 before 2 before 3 before 0.
+  /// How bad it is in a set, which takes its worst member.
+  ///
+  /// The order is that of the exit statuses, 1 before 2 before 3 before 0.
   var severity: Int {
     switch self {
     case .authorized: 0

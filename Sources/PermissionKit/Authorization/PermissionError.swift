@@ -1,5 +1,6 @@
 /// Something could not be done; a denial is not an error but a report.
 public struct PermissionError: Error, Hashable, Sendable {
+  /// What kind of failure it is, for programs.
   public enum Code: String, Hashable, Sendable {
     /// No user of that name or number is in the data base.
     case unknownUser = "unknown-user"
@@ -13,16 +14,20 @@ public struct PermissionError: Error, Hashable, Sendable {
     case changeFailed = "change-failed"
   }
 
+  /// The kind of failure, the same from version to version.
   public var code: Code
   /// What went wrong, one line.
   public var message: String
+  /// The file that it happened to; nil where it was none.
   public var path: PathBytes?
   /// The system call or library function that failed.
   public var call: String?
+  /// The errno of `call`.
   public var errno: Errno?
   /// What to do next.
   public var advice: String?
 
+  /// Makes one of its parts.
   public init(
     _ code: Code, _ message: String, path: PathBytes? = nil, call: String? = nil,
     errno: Errno? = nil, advice: String? = nil

@@ -13,6 +13,8 @@ public actor PermissionGate {
   private var observers: [Int: AsyncStream<AuthorizationChange>.Continuation] = [:]
   private var nextObserver = 0
 
+  /// Makes a gate that has checked nothing yet.
+  ///
   /// - Parameter make: Makes the accessor, inside the gate, at first use.
   public init(_ make: @escaping @Sendable () -> PermissionAccessor) {
     runner = AccessorRunner(make)
@@ -25,7 +27,10 @@ public actor PermissionGate {
   public var report: AccessReport? { lastReport }
 
   /// Checks access anew.
+  ///
+  /// While a request is under way its outcome is the answer.
   public func check() async -> AccessReport {
+    if let request, case .success(let report) = await request.value { return report }
     let report = await runner.check()
     lastReport = report
     move(to: state.checked(report.status))
@@ -88,7 +93,9 @@ public actor PermissionGate {
 
 /// A change of state of a `PermissionGate`.
 public struct AuthorizationChange: Hashable, Sendable {
+  /// The state that was left.
   public let from: AuthorizationStateKind
+  /// The state that follows, never the one that was left.
   public let to: AuthorizationStateKind
 }
 

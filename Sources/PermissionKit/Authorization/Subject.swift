@@ -12,7 +12,9 @@ public struct Subject: Hashable, Sendable {
     case process
   }
 
+  /// How the subject was named, and with it where the credentials come from.
   public var source: Source
+  /// The ids and capabilities that access is judged by.
   public var credentials: Credentials
   /// The user's name, where there is one.
   public var name: String?
@@ -21,6 +23,7 @@ public struct Subject: Hashable, Sendable {
   /// The process, when another one was named; its root and mounts are meant.
   public var process: Int32?
 
+  /// Makes one of its parts.
   public init(
     source: Source, credentials: Credentials, name: String? = nil, home: PathBytes? = nil,
     process: Int32? = nil

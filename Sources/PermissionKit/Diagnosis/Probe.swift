@@ -10,10 +10,12 @@ public struct Probe: Hashable, Sendable {
     case none
   }
 
+  /// The call that was made.
   public var method: Method
   /// The refusal; nil when it was granted.
   public var errno: Errno?
 
+  /// Makes one of its parts.
   public init(method: Method, errno: Errno?) {
     self.method = method
     self.errno = errno

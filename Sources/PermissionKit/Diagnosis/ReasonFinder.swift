@@ -94,7 +94,7 @@ struct ReasonFinder {
     guard let errno = probe.errno else {
       if decision.verdict == .undetermined { return nil }
       return Reason(
-        .landlockOrLSM, .suspected,
+        .unreadableFacts, .suspected,
         "the kernel grants \(path), though its mode and ACL refuse it: the facts changed meanwhile, or the file system has rules of its own",
         evidence: evidence)
     }

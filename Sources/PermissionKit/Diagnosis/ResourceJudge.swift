@@ -98,10 +98,11 @@ extension AccessEvaluator {
   /// The steps of the question that decides in `decide(_:_:isDirectory:)`.
   func explain(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> [WalkStep] {
     let whole = decide(need, path, isDirectory: isDirectory)
-    let opened: AccessQuestion =
-      isDirectory ? .open([.readOnly, .directory]) : .open(OpenFlags(need))
-    let (decision, steps) = explain(opened, path: path)
-    if decision == whole { return steps }
-    return explain(.faccessat2(need, followsLink: true), path: path).steps
+    let opened = explain(
+      isDirectory ? .open([.readOnly, .directory]) : .open(OpenFlags(need)), path: path)
+    let asked = explain(.faccessat2(need, followsLink: true), path: path)
+    // A directory's open asks for reading alone.
+    let first = isDirectory ? asked : opened
+    return first.decision == whole ? first.steps : isDirectory ? opened.steps : asked.steps
   }
 }

@@ -56,6 +56,9 @@ struct WalkExplainer {
         if let index = inodes.lastIndex(of: inode) {
           walk[index].target = finder.facts.inodes[inode].target
         }
+        if let jump = finder.facts.inodes[inode].jump {
+          add(finder.facts.inodes[inode].target ?? "?", jump, isOfLink: true)
+        }
       case .permission(let inode, let need, let verdict, let rule):
         // A directory is asked again when the walk comes back to it from a link.
         guard let index = inodes.lastIndex(of: inode), walk[index].need?.isSuperset(of: need) != true

@@ -97,7 +97,12 @@ struct SubjectClasses {
 
   let gains: [Gain]
 
-  /// - Parameter uid: The subject for whom the change is meant, who is left out.
+  /// Compares, for each class, what is permitted before and after.
+  ///
+  /// - Parameters:
+  ///   - old: The inode as it is.
+  ///   - new: The inode with the change made.
+  ///   - uid: The subject for whom the change is meant, who is left out.
   init(of old: InodeFacts, and new: InodeFacts, without uid: UInt32) {
     let entries = (old.acl?.entries ?? []) + (new.acl?.entries ?? [])
     let users = Set(entries.filter { $0.tag == .user }.map(\.id) + [old.uid]).subtracting([uid])
@@ -119,8 +124,8 @@ struct SubjectClasses {
         let who: Who = user != stranger ? .user(user) : subset.isEmpty ? .others : .groups(subset)
         let credentials = Credentials(
           user: .init(user), group: .init(stranger), groups: subset, effective: [])
-        let gained = Self.permissions(new, credentials).subtracting(
-          Self.permissions(old, credentials))
+        let before = Self.permitted(old, credentials)
+        let gained = Permissions(Self.permitted(new, credentials).subtracting(before))
         if !gained.isEmpty, !gains.contains(where: { $0.who == who }) {
           gains.append(Gain(who: who, permissions: gained))
         }
@@ -135,12 +140,15 @@ struct SubjectClasses {
     return id
   }
 
-  /// What is permitted, each bit asked alone and all pairs of them, which a group may refuse.
-  private static func permissions(_ inode: InodeFacts, _ credentials: Credentials) -> Permissions {
+  /// Every combination of bits that is permitted: a group may grant r and w, and refuse both at
+  /// once.
+  private static func permitted(
+    _ inode: InodeFacts, _ credentials: Credentials
+  ) -> Set<Permissions> {
     var inode = inode
     inode.mount = 0
     let evaluator = AccessEvaluator(
       facts: AccessFacts(inodes: [inode], mounts: [MountFacts()]), credentials: credentials)
-    return Permissions([.read, .write, .execute].filter { evaluator.permits($0, of: 0) })
+    return Set((1...7).map(Permissions.init(rawValue:)).filter { evaluator.permits($0, of: 0) })
   }
 }

@@ -1,21 +1,33 @@
 /// A POSIX access ACL, its entries in the order in which the file system keeps them, see acl(5).
 public struct AccessControlList: Hashable, Sendable, Codable {
-  /// What an entry is about. The values are the tags of include/uapi/linux/posix_acl.h.
+  /// What an entry is about.
+  ///
+  /// The values are the tags of include/uapi/linux/posix_acl.h.
   public enum Tag: UInt16, Hashable, Sendable, Codable {
+    /// ACL_USER_OBJ: the owner, whom the mask does not bound.
     case owner = 0x01
+    /// ACL_USER: the user with this id, bounded by the mask.
     case user = 0x02
+    /// ACL_GROUP_OBJ: the inode's own group, bounded by the mask.
     case owningGroup = 0x04
+    /// ACL_GROUP: the group with this id, bounded by the mask.
     case group = 0x08
+    /// ACL_MASK: the most that named users and all groups are granted.
     case mask = 0x10
+    /// ACL_OTHER: whoever no other entry is about; the mask does not bound it.
     case other = 0x20
   }
 
   /// One entry; `id` means something for `user` and `group` only.
   public struct Entry: Hashable, Sendable, Codable {
+    /// Whom the entry is about.
     public var tag: Tag
+    /// The uid of a `user` entry, the gid of a `group` entry.
     public var id: UInt32
+    /// What the entry holds, before the mask bounds it.
     public var permissions: Permissions
 
+    /// Makes one of its parts; an id is for `user` and `group` only.
     public init(_ tag: Tag, id: UInt32 = Self.undefinedID, _ permissions: Permissions) {
       self.tag = tag
       self.id = id
@@ -26,8 +38,10 @@ public struct AccessControlList: Hashable, Sendable, Codable {
     public static let undefinedID = UInt32.max
   }
 
+  /// The entries; of several that name a user the first decides.
   public var entries: [Entry]
 
+  /// Makes an ACL of entries in their order; whether it is valid is not checked.
   public init(_ entries: [Entry]) { self.entries = entries }
 
   /// The mask, which bounds every entry but `owner` and `other`; nil when there is none.

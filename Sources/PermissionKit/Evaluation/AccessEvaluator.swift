@@ -4,12 +4,15 @@
 /// by step, in their order: of several reasons to refuse, the one the kernel finds first decides.
 /// No system call is made.
 public struct AccessEvaluator: Sendable {
+  /// What was read, of any number of paths.
   public let facts: AccessFacts
+  /// Who asks, in the view of ids that the facts are in.
   public let credentials: Credentials
 
   /// By index of the mount, worked out once.
   let traits: [Procedure.MountTraits]
 
+  /// Makes an evaluator for one subject; every index in the facts must be valid.
   public init(facts: AccessFacts, credentials: Credentials) {
     self.facts = facts
     self.credentials = credentials
@@ -42,6 +45,7 @@ public struct AccessEvaluator: Sendable {
 
 /// One step of a walk, as `AccessEvaluator.explain(_:path:)` tells it.
 public struct WalkStep: Hashable, Sendable {
+  /// The kinds of steps, with indices into `AccessFacts.inodes`.
   public enum Event: Hashable, Sendable {
     /// The walk starts at this inode.
     case start(Int)
@@ -53,6 +57,7 @@ public struct WalkStep: Hashable, Sendable {
     case permission(Int, need: Permissions, Decision.Verdict, Rule)
   }
 
+  /// What happened at this step.
   public var event: Event
 }
 
@@ -153,7 +158,7 @@ struct Procedure {
 
   // MARK: - The system calls
 
-  /// fs/open.c:do_faccessat()
+  /// Mirrors do_faccessat() of fs/open.c.
   private mutating func access(
     _ want: Permissions, followsLink: Bool
   ) throws(Stop) -> Rule {
@@ -169,7 +174,7 @@ struct Procedure {
     return rule
   }
 
-  /// fs/open.c:build_open_flags(), then fs/namei.c:path_openat()
+  /// Mirrors build_open_flags() of fs/open.c, then path_openat() of fs/namei.c.
   private mutating func open(_ asked: OpenFlags, executes: Bool) throws(Stop) -> Rule {
     var flags = asked
     if flags.contains(.path) {
@@ -192,7 +197,7 @@ struct Procedure {
     return try openInode(flags, want, executes: executes, isCreated: isCreated)
   }
 
-  /// fs/namei.c:open_last_lookups() and lookup_open()
+  /// Mirrors open_last_lookups() and lookup_open() of fs/namei.c.
   ///
   /// - Returns: Whether the file does not exist yet and would be created.
   private mutating func openLastLookups(_ flags: OpenFlags) throws(Stop) -> Bool {
@@ -221,7 +226,7 @@ struct Procedure {
     }
   }
 
-  /// fs/namei.c:may_o_create()
+  /// Mirrors may_o_create() of fs/namei.c.
   private mutating func mayCreate() throws(Stop) {
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
     try landlock(.makeRegular, current)
@@ -229,7 +234,7 @@ struct Procedure {
     _ = try permission(current, [.write, .execute], .create)
   }
 
-  /// fs/namei.c:do_tmpfile() and vfs_tmpfile()
+  /// Mirrors do_tmpfile() and vfs_tmpfile() of fs/namei.c.
   private mutating func openTemporary(_ flags: OpenFlags) throws(Stop) -> Rule {
     try lookup(followsLast: !flags.contains(.noFollow), wantsDirectory: true)
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
@@ -238,7 +243,7 @@ struct Procedure {
     return .created
   }
 
-  /// fs/namei.c:do_open(), then fs/open.c:do_dentry_open()
+  /// Mirrors do_open() of fs/namei.c, then do_dentry_open() of fs/open.c.
   private mutating func openInode(
     _ flags: OpenFlags, _ want: Permissions, executes: Bool, isCreated: Bool
   ) throws(Stop) -> Rule {
@@ -267,7 +272,7 @@ struct Procedure {
     return rule
   }
 
-  /// fs/namei.c:may_open()
+  /// Mirrors may_open() of fs/namei.c.
   private mutating func mayOpen(_ flags: OpenFlags, _ want: Permissions) throws(Stop) -> Rule {
     let kind = facts.inodes[current].kind
     switch kind {
@@ -301,7 +306,7 @@ struct Procedure {
     return rule
   }
 
-  /// fs/namei.c:may_create_in_sticky()
+  /// Mirrors may_create_in_sticky() of fs/namei.c.
   private mutating func mayCreateInSticky() throws(Stop) {
     guard directoryMode & 0o1000 != 0 else { return }
     let kind = facts.inodes[current].kind
@@ -348,7 +353,7 @@ struct Procedure {
     }
   }
 
-  /// What the inode's own open answers: fs/char_dev.c, fs/pipe.c, net/socket.c, fs/kernfs/file.c.
+  /// What the inode's own open answers: fs/char_dev.c, fs/pipe.c, fs/inode.c, fs/kernfs/file.c.
   private func driverOpen(_ flags: OpenFlags) throws(Stop) {
     switch facts.inodes[current].kind {
     case .characterDevice, .blockDevice:

@@ -5,10 +5,14 @@
 public struct AccessFacts: Hashable, Sendable, Codable {
   /// The sysctls that take part in a decision, see proc_sys_fs(5); nil when one was not read.
   public struct Sysctls: Hashable, Sendable, Codable {
+    /// fs.protected_symlinks, 0 or 1.
     public var protectedSymlinks: Int?
+    /// fs.protected_regular, 0 to 2.
     public var protectedRegular: Int?
+    /// fs.protected_fifos, 0 to 2.
     public var protectedFIFOs: Int?
 
+    /// Makes one of its parts.
     public init(
       protectedSymlinks: Int? = nil, protectedRegular: Int? = nil, protectedFIFOs: Int? = nil
     ) {
@@ -18,12 +22,15 @@ public struct AccessFacts: Hashable, Sendable, Codable {
     }
   }
 
+  /// The inodes; `InodeFacts.parent` and `InodeFacts.entries` hold indices into them.
   public var inodes: [InodeFacts]
+  /// The mounts; `InodeFacts.mount` is an index into them.
   public var mounts: [MountFacts]
   /// Index of the inode that absolute paths start at.
   public var root: Int
   /// Index of the inode that relative paths start at.
   public var start: Int
+  /// The sysctls, each nil unless it was read.
   public var sysctls: Sysctls
   /// The subject's device cgroup; nil when it restricts nothing that is known.
   public var deviceCgroup: DeviceCgroup?
@@ -37,11 +44,16 @@ public struct AccessFacts: Hashable, Sendable, Codable {
   /// /proc/sys/kernel/overflowuid and overflowgid, and whether the reader's maps also hold an id
   /// of that number.
   public struct Overflow: Hashable, Sendable, Codable {
+    /// The uid shown for what is not mapped: 65534 unless the sysctl says otherwise.
     public var uid: UInt32
+    /// The gid shown for what is not mapped: 65534 unless the sysctl says otherwise.
     public var gid: UInt32
+    /// Whether the map of uids holds that number as well.
     public var uidIsMapped: Bool
+    /// Whether the map of gids holds that number as well.
     public var gidIsMapped: Bool
 
+    /// Makes one of its parts.
     public init(uid: UInt32, gid: UInt32, uidIsMapped: Bool, gidIsMapped: Bool) {
       self.uid = uid
       self.gid = gid
@@ -50,6 +62,7 @@ public struct AccessFacts: Hashable, Sendable, Codable {
     }
   }
 
+  /// Makes one of its parts; what is not given restricts nothing.
   public init(
     inodes: [InodeFacts] = [], mounts: [MountFacts] = [MountFacts()], root: Int = 0,
     start: Int = 0, sysctls: Sysctls = Sysctls(), deviceCgroup: DeviceCgroup? = nil,
@@ -70,12 +83,16 @@ public struct AccessFacts: Hashable, Sendable, Codable {
 public struct DeviceCgroup: Hashable, Sendable, Codable {
   /// One line of devices.allow or devices.deny: `c 81:* rw`.
   public struct Exception: Hashable, Sendable, Codable {
+    /// Character or block device.
     public var kind: InodeFacts.Kind
     /// Nil stands for `*`.
     public var major: UInt32?
+    /// Nil stands for `*`.
     public var minor: UInt32?
+    /// Read and write; mknod takes no part in an open.
     public var access: Permissions
 
+    /// Makes one of its parts.
     public init(kind: InodeFacts.Kind, major: UInt32?, minor: UInt32?, access: Permissions) {
       self.kind = kind
       self.major = major
@@ -89,9 +106,12 @@ public struct DeviceCgroup: Hashable, Sendable, Codable {
     }
   }
 
+  /// What goes for a device that no exception matches.
   public var allowsByDefault: Bool
+  /// What is refused when `allowsByDefault`, what is allowed otherwise.
   public var exceptions: [Exception]
 
+  /// Makes one of its parts.
   public init(allowsByDefault: Bool, exceptions: [Exception]) {
     self.allowsByDefault = allowsByDefault
     self.exceptions = exceptions
@@ -115,24 +135,34 @@ public struct DeviceCgroup: Hashable, Sendable, Codable {
 
 /// Landlock's file system rights that take part in an open, see landlock(7).
 public struct LandlockRights: OptionSet, Hashable, Sendable, Codable {
+  /// LANDLOCK_ACCESS_FS_… bits of include/uapi/linux/landlock.h.
   public let rawValue: UInt32
 
+  /// Takes the bits as they are.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+  /// LANDLOCK_ACCESS_FS_EXECUTE: execute a file.
   public static let execute = LandlockRights(rawValue: 1 << 0)
+  /// LANDLOCK_ACCESS_FS_WRITE_FILE: open a file for writing.
   public static let writeFile = LandlockRights(rawValue: 1 << 1)
+  /// LANDLOCK_ACCESS_FS_READ_FILE: open a file for reading, which executing one needs too.
   public static let readFile = LandlockRights(rawValue: 1 << 2)
+  /// LANDLOCK_ACCESS_FS_READ_DIR: open a directory.
   public static let readDirectory = LandlockRights(rawValue: 1 << 3)
+  /// LANDLOCK_ACCESS_FS_MAKE_REG: create a regular file, asked of the directory.
   public static let makeRegular = LandlockRights(rawValue: 1 << 8)
+  /// LANDLOCK_ACCESS_FS_TRUNCATE: truncate a file, since ABI 3.
   public static let truncate = LandlockRights(rawValue: 1 << 14)
 }
 
 /// One layer of a Landlock domain: what it handles, and what it allows beneath which inodes.
 public struct LandlockRuleset: Hashable, Sendable, Codable {
+  /// The rights that this layer refuses wherever `allowed` does not have them.
   public var handled: LandlockRights
   /// Rights by the index of the inode in `AccessFacts.inodes` at or beneath which they hold.
   public var allowed: [Int: LandlockRights]
 
+  /// Makes one of its parts.
   public init(handled: LandlockRights, allowed: [Int: LandlockRights]) {
     self.handled = handled
     self.allowed = allowed

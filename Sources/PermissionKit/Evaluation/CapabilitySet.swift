@@ -1,11 +1,16 @@
 /// A set of capabilities, bit numbers as in capabilities(7) and include/uapi/linux/capability.h.
 public struct CapabilitySet: OptionSet, Hashable, Sendable, Codable {
+  /// Bit N is capability number N, as in `CapEff` of /proc/PID/status.
   public let rawValue: UInt64
 
+  /// Takes the bits as they are.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+  /// CAP_DAC_OVERRIDE: read and write anything; execute a file if it has any x bit.
   public static let dacOverride = CapabilitySet(rawValue: 1 << 1)
+  /// CAP_DAC_READ_SEARCH: read any file; list and search any directory.
   public static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
+  /// CAP_FOWNER: count as the owner, here for O_NOATIME.
   public static let fowner = CapabilitySet(rawValue: 1 << 3)
   /// Every capability the kernel knows today, and those it may learn.
   public static let all = CapabilitySet(rawValue: ~0)

@@ -4,10 +4,14 @@
 public struct Credentials: Hashable, Sendable, Codable {
   /// The three ids of a kind: real, effective, and the one file access is judged by.
   public struct IDs: Hashable, Sendable, Codable {
+    /// Whose process it is; access(2) judges by it.
     public var real: UInt32
+    /// Whose rights it acts with, except on files; set-id programs change it.
     public var effective: UInt32
+    /// fsuid or fsgid: follows the effective id unless setfsuid(2) sets it apart.
     public var fileSystem: UInt32
 
+    /// Makes one of its parts.
     public init(real: UInt32, effective: UInt32, fileSystem: UInt32) {
       self.real = real
       self.effective = effective
@@ -18,18 +22,24 @@ public struct Credentials: Hashable, Sendable, Codable {
     public init(_ id: UInt32) { self.init(real: id, effective: id, fileSystem: id) }
   }
 
+  /// The uids: real, effective, file system.
   public var user: IDs
+  /// The gids: real, effective, file system.
   public var group: IDs
   /// Supplementary groups, in no particular order.
   public var groups: [UInt32]
+  /// The effective capabilities: the only ones that a file access can use.
   public var effective: CapabilitySet
+  /// The permitted capabilities, which access(2) makes effective for uid 0.
   public var permitted: CapabilitySet
-  /// The user namespace's maps: `inside` is an id of the namespace, `outside` one of the view.
-  /// Nil when every id of the view is mapped.
+  /// The user namespace's maps; nil when every id of the view is mapped.
+  ///
+  /// `inside` is an id of the namespace, `outside` one of the view.
   public var userNamespace: IDMapping?
   /// SECBIT_NO_SETUID_FIXUP: access(2) then keeps the capabilities, see capabilities(7).
   public var noSetUIDFixup: Bool
 
+  /// Makes one of its parts; what is permitted is what is effective unless given.
   public init(
     user: IDs,
     group: IDs,

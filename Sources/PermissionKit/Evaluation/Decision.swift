@@ -1,7 +1,10 @@
 /// The evaluator's verdict on facts, with the rule that decided and where.
 public struct Decision: Hashable, Sendable {
+  /// What the kernel would answer.
   public enum Verdict: Hashable, Sendable {
+    /// The call would succeed.
     case granted
+    /// The call would fail with this errno.
     case refused(Errno)
     /// The facts do not tell: something they would depend on could not be read.
     case undetermined
@@ -17,12 +20,16 @@ public struct Decision: Hashable, Sendable {
     case target
   }
 
+  /// What the kernel would answer to the whole question.
   public var verdict: Verdict
+  /// The first rule that refused or could not be told, or else the one that granted.
   public var rule: Rule
+  /// What was being asked when the decision fell.
   public var step: Step
   /// Index into `AccessFacts.inodes`; nil where no inode was reached.
   public var inode: Int?
 
+  /// Makes one of its parts.
   public init(_ verdict: Verdict, _ rule: Rule, step: Step, inode: Int?) {
     self.verdict = verdict
     self.rule = rule
@@ -30,6 +37,7 @@ public struct Decision: Hashable, Sendable {
     self.inode = inode
   }
 
+  /// Whether it was granted; false also where the facts do not tell.
   public var isGranted: Bool { verdict == .granted }
 
   /// The errno of a refusal.

@@ -2,35 +2,63 @@
 ///
 /// The values are those of include/uapi/asm-generic/errno.h.
 public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
+  /// The number, positive.
   public let rawValue: Int32
 
+  /// Takes any number, whether it has a name here or not.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
+  /// Operation not permitted: immutable, append-only, device cgroup, seccomp, a driver.
   public static let EPERM = Errno(rawValue: 1)
+  /// No such file or directory, or an empty path.
   public static let ENOENT = Errno(rawValue: 2)
+  /// Interrupted by a signal.
   public static let EINTR = Errno(rawValue: 4)
+  /// Input or output error.
   public static let EIO = Errno(rawValue: 5)
+  /// No such device or address: no driver, a socket, a FIFO without a reader.
   public static let ENXIO = Errno(rawValue: 6)
+  /// Bad file descriptor.
   public static let EBADF = Errno(rawValue: 9)
+  /// Permission denied: mode, ACL, nodev, noexec, an LSM.
   public static let EACCES = Errno(rawValue: 13)
+  /// Device or resource busy.
   public static let EBUSY = Errno(rawValue: 16)
+  /// File exists, and O_EXCL was given.
   public static let EEXIST = Errno(rawValue: 17)
+  /// No such device: a driver has nothing behind this node.
   public static let ENODEV = Errno(rawValue: 19)
+  /// Not a directory, where the path goes on or O_DIRECTORY wants one.
   public static let ENOTDIR = Errno(rawValue: 20)
+  /// Is a directory, which cannot be written or created by open(2).
   public static let EISDIR = Errno(rawValue: 21)
+  /// Invalid argument: flags that do not go together.
   public static let EINVAL = Errno(rawValue: 22)
+  /// Not a terminal, or a device that does not know this ioctl.
   public static let ENOTTY = Errno(rawValue: 25)
+  /// Text file busy: it is being executed.
   public static let ETXTBSY = Errno(rawValue: 26)
+  /// File too large, also for the limit of `System.contents(of:limit:)`.
   public static let EFBIG = Errno(rawValue: 27)
+  /// No space left on the device.
   public static let ENOSPC = Errno(rawValue: 28)
+  /// Read-only file system, by its mount or its superblock.
   public static let EROFS = Errno(rawValue: 30)
+  /// Broken pipe: nobody reads the other end.
   public static let EPIPE = Errno(rawValue: 32)
+  /// The result does not fit the buffer given.
   public static let ERANGE = Errno(rawValue: 34)
+  /// A name over 255 bytes, or a path over 4,095.
   public static let ENAMETOOLONG = Errno(rawValue: 36)
+  /// No such system call, or a filter says so.
   public static let ENOSYS = Errno(rawValue: 38)
+  /// More than 40 symbolic links, or one that must not be followed.
   public static let ELOOP = Errno(rawValue: 40)
+  /// No such extended attribute: the inode has no ACL.
   public static let ENODATA = Errno(rawValue: 61)
+  /// Value too large: ids that mean nothing on an idmapped mount.
   public static let EOVERFLOW = Errno(rawValue: 75)
+  /// Operation not supported: the file system has no ACLs.
   public static let EOPNOTSUPP = Errno(rawValue: 95)
 
   private static let names: [Int32: String] = [

@@ -4,10 +4,14 @@
 public struct IDMap: Hashable, Sendable, Codable {
   /// `count` ids from `inside` on stand for the ids from `outside` on.
   public struct Range: Hashable, Sendable, Codable {
+    /// The first id in the namespace, or on disk.
     public var inside: UInt32
+    /// The id outside that `inside` stands for.
     public var outside: UInt32
+    /// How many ids in a row, on both sides.
     public var count: UInt32
 
+    /// Makes one of its parts.
     public init(inside: UInt32, outside: UInt32, count: UInt32) {
       self.inside = inside
       self.outside = outside
@@ -15,8 +19,10 @@ public struct IDMap: Hashable, Sendable, Codable {
     }
   }
 
+  /// The ranges; the first that holds an id translates it.
   public var ranges: [Range]
 
+  /// Makes a map of ranges, which should not overlap.
   public init(_ ranges: [Range]) { self.ranges = ranges }
 
   /// Every id stands for itself: the map of the initial user namespace.
@@ -64,9 +70,12 @@ public struct IDMap: Hashable, Sendable, Codable {
 
 /// The id maps of one user namespace, or of one idmapped mount.
 public struct IDMapping: Hashable, Sendable, Codable {
+  /// The map of uids, as /proc/PID/uid_map.
   public var users: IDMap
+  /// The map of gids, as /proc/PID/gid_map.
   public var groups: IDMap
 
+  /// Makes one of its parts.
   public init(users: IDMap, groups: IDMap) {
     self.users = users
     self.groups = groups

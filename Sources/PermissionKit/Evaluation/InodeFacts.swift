@@ -4,12 +4,19 @@
 public struct InodeFacts: Hashable, Sendable, Codable {
   /// The file type, from the S_IFMT bits, see inode(7).
   public enum Kind: String, Hashable, Sendable, Codable {
+    /// S_IFDIR; `execute` on it means search.
     case directory
+    /// S_IFREG, an ordinary file.
     case regular
+    /// S_IFLNK; its own mode is never asked.
     case symbolicLink = "symbolic-link"
+    /// S_IFCHR: V4L2 and ALSA nodes are such.
     case characterDevice = "character-device"
+    /// S_IFBLK, a disk or the like.
     case blockDevice = "block-device"
+    /// S_IFIFO, a named pipe, see fifo(7).
     case fifo
+    /// S_IFSOCK, which open(2) cannot open, see unix(7).
     case socket
 
     /// Device, FIFO or socket: what `special_file()` in include/linux/fs.h names so.
@@ -20,14 +27,18 @@ public struct InodeFacts: Hashable, Sendable, Codable {
       }
     }
 
+    /// Character or block device: what nodev and the device cgroup are about.
     public var isDevice: Bool { self == .characterDevice || self == .blockDevice }
   }
 
   /// A device number, see makedev(3).
   public struct Device: Hashable, Sendable, Codable {
+    /// The number of the driver: 81 for V4L2, 116 for ALSA.
     public var major: UInt32
+    /// The number of the device among its driver's.
     public var minor: UInt32
 
+    /// Makes one of its parts.
     public init(major: UInt32, minor: UInt32) {
       self.major = major
       self.minor = minor
@@ -36,10 +47,12 @@ public struct InodeFacts: Hashable, Sendable, Codable {
 
   /// A name in a directory and what was found there.
   public struct Entry: Hashable, Sendable {
+    /// One component, as getdents64(2) gives it.
     public var name: PathBytes
     /// What a lookup of the name gave.
     public var found: Found
 
+    /// What a lookup can give.
     public enum Found: Hashable, Sendable {
       /// The inode with this index in `AccessFacts.inodes`.
       case inode(Int)
@@ -49,16 +62,22 @@ public struct InodeFacts: Hashable, Sendable, Codable {
       case unreadable(Errno)
     }
 
+    /// Makes one of its parts.
     public init(name: PathBytes, found: Found) {
       self.name = name
       self.found = found
     }
   }
 
+  /// The file type, on which it depends what else is asked.
   public var kind: Kind
-  /// Permission bits with set-id and sticky bits, 07777. With an ACL the group bits are its mask.
+  /// Permission bits with set-id and sticky bits, 07777.
+  ///
+  /// With an ACL the group bits are its mask.
   public var mode: UInt16
+  /// The owner's uid, `stx_uid`.
   public var uid: UInt32
+  /// The owning group's gid, `stx_gid`.
   public var gid: UInt32
   /// The access ACL; nil when the inode has none beyond its mode.
   public var acl: AccessControlList?
@@ -85,6 +104,7 @@ public struct InodeFacts: Hashable, Sendable, Codable {
   /// Of a magic link (/proc/PID/fd/N): the inode it jumps to, see `nd_jump_link()` in fs/namei.c.
   public var jump: Int?
 
+  /// Makes one of its parts; attributes, entries and what failed are set afterwards.
   public init(
     kind: Kind, mode: UInt16, uid: UInt32, gid: UInt32, acl: AccessControlList? = nil,
     device: Device? = nil, mount: Int = 0, parent: Int = 0, target: PathBytes? = nil

@@ -1,6 +1,6 @@
 /// What one inode permits: inode_permission() of fs/namei.c and all below it.
 extension Procedure {
-  /// fs/namei.c:inode_permission()
+  /// Mirrors inode_permission() of fs/namei.c.
   ///
   /// - Returns: The rule that granted it.
   mutating func permission(
@@ -53,9 +53,11 @@ extension Procedure {
     case .kernel: break
     case .server: throw undetermined(.networkFileSystem, inode, step)
     case .fuse(let uid, let gid, let allowsOthers, let checksModes):
-      // fs/fuse/dir.c:fuse_allow_current_process() and fuse_permission()
+      // fuse_allow_current_process() and fuse_permission() of fs/fuse/dir.c
+      // compare the real, effective and saved ids; the saved ones are taken to be the effective.
+      let (user, group) = (subject.user, subject.group)
       if !allowsOthers,
-        subject.user != Credentials.IDs(uid) || subject.group != Credentials.IDs(gid)
+        [user.real, user.effective] != [uid, uid] || [group.real, group.effective] != [gid, gid]
       {
         throw refuse(.EACCES, .fuseOtherUser, inode, step)
       }
@@ -66,7 +68,7 @@ extension Procedure {
 
   // MARK: - generic_permission()
 
-  /// fs/namei.c:generic_permission(), under every assumption about what the facts leave open.
+  /// Mirrors generic_permission() of fs/namei.c, under every assumption that the facts leave open.
   mutating func generic(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
@@ -110,7 +112,7 @@ extension Procedure {
     return (false, rule)
   }
 
-  /// fs/namei.c:acl_permission_check()
+  /// Mirrors acl_permission_check() of fs/namei.c.
   private mutating func modeAndACL(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> (Bool, Rule) {
@@ -130,7 +132,7 @@ extension Procedure {
     return (bits(0).isSuperset(of: want), mayHaveACL ? .otherBitsMaskEmpty : .otherBits)
   }
 
-  /// fs/posix_acl.c:posix_acl_permission()
+  /// Mirrors posix_acl_permission() of fs/posix_acl.c.
   private mutating func posixACL(_ inode: Int, _ want: Permissions) -> (Bool, Rule) {
     guard let acl = facts.inodes[inode].acl else { return (false, .aclOther) }
     var refusingGroup: Rule?
@@ -181,7 +183,7 @@ extension Procedure {
     return mapping.users.outside(id)
   }
 
-  /// i_gid_into_vfsgid()
+  /// i_gid_into_vfsgid(): the group that an id on disk stands for on its mount.
   func mappedGroup(_ id: UInt32, _ inode: Int) -> UInt32? {
     guard let mapping = facts.mounts[mount(inode)].idMapping else { return id }
     return mapping.groups.outside(id)
@@ -214,7 +216,7 @@ extension Procedure {
     return true
   }
 
-  /// kernel/capability.c:capable_wrt_inode_uidgid()
+  /// Mirrors capable_wrt_inode_uidgid() of kernel/capability.c.
   private mutating func capable(_ capability: CapabilitySet, _ inode: Int) -> Bool {
     guard subject.effective.contains(capability),
       let user = mappedUser(facts.inodes[inode].uid, inode),
@@ -239,7 +241,7 @@ extension Procedure {
     return namespace.groups.inside(group) != nil
   }
 
-  /// fs/inode.c:inode_owner_or_capable()
+  /// Mirrors inode_owner_or_capable() of fs/inode.c.
   mutating func ownerOrCapable(_ inode: Int) throws(Stop) -> Bool {
     guard let owner = mappedUser(facts.inodes[inode].uid, inode) else { return false }
     if try isSubject(owner, inode, .target) { return true }
@@ -250,7 +252,7 @@ extension Procedure {
     return isMapped
   }
 
-  /// include/linux/fs.h:fsuidgid_has_mapping()
+  /// Mirrors fsuidgid_has_mapping() of include/linux/fs.h.
   func subjectIsMapped(_ step: Decision.Step) throws(Stop) {
     guard let mapping = facts.mounts[mount(current)].idMapping else { return }
     if mapping.users.inside(subject.user.fileSystem) == nil

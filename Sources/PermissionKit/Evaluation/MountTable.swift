@@ -2,19 +2,27 @@
 public struct MountFacts: Hashable, Sendable, Codable {
   /// mount(2)'s per-mount flags that take part in a decision.
   public struct Flags: OptionSet, Hashable, Sendable, Codable {
+    /// Bits of this library's own, not those of mount(2).
     public let rawValue: UInt8
 
+    /// Takes the bits as they are.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// MS_RDONLY: writing gives EROFS, after the permission bits were asked.
     public static let readOnly = Flags(rawValue: 1)
+    /// MS_NODEV: opening a device node gives EACCES, before the permission bits are asked.
     public static let noDevices = Flags(rawValue: 2)
+    /// MS_NOEXEC: executing a regular file gives EACCES.
     public static let noExecute = Flags(rawValue: 4)
+    /// MS_NOSYMFOLLOW: following a symbolic link gives ELOOP.
     public static let noSymbolicLinks = Flags(rawValue: 8)
   }
 
   /// The mount id of this line, also in statx(2) as `stx_mnt_id`; 0 when unknown.
   public var id: UInt64
+  /// The type of the file system: `ext4`, `devtmpfs`, `fuse.sshfs`.
   public var fileSystem: String
+  /// The flags of this mount alone, without those of its superblock.
   public var flags: Flags
   /// The superblock itself is read-only: EROFS comes before the permission bits.
   public var superblockIsReadOnly: Bool
@@ -29,6 +37,7 @@ public struct MountFacts: Hashable, Sendable, Codable {
   /// The options of the superblock, as mountinfo has them: `rw,user_id=1000,allow_other`.
   public var superblockOptions: String
 
+  /// Makes one of its parts; the default restricts nothing.
   public init(
     id: UInt64 = 0, fileSystem: String = "", flags: Flags = [],
     superblockIsReadOnly: Bool = false, idMapping: IDMapping? = nil, point: PathBytes = "/",
@@ -60,6 +69,8 @@ public struct MountFacts: Hashable, Sendable, Codable {
 public struct MountTable: Hashable, Sendable {
   private let bytes: [UInt8]
 
+  /// Takes a mountinfo file; lines are read when they are asked for.
+  ///
   /// - Parameter bytes: The whole file.
   public init(mountinfo bytes: [UInt8]) { self.bytes = bytes }
 

@@ -2,13 +2,18 @@
 ///
 /// Nothing is normalised: `a//b/` stays `a//b/`, for the kernel tells it from `a/b`.
 public struct PathBytes: Hashable, Sendable {
+  /// The bytes as they are, without the NUL at the end.
   public var bytes: [UInt8]
 
+  /// Takes the bytes as they are.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Takes the UTF-8 of a text as it is; for escapes there is `init(escaped:)`.
   public init(_ text: String) { bytes = Array(text.utf8) }
 
+  /// Whether there is no byte; as a path that gives ENOENT.
   public var isEmpty: Bool { bytes.isEmpty }
+  /// Whether it begins with a slash, so that a walk starts at the root directory.
   public var isAbsolute: Bool { bytes.first == UInt8(ascii: "/") }
 
   /// The bytes after the last slash; everything when there is none.
@@ -26,14 +31,17 @@ public struct PathBytes: Hashable, Sendable {
   /// This path with `suffix` put behind it as it is.
   public func appending(_ suffix: String) -> PathBytes { appending(PathBytes(suffix)) }
 
+  /// Whether the bytes begin so, be it in the middle of a component.
   public func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
 }
 
 extension PathBytes: ExpressibleByStringLiteral {
+  /// Takes the UTF-8 of the literal as it is.
   public init(stringLiteral value: String) { self.init(value) }
 }
 
 extension PathBytes: Comparable {
+  /// Orders by bytes, whatever the locale.
   public static func < (left: PathBytes, right: PathBytes) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
@@ -88,10 +96,12 @@ extension PathBytes: CustomStringConvertible {
 }
 
 extension PathBytes: Codable {
+  /// Decodes a string as `description` prints it.
   public init(from decoder: any Decoder) throws {
     self.init(escaped: try decoder.singleValueContainer().decode(String.self))
   }
 
+  /// Encodes as the string that `description` prints.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

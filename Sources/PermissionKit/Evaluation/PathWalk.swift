@@ -9,7 +9,7 @@ extension Procedure {
   private static let slash = UInt8(ascii: "/")
   private static let dot = UInt8(ascii: ".")
 
-  /// fs/namei.c:path_lookupat(): afterwards `current` is what the path names.
+  /// Mirrors path_lookupat() of fs/namei.c: afterwards `current` is what the path names.
   mutating func lookup(followsLast: Bool, wantsDirectory: Bool) throws(Stop) {
     try start(followsLast: followsLast, wantsDirectory: wantsDirectory)
     while true {
@@ -31,7 +31,7 @@ extension Procedure {
     }
   }
 
-  /// fs/namei.c:getname_flags() and path_init()
+  /// Mirrors getname_flags() and path_init() of fs/namei.c.
   mutating func start(followsLast: Bool, wantsDirectory: Bool) throws(Stop) {
     if path.isEmpty { throw refuse(.ENOENT, .emptyPath, nil, .walk) }
     if path.bytes.count >= Self.maxPath { throw refuse(.ENAMETOOLONG, .pathTooLong, nil, .walk) }
@@ -42,7 +42,7 @@ extension Procedure {
     offset = skipSlashes(path.bytes, 0)
   }
 
-  /// fs/namei.c:link_path_walk(): up to the last component, which is left in `last…`.
+  /// Mirrors link_path_walk() of fs/namei.c, up to the last component, left in `last…`.
   mutating func walkToLast() throws(Stop) {
     isRootOnly = false
     if offset == count(source) {
@@ -125,7 +125,7 @@ extension Procedure {
     return PathBytes(Array(bytes[lastStart..<lastEnd]))
   }
 
-  /// fs/namei.c:handle_dots()
+  /// Mirrors handle_dots() of fs/namei.c.
   mutating func stepIntoDots() {
     if lastEnd - lastStart == 2, current != facts.root { current = facts.inodes[current].parent }
     if steps != nil {
@@ -182,7 +182,7 @@ extension Procedure {
     return nil
   }
 
-  /// fs/namei.c:step_into() and pick_link()
+  /// Mirrors step_into() and pick_link() of fs/namei.c.
   ///
   /// - Returns: Whether `current` is now the component; false when a link's target is to be walked.
   mutating func step(into inode: Int, isLast: Bool) throws(Stop) -> Bool {
@@ -214,7 +214,7 @@ extension Procedure {
     return false
   }
 
-  /// fs/namei.c:may_follow_link()
+  /// Mirrors may_follow_link() of fs/namei.c.
   private mutating func mayFollow(_ link: Int) throws(Stop) {
     let owner = mappedUser(facts.inodes[link].uid, link)
     guard directoryMode & 0o1002 == 0o1002 else { return }

@@ -2,13 +2,19 @@
 ///
 /// On a directory `execute` means search, see path_resolution(7).
 public struct Permissions: OptionSet, Hashable, Sendable, Codable {
+  /// The digit, 0 to 7.
   public let rawValue: UInt8
 
+  /// Takes the lowest three bits and drops the others.
   public init(rawValue: UInt8) { self.rawValue = rawValue & 7 }
 
+  /// `r`, MAY_READ; of a directory, listing its names.
   public static let read = Permissions(rawValue: 4)
+  /// `w`, MAY_WRITE; of a directory, creating and removing names.
   public static let write = Permissions(rawValue: 2)
+  /// `x`, MAY_EXEC; of a directory, search.
   public static let execute = Permissions(rawValue: 1)
+  /// `rwx`, all three bits.
   public static let all = Permissions(rawValue: 7)
 
   /// Reads `r`, `w`, `x` in any order, `-` being ignored; nil for anything else or for nothing.

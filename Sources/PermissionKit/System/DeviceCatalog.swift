@@ -23,11 +23,13 @@ public struct DeviceCatalog: Sendable {
     /// Folders that could not be read, so that devices may be missing.
     public var unreadable: [(PathBytes, Errno)] = []
 
+    /// Compares what was found, and which folders failed, but not by which errno.
     public static func == (left: Findings, right: Findings) -> Bool {
       left.devices == right.devices && left.others == right.others
         && left.unreadable.map(\.0) == right.unreadable.map(\.0)
     }
 
+    /// Hashes the devices alone.
     public func hash(into hasher: inout Hasher) { hasher.combine(devices) }
   }
 
@@ -35,6 +37,8 @@ public struct DeviceCatalog: Sendable {
   private let root: PathBytes
   private let mayOpen: Bool
 
+  /// Makes a catalogue; nothing is looked at yet.
+  ///
   /// - Parameters:
   ///   - system: What to look at.
   ///   - root: Where /dev, /sys, /proc and /run are looked for.
@@ -86,7 +90,7 @@ extension DeviceCatalog {
       && name.dropFirst(5).allSatisfy { $0.isASCII && $0.isNumber }
   }
 
-  /// Video nodes that capture. Output, metadata and codec nodes of the same family do not.
+  /// Video nodes that capture; output, metadata and codec nodes of the same family do not.
   public func cameras() -> Findings {
     var findings = Findings()
     let nodes = Set(names("dev", &findings).filter(Self.isVideo))
@@ -226,7 +230,7 @@ extension DeviceCatalog {
     var captures: Bool
   }
 
-  /// The lines of /proc/asound/pcm: `00-01: ALC257 Analog : ALC257 Analog : playback 1 : capture 1`.
+  /// Lines of /proc/asound/pcm: `00-01: ALC257 Analog : ALC257 Analog : playback 1 : capture 1`.
   private func soundPCMs() -> [PCM] {
     guard let bytes = try? system.contents(of: root.appending("proc/asound/pcm")) else { return [] }
     return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -155,6 +155,16 @@ public struct FactsReader: ~Copyable {
       start = descriptor
     }
     let descriptor = try system.openat(start, name, [.path, .noFollow], mode: 0)
+    let isKnown = directory != nil && name != ".."
+    let index = try register(descriptor, parent: isKnown ? directory : nil)
+    if facts.inodes[index].kind == .symbolicLink { readMagicLink(index, name, start) }
+    return index
+  }
+
+  /// Puts the inode behind a descriptor among the facts, and keeps or closes the descriptor.
+  private mutating func register(
+    _ descriptor: Descriptor, parent: Int?
+  ) throws(Errno) -> Int {
     var keepsOpen = false
     defer { if !keepsOpen { system.close(descriptor) } }
     let status = try system.statx(descriptor)
@@ -166,7 +176,7 @@ public struct FactsReader: ~Copyable {
     var inode = InodeFacts(
       kind: kind, mode: UInt16(status.mode & 0o7777), uid: status.uid, gid: status.gid,
       device: kind.isDevice ? status.device : nil, mount: mountIndex(status.mount, descriptor),
-      parent: directory ?? index)
+      parent: parent ?? index)
     inode.isImmutable = status.isImmutable
     inode.isAppendOnly = status.isAppendOnly
     if kind == .characterDevice { inode.driverErrno = missingDriver(status.device) }
@@ -177,10 +187,9 @@ public struct FactsReader: ~Copyable {
     }
     facts.inodes.append(inode)
     indices[key] = index
-    parentIsKnown.append(directory != nil && name != "..")
+    parentIsKnown.append(parent != nil)
     keepsOpen = kind == .directory
     descriptors.append(keepsOpen ? descriptor : nil)
-    if kind == .symbolicLink { readMagicLink(index, name, start) }
     return index
   }
 
@@ -227,13 +236,11 @@ public struct FactsReader: ~Copyable {
       let target = facts.inodes[link].target,
       target.isAbsolute || target.bytes.contains(UInt8(ascii: ":"))
     else { return }
-    guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else {
-      facts.inodes[link].target = nil
-      return
-    }
-    defer { system.close(descriptor) }
-    facts.inodes[link].jump = try? open(
-      PathBytes("/proc/self/fd/\(descriptor.rawValue)/."), in: nil)
+    // What it says it leads to may be gone, or be something else by now.
+    facts.inodes[link].target = nil
+    guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
+    facts.inodes[link].jump = try? register(descriptor, parent: nil)
+    if facts.inodes[link].jump != nil { facts.inodes[link].target = target }
   }
 
   // MARK: - Mounts and sysctls

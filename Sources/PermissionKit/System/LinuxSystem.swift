@@ -3,6 +3,7 @@ internal import Glibc
 
 /// The running Linux system.
 public struct LinuxSystem: System {
+  /// Makes the system, which holds no state.
   public init() {}
 
   /// The value of a wrapper that returns -errno.
@@ -42,6 +43,7 @@ public struct LinuxSystem: System {
 
   // MARK: Files
 
+  /// openat(2) with O_CLOEXEC, again after EINTR; a NUL in the path gives EINVAL.
   public func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor {
@@ -54,12 +56,15 @@ public struct LinuxSystem: System {
     return Descriptor(rawValue: try check(result))
   }
 
+  /// close(2); its error is dropped, for the descriptor is gone in any case.
   public func close(_ descriptor: Descriptor) { _ = Glibc.close(descriptor.rawValue) }
 
+  /// read(2) of at most `count` bytes, again after EINTR.
   public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
     try unsafe filling(count) { unsafe ccap_read(descriptor.rawValue, $0, count) }
   }
 
+  /// write(2), again after EINTR; may write less than was given.
   public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
     let written = unsafe bytes.withUnsafeBytes {
       unsafe ccap_write(descriptor.rawValue, $0.baseAddress, $0.count)
@@ -67,6 +72,7 @@ public struct LinuxSystem: System {
     return try check(written)
   }
 
+  /// mkdirat(2); the umask still takes its bits from `mode`.
   public func mkdirat(
     _ directory: Descriptor, _ path: PathBytes, mode: UInt16
   ) throws(Errno) {
@@ -76,6 +82,7 @@ public struct LinuxSystem: System {
     _ = try check(result)
   }
 
+  /// statx(2) with AT_EMPTY_PATH and AT_STATX_DONT_SYNC.
   public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     var fields = ccap_stat()
     _ = try check(unsafe ccap_statx(descriptor.rawValue, &fields))
@@ -87,6 +94,7 @@ public struct LinuxSystem: System {
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0)
   }
 
+  /// readlinkat(2) with an empty path, of at most 4,096 bytes.
   public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
     PathBytes(
       try unsafe filling(4096) {
@@ -95,6 +103,7 @@ public struct LinuxSystem: System {
       })
   }
 
+  /// getxattr(2) through /proc/self/fd, for fgetxattr(2) refuses an O_PATH descriptor.
   public func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8] {
     // fgetxattr(2) refuses O_PATH descriptors, the link in /proc does not.
     let path = "/proc/self/fd/\(descriptor.rawValue)"
@@ -108,6 +117,7 @@ public struct LinuxSystem: System {
     }
   }
 
+  /// statmount(2), Linux 6.15 or later.
   public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     var users: [UInt8] = []
     var groups: [UInt8] = []
@@ -135,6 +145,7 @@ public struct LinuxSystem: System {
     return IDMapping(users: users, groups: groups)
   }
 
+  /// fstatfs(2), which works on O_PATH descriptors too.
   public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts {
     var flags: UInt64 = 0
     var type: UInt64 = 0
@@ -142,6 +153,7 @@ public struct LinuxSystem: System {
     return MountFacts(statfsFlags: flags, type: type)
   }
 
+  /// getdents64(2) until the end, in the file system's order.
   public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     var names: [PathBytes] = []
     while true {
@@ -161,6 +173,7 @@ public struct LinuxSystem: System {
     }
   }
 
+  /// faccessat2(2) with AT_EACCESS, links followed; a NUL in the path gives EINVAL.
   public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
     let result = unsafe withCString(path) {
@@ -169,6 +182,7 @@ public struct LinuxSystem: System {
     _ = try check(result)
   }
 
+  /// ioctl VIDIOC_QUERYCAP of an open video node.
   public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
     var caps: UInt32 = 0
     let card = try unsafe filling(32) {
@@ -181,6 +195,7 @@ public struct LinuxSystem: System {
 
   // MARK: Processes
 
+  /// The calling thread's ids and capabilities, without securebits and maps of its namespace.
   public func credentials() throws(Errno) -> Credentials {
     var user: [UInt32] = [0, 0, 0]
     var group: [UInt32] = [0, 0, 0]
@@ -202,13 +217,16 @@ public struct LinuxSystem: System {
       permitted: CapabilitySet(rawValue: permitted))
   }
 
+  /// The id of this process, see getpid(2).
   public func getpid() -> Int32 { Glibc.getpid() }
 
+  /// The variable's value as bytes, see getenv(3); nil when it is not set.
   public func getenv(_ name: String) -> PathBytes? {
     guard let value = unsafe Glibc.getenv(name) else { return nil }
     return unsafe bytes(value)
   }
 
+  /// The working directory, see getcwd(3).
   public func getcwd() throws(Errno) -> PathBytes {
     let path = try unsafe filling(4096) {
       guard unsafe Glibc.getcwd($0.assumingMemoryBound(to: CChar.self), 4096) != nil else {
@@ -219,8 +237,10 @@ public struct LinuxSystem: System {
     return PathBytes(path)
   }
 
+  /// Whether it is a terminal, see isatty(3).
   public func isatty(_ descriptor: Descriptor) -> Bool { Glibc.isatty(descriptor.rawValue) == 1 }
 
+  /// The width of the terminal by ioctl TIOCGWINSZ, in columns; nil when it is none.
   public func columns(_ descriptor: Descriptor) -> Int? {
     let columns = ccap_columns(descriptor.rawValue)
     return columns > 0 ? Int(columns) : nil
@@ -232,8 +252,10 @@ public struct LinuxSystem: System {
 
   // MARK: Time
 
+  /// CLOCK_REALTIME in microseconds since 1970-01-01 UTC, see clock_gettime(2).
   public func realtime() -> Int64 { microseconds(CLOCK_REALTIME) }
 
+  /// CLOCK_MONOTONIC in microseconds, see clock_gettime(2).
   public func monotonic() -> Int64 { microseconds(CLOCK_MONOTONIC) }
 
   private func microseconds(_ clock: clockid_t) -> Int64 {
@@ -244,10 +266,12 @@ public struct LinuxSystem: System {
 
   // MARK: Users and groups
 
+  /// getpwnam_r(3) with a buffer that grows; nil when there is no such user.
   public func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
     try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
   }
 
+  /// getpwuid_r(3) with a buffer that grows; nil when there is no such user.
   public func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
   }
@@ -293,6 +317,7 @@ public struct LinuxSystem: System {
     [ENOENT, ESRCH, EBADF, EPERM].contains(errno)
   }
 
+  /// getgrouplist(3) with an array that grows; ERANGE beyond 131,072 groups.
   public func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
     var count: Int32 = 64
     while true {
@@ -306,6 +331,7 @@ public struct LinuxSystem: System {
     }
   }
 
+  /// The name of the group by getgrgid_r(3); nil when there is no such group.
   public func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
       unsafe String(cString: entry.gr_name)

@@ -9,15 +9,15 @@ public protocol System: Sendable {
   func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor
-  /// close(2)
+  /// Closes a descriptor by close(2).
   func close(_ descriptor: Descriptor)
   /// read(2) of at most `count` bytes; empty at the end of the file.
   func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8]
-  /// write(2)
+  /// Writes by write(2).
   ///
   /// - Returns: The number of bytes written, which may be less than were given.
   func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
-  /// mkdirat(2)
+  /// Makes a directory by mkdirat(2).
   func mkdirat(_ directory: Descriptor, _ path: PathBytes, mode: UInt16) throws(Errno)
   /// statx(2) of the open descriptor itself, O_PATH included.
   func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields
@@ -41,14 +41,14 @@ public protocol System: Sendable {
   /// The calling thread's own credentials: getresuid(2), getresgid(2), getgroups(2),
   /// setfsuid(2) and cap_get_proc(3).
   func credentials() throws(Errno) -> Credentials
-  /// getpid(2)
+  /// The id of this process, see getpid(2).
   func getpid() -> Int32
   /// getenv(3), as bytes; nil when the variable is not set.
   func getenv(_ name: String) -> PathBytes?
 
-  /// getcwd(3)
+  /// The working directory, see getcwd(3).
   func getcwd() throws(Errno) -> PathBytes
-  /// isatty(3)
+  /// Whether the descriptor is a terminal, see isatty(3).
   func isatty(_ descriptor: Descriptor) -> Bool
   /// ioctl TIOCGWINSZ: the width of the terminal, in columns; nil when it is none.
   func columns(_ descriptor: Descriptor) -> Int?
@@ -74,11 +74,13 @@ public protocol System: Sendable {
 
 /// An open file descriptor.
 public struct Descriptor: RawRepresentable, Hashable, Sendable {
+  /// The number of the descriptor, or AT_FDCWD.
   public let rawValue: Int32
 
+  /// Takes a number that some call has given.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// AT_FDCWD
+  /// AT_FDCWD: relative paths start at the working directory.
   public static let currentDirectory = Descriptor(rawValue: -100)
 }
 
@@ -86,16 +88,24 @@ public struct Descriptor: RawRepresentable, Hashable, Sendable {
 public struct StatusFields: Hashable, Sendable {
   /// The S_IFMT bits and the 07777 bits.
   public var mode: UInt32
+  /// `stx_uid`: the owner, in the user namespace that reads it.
   public var uid: UInt32
+  /// `stx_gid`: the owning group, in the user namespace that reads it.
   public var gid: UInt32
+  /// `stx_rdev`: the number of a device node; 0:0 for anything else.
   public var device: InodeFacts.Device
+  /// `stx_dev`: the device that holds the file system.
   public var fileSystem: InodeFacts.Device
+  /// `stx_ino`: the inode number, unique within its file system.
   public var inode: UInt64
   /// `stx_mnt_id`; nil before Linux 5.8.
   public var mount: UInt64?
+  /// STATX_ATTR_IMMUTABLE: nobody can write to it, see ioctl_iflags(2).
   public var isImmutable: Bool
+  /// STATX_ATTR_APPEND: it can only be added to, see ioctl_iflags(2).
   public var isAppendOnly: Bool
 
+  /// Makes one of its parts.
   public init(
     mode: UInt32, uid: UInt32, gid: UInt32, device: InodeFacts.Device = .init(major: 0, minor: 0),
     fileSystem: InodeFacts.Device = .init(major: 0, minor: 0), inode: UInt64, mount: UInt64? = nil,
@@ -134,6 +144,7 @@ public struct VideoCapability: Hashable, Sendable {
   /// The name of the card.
   public var card: PathBytes
 
+  /// Makes one of its parts.
   public init(deviceCaps: UInt32, card: PathBytes) {
     self.deviceCaps = deviceCaps
     self.card = card
@@ -142,11 +153,16 @@ public struct VideoCapability: Hashable, Sendable {
 
 /// A line of the user data base, see passwd(5).
 public struct UserRecord: Hashable, Sendable {
+  /// The login name.
   public var name: String
+  /// The user id.
   public var uid: UInt32
+  /// The id of the primary group.
   public var gid: UInt32
+  /// The home directory, as the line has it.
   public var home: PathBytes
 
+  /// Makes one of its parts.
   public init(name: String, uid: UInt32, gid: UInt32, home: PathBytes) {
     self.name = name
     self.uid = uid

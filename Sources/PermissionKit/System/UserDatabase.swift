@@ -11,8 +11,11 @@ public struct UserDatabase: Sendable {
     var members: [String]
   }
 
-  /// - Parameter root: The root whose data base it is; one without etc/passwd has the running
-  ///   system's.
+  /// Takes the data base of a root.
+  ///
+  /// - Parameters:
+  ///   - system: What reads the files, or asks NSS.
+  ///   - root: The root whose data base it is; one without etc/passwd has the running system's.
   public init(_ system: any System, root: PathBytes = "/") {
     self.system = system
     guard root != "/", let users = try? system.contents(of: root.appending("etc/passwd")) else {
@@ -60,11 +63,13 @@ public struct UserDatabase: Sendable {
       members: text(fields[3]).split(separator: ",").map(String.init))
   }
 
+  /// The user with this login name; nil when there is none.
   public func user(named name: String) throws(Errno) -> UserRecord? {
     guard let files else { return try system.getpwnam(name) }
     return files.users.first { $0.name == name }
   }
 
+  /// The first user with this uid; nil when there is none.
   public func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
     guard let files else { return try system.getpwuid(uid) }
     return files.users.first { $0.uid == uid }

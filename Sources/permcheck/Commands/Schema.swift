@@ -6,7 +6,7 @@ struct Schema: ParsableCommand {
     abstract: "Prints the JSON Schema of the documents that --json prints.")
 
   func run() throws {
-    let console = Console(LinuxSystem(), OutputOptions())
+    let console = Console(LinuxSystem())
     console.print(DocumentSchema.text)
     try console.finish(.authorized)
   }

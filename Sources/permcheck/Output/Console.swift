@@ -8,12 +8,16 @@ final class Console {
   private let isQuiet: Bool
   private var output: [UInt8] = []
 
-  init(_ system: any System, _ options: OutputOptions) {
+  convenience init(_ system: any System, _ options: OutputOptions) {
+    self.init(system, color: options.color, isQuiet: options.quiet)
+  }
+
+  init(_ system: any System, color: OutputOptions.Color = .auto, isQuiet: Bool = false) {
     self.system = system
-    isQuiet = options.quiet
+    self.isQuiet = isQuiet
     let isTerminal = system.isatty(.standardOutput)
     let colors =
-      switch options.color {
+      switch color {
       case .always: true
       case .never: false
       case .auto:

@@ -1,6 +1,6 @@
 import PermissionKit
 
-/// The JSON Schema of what `permcheck check --json` prints.
+/// The JSON Schema of what `permcheck check --json` and `permcheck explain --json` print.
 enum DocumentSchema {
   private static func list(_ values: some Sequence<String>) -> String {
     values.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -10,7 +10,7 @@ enum DocumentSchema {
     """
     {
       "$schema": "https://json-schema.org/draft/2020-12/schema",
-      "title": "permcheck check --json",
+      "title": "permcheck check --json, permcheck explain --json",
       "description": "Paths are UTF-8; a byte that is not, and the backslash, reads \\\\xNN.",
       "type": "object",
       "additionalProperties": false,
@@ -37,7 +37,19 @@ enum DocumentSchema {
           }
         },
         "reports": {"type": "array", "items": {"$ref": "#/$defs/report"}},
-        "exitStatus": {"enum": [0, 1, 2, 3, 77]}
+        "exitStatus": {"enum": [0, 1, 2, 3, 77]},
+        "credentials": {
+          "type": "object",
+          "description": "Of explain: the subject in full, for permcheck evaluate."
+        },
+        "facts": {
+          "type": "object",
+          "description": "Of explain: all that was read, for permcheck evaluate."
+        },
+        "targets": {
+          "type": "array",
+          "description": "Of explain: what was asked, for permcheck evaluate."
+        }
       },
       "$defs": {
         "status": {"enum": [\(list(AuthorizationStatus.allCases.map(\.rawValue)))]},
@@ -76,7 +88,33 @@ enum DocumentSchema {
               }
             },
             "reasons": {"type": "array", "items": {"$ref": "#/$defs/reason"}},
-            "remedies": {"type": "array", "items": {"$ref": "#/$defs/remedy"}}
+            "remedies": {"type": "array", "items": {"$ref": "#/$defs/remedy"}},
+            "walk": {
+              "type": "array",
+              "description": "Of explain: each component, root first.",
+              "items": {"$ref": "#/$defs/component"}
+            }
+          }
+        },
+        "component": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["component", "verdict", "decides"],
+          "properties": {
+            "component": {"type": "string"},
+            "kind": {"enum": [
+              "directory", "regular", "symbolic-link", "character-device", "block-device", "fifo",
+              "socket"
+            ]},
+            "mode": {"type": "string", "pattern": "^[0-7]{4}$"},
+            "uid": {"type": "integer"},
+            "gid": {"type": "integer"},
+            "acl": {"type": "array", "items": {"type": "string"}},
+            "target": {"type": "string"},
+            "need": {"type": "string", "pattern": "^r?w?x?$"},
+            "verdict": {"enum": ["granted", "refused", "undetermined", "not-reached"]},
+            "rule": {"type": "string"},
+            "decides": {"type": "boolean"}
           }
         },
         "decision": {

@@ -17,6 +17,15 @@ enum JSONFormat {
         subject: .init(subject), reports: reports.map(CheckDocument.Report.init),
         exitStatus: status.rawValue))
   }
+
+  static func text(_ explanation: Explainer.Explanation, status: ExitStatus) throws -> String {
+    let basis = FactsDocument(explanation)
+    return try text(
+      CheckDocument(
+        subject: .init(explanation.subject),
+        reports: explanation.reports.map(CheckDocument.Report.init), exitStatus: status.rawValue,
+        credentials: basis.credentials, facts: basis.facts, targets: basis.targets))
+  }
 }
 
 /// What `permcheck list --json` and `permcheck log --json` print.
@@ -87,6 +96,43 @@ struct CheckDocument: Encodable {
     let outcome: String
   }
 
+  struct Component: Encodable {
+    let component: String
+    let kind: String?
+    let mode: String?
+    let uid: UInt32?
+    let gid: UInt32?
+    let acl: [String]?
+    let target: String?
+    let need: String?
+    let verdict: String
+    let rule: String?
+    let decides: Bool
+
+    init(_ walked: WalkedComponent) {
+      component = walked.name.description
+      kind = walked.facts?.kind.rawValue
+      mode = walked.facts.map { facts in
+        let digits = String(facts.mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      }
+      uid = walked.facts?.uid
+      gid = walked.facts?.gid
+      acl = walked.facts?.acl?.entries.map(\.description)
+      target = walked.target?.description
+      need = walked.need?.letters
+      verdict =
+        switch walked.verdict {
+        case .granted: "granted"
+        case .refused: "refused"
+        case .undetermined: "undetermined"
+        case nil: walked.isReached ? "granted" : "not-reached"
+        }
+      rule = walked.rule?.description
+      decides = walked.decides
+    }
+  }
+
   struct Resource: Encodable {
     let path: String
     let label: String
@@ -97,8 +143,10 @@ struct CheckDocument: Encodable {
     let probe: Probe?
     let reasons: [Reason]
     let remedies: [Remedy]
+    let walk: [Component]?
 
     init(_ resource: ResourceReport) {
+      walk = resource.walk.isEmpty ? nil : resource.walk.map(Component.init)
       path = resource.path.description
       label = resource.label
       device = resource.device
@@ -141,4 +189,8 @@ struct CheckDocument: Encodable {
   let subject: Subject
   let reports: [Report]
   let exitStatus: Int32
+  /// Of an explanation: what it was made on, see `FactsDocument`.
+  var credentials: FactsDocument.Who?
+  var facts: AccessFacts?
+  var targets: [FactsDocument.Asked]?
 }

@@ -58,7 +58,7 @@ package struct OracleCase: Decodable {
     var ll: Landlock?
   }
 
-  /// `[path, kind, octal mode, uid, gid, acl|null, attr|null]`
+  /// A node of the tree: `[path, kind, octal mode, uid, gid, acl|null, attr|null]`.
   struct Node: Decodable {
     var path: String
     var kind: String

@@ -52,6 +52,8 @@ package enum Command {
   ///   - environment: Added to the test's own; a nil value removes the variable.
   ///   - account: Run under these ids, without capabilities (wants root).
   ///   - input: What the command reads on standard input.
+  /// - Returns: Its output and its exit status, or 128 and the number of the signal that ended it.
+  /// - Throws: Where it could not be started.
   package static func run(
     _ arguments: [String], environment: [String: String?] = [:], as account: Account? = nil,
     input: String = ""

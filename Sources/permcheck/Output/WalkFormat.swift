@@ -1,0 +1,93 @@
+import PermissionKit
+
+/// Explanations for people: each path as a tree, the deciding component marked.
+struct WalkFormat {
+  let style: Style
+  let subject: Subject
+
+  init(_ style: Style, _ subject: Subject) {
+    self.style = style
+    self.subject = subject
+  }
+
+  func text(_ reports: [AccessReport]) -> String {
+    reports.flatMap { report in
+      report.resources.map { $0.walk.isEmpty ? absence(report, $0) : tree($0) }
+    }.joined(separator: "\n")
+  }
+
+  private func absence(_ report: AccessReport, _ resource: ResourceReport) -> String {
+    let reasons = resource.reasons.map { "  " + Sanitizer.clean($0.message) + "\n" }.joined()
+    return "\(style.bold(Sanitizer.clean(report.accessor)))   \(resource.status.rawValue)\n" + reasons
+  }
+
+  private func tree(_ resource: ResourceReport) -> String {
+    var text = heading(resource)
+    let rows = resource.walk.map(row)
+    let widths = Table.widths(rows)
+    for (index, row) in rows.enumerated() {
+      let branch = index == rows.count - 1 ? "└─ " : "├─ "
+      text += style.dim(branch) + Table.line(row, widths) + "\n"
+    }
+    for reason in resource.reasons { text += "why: \(Sanitizer.clean(reason.message))\n" }
+    if let probe = resource.probe {
+      text += "asked: \(probe.method.rawValue) \(probe.errno.map { "fails (\($0))" } ?? "succeeds")\n"
+    }
+    for remedy in resource.remedies {
+      let command = remedy.command.map(shellQuoted).joined(separator: " ")
+      let gains =
+        remedy.othersAffected.isEmpty
+        ? "nobody else gains"
+        : "also gains: \(Sanitizer.clean(remedy.othersAffected.joined(separator: "; ")))"
+      text +=
+        "least fix: \(remedy.needsRoot ? "sudo " : "")\(Sanitizer.clean(command))"
+        + "     \(remedy.persistence.rawValue), \(gains); with it: \(remedy.outcome.rawValue) (simulated)\n"
+    }
+    return text
+  }
+
+  private func heading(_ resource: ResourceReport) -> String {
+    let asked = [
+      (Permissions.read, "read"), (.write, "write"), (.execute, "execute"),
+    ].filter { resource.need.contains($0.0) }.map(\.1).joined(separator: "+")
+    let who = "\(subject.displayName) (uid \(subject.credentials.user.fileSystem))"
+    let verdict =
+      switch resource.decision?.verdict {
+      case .granted: style.green("granted")
+      case .refused(let errno): style.red("refused") + " (\(errno))"
+      case .undetermined, nil: style.yellow("cannot be told")
+      }
+    let path = style.bold(Sanitizer.clean(resource.path.description))
+    return "\(path)   \(asked) \(verdict) for \(Sanitizer.clean(who))\n"
+  }
+
+  private func row(_ component: WalkedComponent) -> [String] {
+    var name = Sanitizer.clean(component.name.description)
+    if component.isOfLink { name = "  " + name }
+    guard let facts = component.facts else {
+      let note = component.decides ? mark(component) + "  " + style.bold("decides") : "not reached"
+      return [name, component.decides ? note : style.dim(note)]
+    }
+    let owner = Sanitizer.clean("\(component.owner) \(component.group)")
+    if let target = component.target {
+      return [name, facts.modeText, owner, "→ \(Sanitizer.clean(target.description))"]
+    }
+    guard let need = component.need else {
+      return [name, facts.modeText, owner, component.decides ? mark(component) + "  decides" : ""]
+    }
+    let asked = facts.kind == .directory && need == .execute ? "search" : need.letters
+    return [
+      name, facts.modeText, owner,
+      "\(asked) \(mark(component))" + (component.decides ? "  " + style.bold("decides") : ""),
+    ]
+  }
+
+  private func mark(_ component: WalkedComponent) -> String {
+    let basis = Sanitizer.clean(component.basis)
+    return switch component.verdict {
+    case .granted, nil: style.green("✔") + " \(basis)"
+    case .refused: style.red("✘") + " \(basis)"
+    case .undetermined: style.yellow("?") + " \(basis)"
+    }
+  }
+}
