@@ -60,9 +60,15 @@ let package = Package(
       path: "Tests/Support/OracleCorpus",
       swiftSettings: settings
     ),
+    .executableTarget(
+      name: "oracle-judge",
+      dependencies: ["OracleCorpus"],
+      path: "Tests/Support/OracleJudge",
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "KernelConformanceTests",
-      dependencies: ["PermissionKit", "OracleCorpus"],
+      dependencies: ["PermissionKit", "OracleCorpus", "TestSupport", "kernel-asker", "permcheck"],
       exclude: ["Oracle"],
       swiftSettings: settings
     ),

@@ -1,0 +1,132 @@
+"""System calls that Python has no function for, and locks on what all of the system shares."""
+
+import ctypes
+import fcntl
+import os
+import signal
+
+libc = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
+MS_RDONLY, MS_NODEV, MS_NOEXEC, MS_NOSYMFOLLOW = 1, 4, 8, 256
+MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
+MOUNT_FLAGS = {
+    "ro": MS_RDONLY,
+    "nodev": MS_NODEV,
+    "noexec": MS_NOEXEC,
+    "nosymfollow": MS_NOSYMFOLLOW,
+}
+MNT_DETACH = 2
+FS_IOC_GETFLAGS, FS_IOC_SETFLAGS = 0x80086601, 0x40086602
+ATTRIBUTES = {"i": 0x10, "a": 0x20}  # FS_IMMUTABLE_FL, FS_APPEND_FL
+SYSCTLS = ["protected_symlinks", "protected_regular", "protected_fifos"]
+
+
+def check(result, what):
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+    return result
+
+
+def enter_private_mounts():
+    """A mount namespace of our own: nothing mounted from now on is seen outside."""
+    check(libc.unshare(CLONE_NEWNS), "unshare")
+    mount("none", "/", flags=MS_REC | MS_PRIVATE)
+
+
+def mount(source, target, kind=None, flags=0, data=None):
+    def encoded(text):
+        return None if text is None else text.encode()
+
+    arguments = encoded(source), encoded(target), encoded(kind), ctypes.c_ulong(flags)
+    check(libc.mount(*arguments, encoded(data)), f"mount {target}")
+
+
+def unmount(path, detaches=False):
+    check(libc.umount2(path.encode(), MNT_DETACH if detaches else 0), f"umount {path}")
+
+
+def user_namespace(users, groups):
+    """A descriptor that holds a user namespace with these maps open."""
+    ready, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        libc.unshare(CLONE_NEWUSER)
+        os.write(writer, b"x")
+        signal.pause()
+        os._exit(0)
+    os.read(ready, 1)
+    os.close(ready)
+    os.close(writer)
+    try:
+        for name, rows in (("uid_map", users), ("gid_map", groups)):
+            with open(f"/proc/{child}/{name}", "w") as file:
+                file.write("".join("%d %d %d\n" % tuple(row) for row in rows))
+        descriptor = os.open(f"/proc/{child}/ns/user", os.O_RDONLY)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    os.set_inheritable(descriptor, True)
+    return descriptor
+
+
+class MountAttributes(ctypes.Structure):
+    """struct mount_attr of linux/mount.h"""
+
+    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
+
+
+def bind_idmapped(source, target, namespace):
+    """Mounts `source` at `target` with the maps of a user namespace, see mount_setattr(2)."""
+    open_tree, move_mount, mount_setattr = 428, 429, 442
+    clone, empty_path, from_empty_path, idmap = 1 | os.O_CLOEXEC, 0x1000, 4, 0x100000
+    tree = check(libc.syscall(open_tree, -100, source.encode(), clone), "open_tree")
+    try:
+        attributes = MountAttributes(idmap, 0, 0, namespace)
+        size = ctypes.sizeof(attributes)
+        arguments = tree, b"", empty_path, ctypes.byref(attributes), size
+        check(libc.syscall(mount_setattr, *arguments), "mount_setattr")
+        arguments = tree, b"", -100, target.encode(), from_empty_path
+        check(libc.syscall(move_mount, *arguments), "move_mount")
+    finally:
+        os.close(tree)
+
+
+def set_attribute(path, attribute):
+    """Makes an inode immutable ("i"), append-only ("a") or neither (None), see ioctl_iflags(2)."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        buffer = bytearray(8)
+        fcntl.ioctl(descriptor, FS_IOC_GETFLAGS, buffer)
+        flags = int.from_bytes(buffer[:4], "little") & ~sum(ATTRIBUTES.values())
+        flags |= ATTRIBUTES.get(attribute, 0)
+        fcntl.ioctl(descriptor, FS_IOC_SETFLAGS, flags.to_bytes(8, "little"))
+    finally:
+        os.close(descriptor)
+
+
+class Sysctls:
+    """fs.protected_*, which are the whole system's: locked while in use, put back at the end.
+
+    with Sysctls() as sysctls:
+        sysctls.set([1, 0, 2])
+    """
+
+    def __enter__(self):
+        self.files = [open(f"/proc/sys/fs/{name}", "r+") for name in SYSCTLS]
+        fcntl.flock(self.files[0], fcntl.LOCK_EX)
+        self.saved = self.current = [int(file.read()) for file in self.files]
+        return self
+
+    def set(self, values):
+        for file, value, current in zip(self.files, values, self.current):
+            if value != current:
+                file.seek(0)
+                file.write(str(value))
+                file.flush()
+        self.current = list(values)
+
+    def __exit__(self, *_):
+        self.set(self.saved)
+        for file in self.files:
+            file.close()
