@@ -22,7 +22,9 @@ captures_are() {            # captures_are NODE...: these nodes and no other
     [ "$(nodes_that_capture | xargs)" = "$*" ]
 }
 
-section "one camera, four nodes"
+section "one camera, four nodes, beside radio, VBI, SDR and touch"
+drivers vivid node_types=0xe1d3d
+ls -C /dev/video* /dev/vbi* /dev/radio* /dev/swradio* /dev/v4l-touch*
 check "vivid makes four /dev/video*" count_is 4 /dev/video*
 check "one of the four captures video" captures_are /dev/video0
 check "that one gives a frame" captures /dev/video0

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import PermissionKit
 
 /// A file of cases: a header, then one case a line, plain or gzip.
@@ -13,11 +13,17 @@ package struct OracleCorpus {
   package let cases: [OracleCase]
 
   package init(contentsOf path: String) throws {
-    let text = try path.hasSuffix(".gz") ? Self.gunzip(path) : Data(contentsOf: URL(filePath: path))
-    var lines = text.split(separator: UInt8(ascii: "\n"))[...]
+    var lines = try Self.lines(of: path)[...]
     let decoder = JSONDecoder()
     header = try decoder.decode(Header.self, from: lines.popFirst() ?? Data())
     cases = try lines.map { try decoder.decode(OracleCase.self, from: $0) }
+  }
+
+  /// The lines of a file, the header first, whether it is plain or gzip.
+  package static func lines(of path: String) throws -> [Data] {
+    var text = try Data(contentsOf: URL(filePath: path))
+    if text.starts(with: [0x1f, 0x8b]) { text = try gunzip(path) }
+    return text.split(separator: UInt8(ascii: "\n"))
   }
 
   private static func gunzip(_ path: String) throws -> Data {
