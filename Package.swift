@@ -66,6 +66,13 @@ let package = Package(
       path: "Tests/Support/OracleJudge",
       swiftSettings: settings
     ),
+    .target(name: "CReplay", path: "Benchmarks/CReplay"),
+    .executableTarget(
+      name: "benchmarks",
+      dependencies: ["PermissionKit", "OracleCorpus", "CReplay"],
+      path: "Benchmarks/benchmarks",
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "KernelConformanceTests",
       dependencies: ["PermissionKit", "OracleCorpus", "TestSupport", "kernel-asker", "permcheck"],

@@ -117,7 +117,8 @@ struct RepairTests {
     let outcome = try Command.run(
       [
         "python3",
-        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Oracle/oracle.py").path,
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Oracle/oracle.py")
+          .path,
         "--replay", file.path,
         "--asker", Command.products.appending(path: "kernel-asker").path,
       ], environment: ["PYTHONDONTWRITEBYTECODE": "1"])

@@ -83,7 +83,7 @@ public struct MountTable: Hashable, Sendable {
   public subscript(id id: UInt64) -> MountFacts? {
     let prefix = Array("\(id) ".utf8)
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: prefix) {
-      return Self.line(line)
+      if let mount = Self.line(line) { return mount }
     }
     return nil
   }
@@ -91,7 +91,8 @@ public struct MountTable: Hashable, Sendable {
   private static func line(_ bytes: ArraySlice<UInt8>) -> MountFacts? {
     let fields = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard fields.count >= 10, let dash = fields[6...].firstIndex(of: [UInt8(ascii: "-")]),
-      dash + 3 < fields.count, let id = UInt64(String(decoding: fields[0], as: UTF8.self))
+      dash + 3 < fields.count, let id = UInt64(String(decoding: fields[0], as: UTF8.self)),
+      fields[0].elementsEqual(String(id).utf8)
     else { return nil }
     let options = fields[5].split(separator: UInt8(ascii: ","))
     let superblock = String(decoding: unescape(fields[dash + 3]), as: UTF8.self)
