@@ -148,7 +148,7 @@ drivers() {
     settle
 }
 
-# Every scenario begins with the same devices, whichever ran before it.
+# Every scenario begins with one camera and one sound card, whichever ran before it.
 modprobe -r vivid snd-aloop snd-dummy
-modprobe -a vivid snd-aloop snd-dummy
+modprobe -a vivid snd-dummy
 settle

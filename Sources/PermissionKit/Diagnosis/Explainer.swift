@@ -76,8 +76,8 @@ public struct Explainer: Sendable {
   private func explain(
     _ targets: [Target], _ subject: Subject, _ facts: AccessFacts, _ users: UserDatabase
   ) -> Explanation {
-    var judge = ResourceJudge(context: context, users: users, subject: subject, facts: facts)
-    judge.explains = true
+    let judge = ResourceJudge(
+      context: context, users: users, subject: subject, facts: facts, explains: true)
     let reports = targets.map { target in
       ResourceAccessor.report(
         target.name, target.set.resources.map(judge.report) + target.set.absences)

@@ -5,20 +5,32 @@ struct ResourceJudge {
   let subject: Subject
   let facts: AccessFacts
   /// Report the walk as well, also where nothing is refused.
-  var explains = false
+  let explains: Bool
+  private let evaluator: AccessEvaluator
+  private let finder: ReasonFinder
+
+  init(
+    context: AccessContext, users: UserDatabase, subject: Subject, facts: AccessFacts,
+    explains: Bool = false
+  ) {
+    self.context = context
+    self.users = users
+    self.subject = subject
+    self.facts = facts
+    self.explains = explains
+    evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
+    finder = ReasonFinder(users: users, subject: subject, facts: facts)
+  }
 
   func report(_ resource: Resource) -> ResourceReport {
-    let evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
-    let finder = ReasonFinder(users: users, subject: subject, facts: facts)
-    let kind = facts.kind(of: resource.path)
-    let isDirectory = (resource.kind ?? kind) == .directory
+    let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
     let need = context.need ?? resource.need
     let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
 
     var report = ResourceReport(
       path: resource.path, label: resource.label, device: resource.device, need: need,
       status: .notDetermined)
-    if let wrong = wrongKind(resource, evaluator) {
+    if let wrong = wrongKind(resource, decision) {
       report.status = .unavailable
       report.reasons = [wrong]
       return report
@@ -27,7 +39,7 @@ struct ResourceJudge {
       context.system, resource.path, need, isDirectory: isDirectory, method: context.probesAsSelf)
     report.probe = probe
     report.status = ReasonFinder.status(decision, probe)
-    report.decision = described(decision, finder)
+    report.decision = described(decision)
     guard !decision.isGranted || probe?.errno != nil || explains else { return report }
 
     let steps = evaluator.explain(need, resource.path, isDirectory: isDirectory)
@@ -36,7 +48,7 @@ struct ResourceJudge {
     report.reasons = finder.reasons(
       decision, steps: steps, probe: probe, path: resource.path, need: need)
     if report.status != .authorized, context.need == nil, let lesser = resource.lesserNeed,
-      isEnough(lesser, resource, evaluator)
+      isEnough(lesser, resource)
     {
       report.status = .limited
     }
@@ -48,9 +60,8 @@ struct ResourceJudge {
   }
 
   /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
-  private func wrongKind(_ resource: Resource, _ evaluator: AccessEvaluator) -> Reason? {
-    let found = evaluator.decide(.open(.path), path: resource.path)
-    guard found.isGranted, let inode = found.inode, let wanted = resource.kind,
+  private func wrongKind(_ resource: Resource, _ decision: Decision) -> Reason? {
+    guard decision.step == .target, let inode = decision.inode, let wanted = resource.kind,
       facts.inodes[inode].kind != wanted
     else { return nil }
     let names: [InodeFacts.Kind: String] = [
@@ -62,9 +73,7 @@ struct ResourceJudge {
       evidence: [facts.inodes[inode].modeText])
   }
 
-  private func isEnough(
-    _ need: Permissions, _ resource: Resource, _ evaluator: AccessEvaluator
-  ) -> Bool {
+  private func isEnough(_ need: Permissions, _ resource: Resource) -> Bool {
     let isDirectory = resource.kind == .directory
     let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
     let probe = Probe.ask(
@@ -72,7 +81,7 @@ struct ResourceJudge {
     return ReasonFinder.status(decision, probe) == .authorized
   }
 
-  private func described(_ decision: Decision, _ finder: ReasonFinder) -> ResourceDecision {
+  private func described(_ decision: Decision) -> ResourceDecision {
     ResourceDecision(
       verdict: decision.verdict, rule: decision.rule, step: decision.step,
       component: decision.inode.map { facts.path(of: $0) }, basis: finder.basis(decision))

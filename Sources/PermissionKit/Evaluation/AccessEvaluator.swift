@@ -5,18 +5,16 @@
 /// No system call is made.
 public struct AccessEvaluator: Sendable {
   /// What was read, of any number of paths.
-  public let facts: AccessFacts
+  public var facts: AccessFacts { basis.facts }
   /// Who asks, in the view of ids that the facts are in.
   public let credentials: Credentials
 
-  /// By index of the mount, worked out once.
-  let traits: [Procedure.MountTraits]
+  let basis: Procedure.Basis
 
   /// Makes an evaluator for one subject; every index in the facts must be valid.
   public init(facts: AccessFacts, credentials: Credentials) {
-    self.facts = facts
     self.credentials = credentials
-    traits = facts.mounts.map(Procedure.MountTraits.init)
+    basis = Procedure.Basis(facts)
   }
 
   /// Decides `question` about `path`.
@@ -63,8 +61,20 @@ public struct WalkStep: Hashable, Sendable {
 
 /// The state of one decision.
 struct Procedure {
-  let facts: AccessFacts
-  let traits: [MountTraits]
+  /// The facts, and what follows from them for every question; shared by reference, for a decision
+  /// takes less time than copying them.
+  final class Basis: Sendable {
+    let facts: AccessFacts
+    /// By index of the mount.
+    let traits: [MountTraits]
+
+    init(_ facts: AccessFacts) {
+      self.facts = facts
+      traits = facts.mounts.map(MountTraits.init)
+    }
+  }
+
+  let basis: Basis
   let path: PathBytes
   var subject: Credentials
 
@@ -112,11 +122,13 @@ struct Procedure {
   }
 
   init(_ evaluator: AccessEvaluator, _ path: PathBytes) {
-    facts = evaluator.facts
-    traits = evaluator.traits
+    basis = evaluator.basis
     subject = evaluator.credentials
     self.path = path
   }
+
+  var facts: AccessFacts { _read { yield basis.facts } }
+  var traits: [MountTraits] { _read { yield basis.traits } }
 
   mutating func run(_ question: AccessQuestion) -> Decision {
     do throws(Stop) {

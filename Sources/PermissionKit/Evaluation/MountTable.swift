@@ -82,8 +82,13 @@ public struct MountTable: Hashable, Sendable {
   /// The mount with this id; nil when the file has none.
   public subscript(id id: UInt64) -> MountFacts? {
     let prefix = Array("\(id) ".utf8)
-    for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: prefix) {
-      if let mount = Self.line(line) { return mount }
+    var start = 0
+    while start < bytes.count {
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+      if bytes[start..<end].starts(with: prefix), let mount = Self.line(bytes[start..<end]) {
+        return mount
+      }
+      start = end + 1
     }
     return nil
   }

@@ -182,7 +182,7 @@ extension System {
     defer { close(file) }
     var bytes: [UInt8] = []
     while true {
-      let part = try read(file, 1 << 16)
+      let part = try read(file, 1 << 13)
       if part.isEmpty { return bytes }
       bytes += part
       if bytes.count > limit { throw .EFBIG }

@@ -27,7 +27,6 @@ holder_is() {
     echo ' is not None'
 }
 
-modprobe -r snd-aloop snd-dummy
 drivers snd-dummy pcm_substreams=1
 drivers vivid n_devs=2
 

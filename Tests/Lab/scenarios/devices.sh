@@ -39,15 +39,16 @@ says "a user without access sees the same camera" 'paths("camera") == ["/dev/vid
 says "and its name" '"vivid" in resource("/dev/video0").label'
 
 section "microphones"
+drivers snd-aloop
 ask mic
 says "every capture PCM, with the control node of its card" \
     'set(paths("microphone")) == {"/dev/snd/controlC0", "/dev/snd/controlC1",
-     "/dev/snd/pcmC0D0c", "/dev/snd/pcmC0D1c", "/dev/snd/pcmC1D0c"}'
+     "/dev/snd/pcmC0D0c", "/dev/snd/pcmC1D0c", "/dev/snd/pcmC1D1c"}'
 says "no playback PCM" 'not [p for p in paths("microphone") if p.endswith("p")]'
-says "a microphone bears its card's name" '"Dummy" in resource("/dev/snd/pcmC1D0c").label'
+says "a microphone bears its card's name" '"Dummy" in resource("/dev/snd/pcmC0D0c").label and "Loopback" in resource("/dev/snd/pcmC1D0c").label'
 says "root may use them" 'status("microphone") == "authorized" and exits(0)'
-check "and records with Loopback" records /dev/snd/pcmC0D0c
-check "and records with Dummy" records /dev/snd/pcmC1D0c
+check "and records with Dummy" records /dev/snd/pcmC0D0c
+check "and records with Loopback" records /dev/snd/pcmC1D0c
 
 section "two cameras"
 drivers vivid n_devs=2

@@ -33,9 +33,6 @@ plain() {                   # as udev made them
     chmod 660 "$camera" "$pcm" "$control"
 }
 
-modprobe -r snd-aloop snd-dummy
-drivers snd-dummy                       # card 0 now
-
 section "as udev makes the nodes"
 plain
 judge plain root tester member other
