@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A /proc that cannot be read: nothing is guessed, and nothing else goes wrong.
+@Suite(.enabled(if: Kernel.canAsk, "mounting and taking on other ids wants root"))
+struct BadProcTests {
+  /// Ways to spoil /proc, run by a shell in a mount namespace of its own before permcheck.
+  static let spoilers = [
+    "empty": "mount -t tmpfs none /proc",
+    "closed": "mount -t tmpfs -o mode=700 none /proc",
+    "no mounts": "mount -t tmpfs none /mnt && : >/mnt/n && chmod 0 /mnt/n"
+      + " && mount --bind /mnt/n /proc/$$/mountinfo",
+    "no facts of self": "mount -t tmpfs none /mnt && : >/mnt/n && chmod 0 /mnt/n"
+      + " && for f in mountinfo status uid_map gid_map; do"
+      + " mount --bind /mnt/n /proc/$$/$f || exit 99; done",
+  ]
+
+  func permcheck(_ arguments: [String], _ spoiler: String, home: Tree) throws -> Outcome {
+    let spoil = try #require(Self.spoilers[spoiler])
+    let drop = "setpriv --reuid 54321 --regid 54321 --groups 54400 --inh-caps=-all"
+    let script = "\(spoil) || exit 98; exec \(drop) \"$0\" \"$@\""
+    return try Command.run(
+      ["unshare", "--mount", "sh", "-c", script, Command.permcheck] + arguments,
+      environment: home.homeEnvironment)
+  }
+
+  func tree() throws -> Tree {
+    let tree = try Tree()
+    try tree.home()
+    try tree.device("yes", mode: 0o666)
+    try tree.device("no", mode: 0o600)
+    try tree.camera(0, mode: 0o600)
+    return tree
+  }
+
+  @Test(arguments: spoilers.keys.sorted()) func refusedStaysRefused(_ spoiler: String) throws {
+    let tree = try tree()
+    let node = tree.path("no")
+    for more in [[], ["--probe", "none"], ["--probe", "access"], ["--user", "daemon"]] {
+      try permcheck(["camera=\(node)"] + more, spoiler, home: tree).expectRefusal([1, 2])
+    }
+    try permcheck(["camera", "--root", tree.root], spoiler, home: tree).expectRefusal([1, 2])
+  }
+
+  /// Without the mounts nobody knows whether the node lies on a nodev mount.
+  @Test(arguments: spoilers.keys.sorted()) func predictionIsNotGuessed(_ spoiler: String) throws {
+    let tree = try tree()
+    for more in [["--probe", "none"], ["--user", "daemon"], ["--uid", "9", "--gid", "9"]] {
+      let outcome = try permcheck(["camera=\(tree.path("yes"))"] + more, spoiler, home: tree)
+      outcome.expectRefusal([2])
+    }
+    let photos = try permcheck(["photos", "--probe", "none"], spoiler, home: tree)
+    photos.expectRefusal([2])
+  }
+
+  /// What the kernel itself has granted just now may be called so.
+  @Test(arguments: spoilers.keys.sorted()) func probeIsBelieved(_ spoiler: String) throws {
+    let tree = try tree()
+    #expect(try Kernel.open(tree.path("yes"), O_RDWR, as: stranger) == 0)
+    let outcome = try permcheck(["camera=\(tree.path("yes"))", "--json"], spoiler, home: tree)
+    #expect([0, 2].contains(outcome.status), Comment(rawValue: outcome.errors))
+    let resource = try #require(try outcome.report().resources.first)
+    if resource.status == "authorized" {
+      let probe = try #require(resource.probe)
+      #expect(probe.method == "open" && probe.errno == nil)
+    }
+  }
+
+  @Test(arguments: spoilers.keys.sorted()) func usageErrorStaysOne(_ spoiler: String) throws {
+    let tree = try tree()
+    let wrong = try permcheck(["camra"], spoiler, home: tree)
+    wrong.expectRefusal([64])
+    #expect(wrong.errors.contains("camra"))
+    let version = try permcheck(["--version"], spoiler, home: tree)
+    #expect(version.status == 0)
+  }
+
+  /// Proves that a spoiler spoils, or the other tests would count for nothing.
+  @Test(arguments: spoilers.keys.sorted()) func spoilerSpoils(_ spoiler: String) throws {
+    let spoil = try #require(Self.spoilers[spoiler])
+    let drop = "setpriv --reuid 54321 --regid 54321 --clear-groups --inh-caps=-all"
+    let outcome = try Command.run([
+      "unshare", "--mount", "sh", "-c", "\(spoil) && exec \(drop) cat /proc/self/mountinfo",
+    ])
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+  }
+}
