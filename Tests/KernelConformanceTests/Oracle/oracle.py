@@ -138,8 +138,11 @@ class Oracle:
         device = os.makedev(*map(int, numbers)) if numbers else 0
         os.mknod(path, 0o600 | kinds[letter], device)
 
-    def line(self, start, case):
-        """The case as kernel-asker wants it, see Tests/Support/KernelAsker/main.c."""
+    def line(self, start, case, source=None):
+        """The case as kernel-asker wants it, see Tests/Support/KernelAsker/main.c.
+
+        What it created is unlinked below `source`, where an idmapped mount cannot refuse it to root.
+        """
         subject = case["sub"]
         effective = capability_mask(subject["caps"])
         permitted = capability_mask(subject.get("capP", [])) | effective
@@ -158,7 +161,7 @@ class Oracle:
             "%x" % permitted,
             str(self.namespace(subject["userns"]) if "userns" in subject else -1),
             landlock,
-            case.get("clean", "-"),
+            f"{source or start}/{case['clean']}" if "clean" in case else "-",
         ]
         return "\t".join(fields + [asker_question(token) for token in case["q"]]) + "\n"
 
@@ -187,7 +190,11 @@ class Oracle:
                 kernel.mount("none", base, flags=kernel.MS_REMOUNT | kernel.MS_RDONLY)
             sysctls.set(env.get("sysctl", [0, 0, 0]))
             group = self.device_cgroup(env["devcg"], number) if "devcg" in env else None
-            lines = [self.line(f"{view}/{index}", case) for index, case in enumerate(cases)]
+            below = view if "ovl" in env else source
+            lines = [
+                self.line(f"{view}/{index}", case, f"{below}/{index}")
+                for index, case in enumerate(cases)
+            ]
             for case, errnos in zip(cases, self.ask(lines, group), strict=True):
                 case["answer"] = dict(zip(case["q"], errnos, strict=True))
         finally:
