@@ -80,4 +80,12 @@ public struct IDMapping: Hashable, Sendable, Codable {
     self.users = users
     self.groups = groups
   }
+
+  /// The same for ids that are mapped already: it has those that can be seen, each for itself.
+  var ofSeenIDs: IDMapping {
+    func seen(_ map: IDMap) -> IDMap {
+      IDMap(map.ranges.map { .init(inside: $0.outside, outside: $0.outside, count: $0.count) })
+    }
+    return IDMapping(users: seen(users), groups: seen(groups))
+  }
 }

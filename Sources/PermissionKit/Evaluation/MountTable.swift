@@ -27,6 +27,8 @@ public struct MountFacts: Hashable, Sendable, Codable {
   /// The superblock itself is read-only: EROFS comes before the permission bits.
   public var superblockIsReadOnly: Bool
   /// Ids on disk (`inside`) stand for these (`outside`), see mount_setattr(2), MOUNT_ATTR_IDMAP.
+  ///
+  /// Facts read through the mount have the latter already: then both are these.
   public var idMapping: IDMapping?
   /// The mount is idmapped, but with which maps could not be read.
   public var idMappingIsUnreadable = false

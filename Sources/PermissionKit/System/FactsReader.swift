@@ -260,7 +260,8 @@ public struct FactsReader: ~Copyable {
       mount = known
     }
     if mount.idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
-      mount.idMapping = mapping
+      // statx and getxattr show ids as the mount maps them: what it does not map is left to tell.
+      mount.idMapping = mapping.ofSeenIDs
       mount.idMappingIsUnreadable = false
     }
     facts.mounts.append(mount)

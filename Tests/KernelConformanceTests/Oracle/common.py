@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-CAPABILITIES = {"DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3}
+CAPABILITIES = {"DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "SYS_PTRACE": 19}
 LANDLOCK = {
     "EXECUTE": 1 << 0,
     "WRITE_FILE": 1 << 1,
@@ -26,7 +26,7 @@ def three(value):
 
 
 # ACLs are "u::7,u:1002:4,g::5,g:2001:6,m::7,o::0", in the order in which they are stored. The
-# extended attribute is the header 2 and (tag, permissions, id) of each, see linux/posix_acl_xattr.h.
+# extended attribute is a 2 and (tag, permissions, id) of each, see linux/posix_acl_xattr.h.
 ACL_TAGS = {("u", True): 1, ("u", False): 2, ("g", True): 4, ("g", False): 8}
 ACL_TAGS |= {("m", True): 16, ("o", True): 32}
 ACL_NAMES = {tag: letter for (letter, _), tag in ACL_TAGS.items()}

@@ -105,6 +105,42 @@ def set_attribute(path, attribute):
         os.close(descriptor)
 
 
+class Capabilities(ctypes.Structure):
+    """struct __user_cap_header_struct and two __user_cap_data_struct of linux/capability.h"""
+
+    VERSION_3 = 0x20080522
+    _fields_ = [(name, ctypes.c_uint32) for name in ("version", "pid")]
+    _fields_ += [(name, ctypes.c_uint32 * 3) for name in ("low", "high")]
+
+
+def set_capabilities(effective, permitted):
+    values = Capabilities(Capabilities.VERSION_3, 0)
+    values.low[0], values.low[1] = effective & 0xFFFFFFFF, permitted & 0xFFFFFFFF
+    values.high[0], values.high[1] = effective >> 32, permitted >> 32
+    data = ctypes.addressof(values) + Capabilities.low.offset
+    check(libc.capset(ctypes.byref(values), ctypes.c_void_p(data)), "capset")
+
+
+def take_on(uids, gids, groups, capabilities, namespace=None):
+    """Gives this process other credentials for good; ids are real, effective and file system's.
+
+    The steps are kernel-asker's, see Tests/Support/KernelAsker/main.c.
+    """
+    with open("/proc/self/status") as status:
+        permitted = next(int(line.split()[1], 16) for line in status if line.startswith("CapPrm"))
+    os.setgroups(groups)
+    os.setresgid(gids[0], gids[1], gids[1])
+    check(libc.prctl(8, 1, 0, 0, 0), "PR_SET_KEEPCAPS")
+    os.setresuid(uids[0], uids[1], uids[1])
+    set_capabilities(permitted, permitted)
+    libc.setfsgid(gids[2])
+    libc.setfsuid(uids[2])
+    set_capabilities(permitted, permitted)
+    if namespace is not None:
+        check(libc.setns(namespace, CLONE_NEWUSER), "setns")
+    set_capabilities(capabilities, capabilities)
+
+
 class Sysctls:
     """fs.protected_*, which are the whole system's: locked while in use, put back at the end.
 

@@ -34,10 +34,8 @@ MKFS = {
     "xfs": ["mkfs.xfs", "-q", "-f"],
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
-EVERYTHING = {"uid": 0, "gid": 0, "groups": [], "caps": []}
-FILE = ["t", "f", "755", 0, 0, None, None]
-TRIAL = {"cls": "trial", "env": {"fs": "tmpfs"}, "sub": EVERYTHING, "path": "t", "q": ["o:r"]}
-TRIAL["tree"] = [[".", "d", "755", 0, 0, None, None], FILE]
+ROOT = {"uid": 0, "gid": 0, "groups": [], "caps": []}
+FOLDER, FILE = [[name, kind, "755", 0, 0, None, None] for name, kind in ((".", "d"), ("t", "f"))]
 
 
 def batches(cases, size=2000):
@@ -74,11 +72,12 @@ class Oracle:
                 print(f"oracle: {error}", file=sys.stderr)
         os.rmdir(self.directory)
 
-    def base(self, name):
-        """Where a file system of this type is mounted."""
-        if name in self.bases:
-            return self.bases[name]
-        base = os.path.join(self.directory, name)
+    def base(self, name, label=None):
+        """Where a file system of this type is mounted; another one for each label."""
+        label = label or name
+        if label in self.bases:
+            return self.bases[label]
+        base = os.path.join(self.directory, label)
         os.mkdir(base, 0o755)
         if name == "tmpfs":
             kernel.mount("tmpfs", base, "tmpfs", data="mode=755,nr_inodes=0,size=2g")
@@ -89,7 +88,7 @@ class Oracle:
             for command in (MKFS[name] + [image], ["mount", "-o", "loop", image, base]):
                 subprocess.run(command, check=True, capture_output=True)
             os.chmod(base, 0o755)
-        self.bases[name] = base
+        self.bases[label] = base
         return base
 
     def namespace(self, maps):
@@ -138,8 +137,11 @@ class Oracle:
         device = os.makedev(*map(int, numbers)) if numbers else 0
         os.mknod(path, 0o600 | kinds[letter], device)
 
-    def line(self, start, case):
-        """The case as kernel-asker wants it, see Tests/Support/KernelAsker/main.c."""
+    def line(self, start, case, source=None):
+        """The case as kernel-asker wants it, see Tests/Support/KernelAsker/main.c.
+
+        What it creates is unlinked below `source`: an idmapped mount could refuse it to root.
+        """
         subject = case["sub"]
         effective = capability_mask(subject["caps"])
         permitted = capability_mask(subject.get("capP", [])) | effective
@@ -158,7 +160,7 @@ class Oracle:
             "%x" % permitted,
             str(self.namespace(subject["userns"]) if "userns" in subject else -1),
             landlock,
-            case.get("clean", "-"),
+            f"{source or start}/{case['clean']}" if "clean" in case else "-",
         ]
         return "\t".join(fields + [asker_question(token) for token in case["q"]]) + "\n"
 
@@ -187,7 +189,11 @@ class Oracle:
                 kernel.mount("none", base, flags=kernel.MS_REMOUNT | kernel.MS_RDONLY)
             sysctls.set(env.get("sysctl", [0, 0, 0]))
             group = self.device_cgroup(env["devcg"], number) if "devcg" in env else None
-            lines = [self.line(f"{view}/{index}", case) for index, case in enumerate(cases)]
+            below = view if "ovl" in env else source
+            lines = [
+                self.line(f"{view}/{index}", case, f"{below}/{index}")
+                for index, case in enumerate(cases)
+            ]
             for case, errnos in zip(cases, self.ask(lines, group), strict=True):
                 case["answer"] = dict(zip(case["q"], errnos, strict=True))
         finally:
@@ -231,8 +237,8 @@ class Oracle:
                 file.write(rule)
         return group
 
-    def ask(self, lines, group=None):
-        """The errnos that kernel-asker answers to each line."""
+    def ask(self, lines, group=None, descriptors=()):
+        """The errnos that kernel-asker, in a cgroup and with descriptors, answers to each line."""
 
         def join():
             if group:
@@ -245,7 +251,7 @@ class Oracle:
             stdout=subprocess.PIPE,
             check=True,
             preexec_fn=join,
-            pass_fds=list(self.namespaces.values()),
+            pass_fds=[*self.namespaces.values(), *descriptors],
         )
         answers = [list(map(int, line.split())) for line in outcome.stdout.splitlines()]
         if any(HARNESS_FAILURE in errnos for errnos in answers):
@@ -262,11 +268,8 @@ class Oracle:
 
     def trial(self, env=None, sub=None, questions=("o:r",), tree=None):
         """The answers to a small case, or why it cannot be asked here."""
-        case = json.loads(json.dumps(TRIAL))
-        case["env"] |= env or {}
-        case["sub"] |= sub or {}
-        case["q"] = list(questions)
-        case["tree"] += tree or []
+        case = {"env": {"fs": "tmpfs"} | (env or {}), "sub": ROOT | (sub or {}), "q": questions}
+        case["tree"] = [list(node) for node in [FOLDER, FILE, *(tree or [])]]
         case["path"] = case["tree"][-1][0]
         try:
             self.answer_all([case])
