@@ -72,7 +72,8 @@ public final class FakeSystem: System {
       let names = path.bytes.split(separator: UInt8(ascii: "/")).map { PathBytes(Array($0)) }
       var directory = 0
       for name in names.dropLast() {
-        directory = Self.child(name, of: directory, &state.facts)
+        directory =
+          Self.child(name, of: directory, &state.facts)
           ?? Self.insert(
             InodeFacts(kind: .directory, mode: 0o755, uid: 0, gid: 0), name, directory,
             &state.facts)
@@ -193,6 +194,7 @@ public final class FakeSystem: System {
 // MARK: - System
 
 extension FakeSystem {
+  /// See `System.openat`; the answer comes from the tree in memory.
   public func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor {
@@ -233,10 +235,12 @@ extension FakeSystem {
     return Descriptor(rawValue: number)
   }
 
+  /// See `System.close`; the answer comes from the tree in memory.
   public func close(_ descriptor: Descriptor) {
     state.withLock { $0.files[descriptor.rawValue] = nil }
   }
 
+  /// See `System.read`; the answer comes from the tree in memory.
   public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
     try call("read") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -246,6 +250,7 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.write`; the answer comes from the tree in memory.
   public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
     try call("write") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -258,6 +263,7 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.mkdirat`; the answer comes from the tree in memory.
   public func mkdirat(
     _ directory: Descriptor, _ path: PathBytes, mode: UInt16
   ) throws(Errno) {
@@ -273,6 +279,7 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.statx`; the answer comes from the tree in memory.
   public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     try call("statx") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -288,6 +295,7 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.readlinkat`; the answer comes from the tree in memory.
   public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
     try call("readlinkat") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue],
@@ -297,6 +305,7 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.getxattr`; the answer comes from the tree in memory.
   public func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8] {
     try call("getxattr") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -305,14 +314,17 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.statmount`; the answer comes from the tree in memory.
   public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     try call("statmount") { _ throws(Errno) in nil }
   }
 
+  /// See `System.fstatfs`; the answer comes from the tree in memory.
   public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts {
     try call("fstatfs") { state throws(Errno) in state.facts.mounts[0] }
   }
 
+  /// See `System.getdents`; the answer comes from the tree in memory.
   public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     try call("getdents") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -320,6 +332,7 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.faccessat2`; the answer comes from the tree in memory.
   public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     try call("faccessat2") { state throws(Errno) in
       let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
@@ -328,6 +341,7 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.querycap`; the answer comes from the tree in memory.
   public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
     try call("querycap") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -336,42 +350,53 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.credentials`; the answer comes from the tree in memory.
   public func credentials() throws(Errno) -> Credentials {
     try call("credentials") { state throws(Errno) in state.credentials }
   }
 
+  /// See `System.getpid`; the answer comes from the tree in memory.
   public func getpid() -> Int32 { 4242 }
 
+  /// See `System.getenv`; the answer comes from the tree in memory.
   public func getenv(_ name: String) -> PathBytes? {
     state.withLock { $0.environment[name] }
   }
 
+  /// See `System.getcwd`; the answer comes from the tree in memory.
   public func getcwd() throws(Errno) -> PathBytes {
     try call("getcwd") { _ throws(Errno) in "/" }
   }
 
+  /// See `System.isatty`; the answer comes from the tree in memory.
   public func isatty(_ descriptor: Descriptor) -> Bool { false }
 
+  /// See `System.columns`; the answer comes from the tree in memory.
   public func columns(_ descriptor: Descriptor) -> Int? { nil }
 
+  /// See `System.getpwnam`; the answer comes from the tree in memory.
   public func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
     try call("getpwnam") { state throws(Errno) in state.users.first { $0.name == name } }
   }
 
+  /// See `System.getpwuid`; the answer comes from the tree in memory.
   public func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try call("getpwuid") { state throws(Errno) in state.users.first { $0.uid == uid } }
   }
 
+  /// See `System.getgrouplist`; the answer comes from the tree in memory.
   public func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
     try call("getgrouplist") { state throws(Errno) in
       [user.gid] + (state.members[user.name] ?? [])
     }
   }
 
+  /// See `System.getgrgid`; the answer comes from the tree in memory.
   public func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try call("getgrgid") { state throws(Errno) in state.groups[gid] }
   }
 
+  /// See `System.realtime`; the answer comes from the tree in memory.
   public func realtime() -> Int64 {
     state.withLock {
       $0.time += 1
@@ -379,5 +404,6 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.monotonic`; the answer comes from the tree in memory.
   public func monotonic() -> Int64 { realtime() }
 }

@@ -4,7 +4,7 @@ import PermissionKit
 import TestSupport
 import Testing
 
-/// Is the rule that a refusal names really the one that decides?
+/// Shows that the rule which a refusal names is the one that decides.
 ///
 /// Grants the missing bits in just the field that the rule names, nothing else, and asks again,
 /// until access is granted or something else refuses. The rule must move on at every step, and the

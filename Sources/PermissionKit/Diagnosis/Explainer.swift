@@ -2,9 +2,12 @@
 public struct Explainer: Sendable {
   /// What to explain: the resources of an accessor, or a bare path.
   public struct Target: Hashable, Sendable {
+    /// The accessor's name; `path` for a bare path.
     public var name: String
+    /// What is judged, and what was looked for in vain.
     public var set: ResourceSet
 
+    /// Makes one of its parts.
     public init(name: String, set: ResourceSet) {
       self.name = name
       self.set = set
@@ -30,14 +33,19 @@ public struct Explainer: Sendable {
 
   /// The explanation, with all that it was made on.
   public struct Explanation: Hashable, Sendable {
+    /// On whose behalf it was judged.
     public var subject: Subject
+    /// All that was read.
     public var facts: AccessFacts
+    /// What was asked, in order.
     public var targets: [Target]
+    /// What was found out, a report for each target.
     public var reports: [AccessReport]
   }
 
   private let context: AccessContext
 
+  /// Makes one that explains in a context.
   public init(_ context: AccessContext) { self.context = context }
 
   /// Reads the facts about every resource of `targets`, decides and explains.

@@ -4,12 +4,15 @@ public struct WalkedComponent: Hashable, Sendable {
   public var name: PathBytes
   /// The file type, mode, ids and ACL; nil when it was not reached or is not there.
   public var facts: InodeFacts?
-  /// Names of owner and group.
+  /// The owner's name, or its number.
   public var owner: String
+  /// The owning group's name, or its number.
   public var group: String
   /// What was asked of it; nil when nothing was.
   public var need: Permissions?
+  /// What this component answered; nil when nothing was asked.
   public var verdict: Decision.Verdict?
+  /// The rule by which it did.
   public var rule: Rule?
   /// The bits or entry that decided here, for people: `group r-x`.
   public var basis: String
@@ -61,7 +64,8 @@ struct WalkExplainer {
         }
       case .permission(let inode, let need, let verdict, let rule):
         // A directory is asked again when the walk comes back to it from a link.
-        guard let index = inodes.lastIndex(of: inode), walk[index].need?.isSuperset(of: need) != true
+        guard let index = inodes.lastIndex(of: inode),
+          walk[index].need?.isSuperset(of: need) != true
         else { continue }
         walk[index].need = need
         walk[index].verdict = verdict

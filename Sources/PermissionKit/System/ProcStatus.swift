@@ -1,5 +1,6 @@
 /// The credentials of a process as /proc/PID/status has them, see proc_pid_status(5).
 public struct ProcStatus: Hashable, Sendable {
+  /// The ids, groups and capabilities, in the reader's view.
   public var credentials: Credentials
   /// NoNewPrivs: the process can gain no privileges by execve(2).
   public var noNewPrivileges: Bool
@@ -11,7 +12,8 @@ public struct ProcStatus: Hashable, Sendable {
     var fields: [String: [Substring]] = [:]
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
       guard let colon = line.firstIndex(of: ":") else { continue }
-      fields[String(line[..<colon])] = line[line.index(after: colon)...].split { $0 == "\t" || $0 == " " }
+      let value = line[line.index(after: colon)...]
+      fields[String(line[..<colon])] = value.split { $0 == "\t" || $0 == " " }
     }
     func ids(_ name: String) -> Credentials.IDs? {
       // Real, effective, saved, file system.

@@ -9,11 +9,13 @@ struct Evaluate: ParsableCommand {
       EXAMPLES
         permcheck explain camera --json > facts.json
         permcheck evaluate facts.json
-        permcheck evaluate facts.json --user-facts other.json    for the subject of another document
+        permcheck evaluate facts.json --user-facts other.json   for another subject
         permcheck explain camera --json | permcheck evaluate -
       """)
 
-  @Argument(help: ArgumentHelp("What permcheck explain --json printed; - is standard input.", valueName: "facts"))
+  @Argument(
+    help: ArgumentHelp(
+      "What permcheck explain --json printed; - is standard input.", valueName: "facts"))
   var file: PathBytes
 
   @Option(help: ArgumentHelp("Judge for the subject of this document instead.", valueName: "facts"))

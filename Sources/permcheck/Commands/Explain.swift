@@ -14,7 +14,8 @@ struct Explain: ParsableCommand {
         permcheck explain /srv --json > facts.json     see permcheck evaluate
       """)
 
-  @Argument(help: ArgumentHelp("Accessors (camera, mic=PATH, …) and paths.", valueName: "name|path"))
+  @Argument(
+    help: ArgumentHelp("Accessors (camera, mic=PATH, …) and paths.", valueName: "name|path"))
   var names: [PathBytes]
 
   @Flag(help: "Every resource must be usable, not just one.")

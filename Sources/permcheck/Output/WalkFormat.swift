@@ -18,7 +18,8 @@ struct WalkFormat {
 
   private func absence(_ report: AccessReport, _ resource: ResourceReport) -> String {
     let reasons = resource.reasons.map { "  " + Sanitizer.clean($0.message) + "\n" }.joined()
-    return "\(style.bold(Sanitizer.clean(report.accessor)))   \(resource.status.rawValue)\n" + reasons
+    return "\(style.bold(Sanitizer.clean(report.accessor)))   \(resource.status.rawValue)\n"
+      + reasons
   }
 
   private func tree(_ resource: ResourceReport) -> String {
@@ -31,7 +32,8 @@ struct WalkFormat {
     }
     for reason in resource.reasons { text += "why: \(Sanitizer.clean(reason.message))\n" }
     if let probe = resource.probe {
-      text += "asked: \(probe.method.rawValue) \(probe.errno.map { "fails (\($0))" } ?? "succeeds")\n"
+      text +=
+        "asked: \(probe.method.rawValue) \(probe.errno.map { "fails (\($0))" } ?? "succeeds")\n"
     }
     for remedy in resource.remedies {
       let command = remedy.command.map(shellQuoted).joined(separator: " ")

@@ -1,8 +1,9 @@
 import Foundation
-@testable import PermissionKit
 import PermissionKitTesting
 import TestSupport
 import Testing
+
+@testable import PermissionKit
 
 @Suite struct AnalyticsTests {
   static func event(_ accessor: String = "camera") -> AccessEvent {
@@ -73,7 +74,8 @@ import Testing
   }
 
   @Test func foreignLinesDoNotCount() {
-    let lines = Self.event().line + Array("nonsense\n{\"v\":2}\n".utf8) + Self.event().line.dropLast(9)
+    let lines =
+      Self.event().line + Array("nonsense\n{\"v\":2}\n".utf8) + Self.event().line.dropLast(9)
     let (events, unreadable) = AccessEvent.events(inLines: lines)
     #expect(events.count == 1)
     #expect(unreadable == 3)

@@ -1,5 +1,6 @@
-@testable import PermissionKit
 import Testing
+
+@testable import PermissionKit
 
 @Suite struct ParserTests {
   @Test(arguments: [
