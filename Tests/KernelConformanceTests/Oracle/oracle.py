@@ -78,7 +78,7 @@ class Oracle:
         if label in self.bases:
             return self.bases[label]
         base = os.path.join(self.directory, label)
-        os.mkdir(base, 0o755)
+        os.makedirs(base, 0o755, exist_ok=True)
         if name == "tmpfs":
             kernel.mount("tmpfs", base, "tmpfs", data="mode=755,nr_inodes=0,size=2g")
         else:
