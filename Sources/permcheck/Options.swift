@@ -84,6 +84,10 @@ struct SubjectOptions: ParsableArguments {
     if let need, wanted == nil {
       throw ValidationError("--need \(need.text): expected letters of r, w and x")
     }
+    if [uid, gid].contains(UInt32.max) {
+      // setuid(2) and its kin take -1 for "leave it as it is".
+      throw ValidationError("4294967295 is no id that a process can have")
+    }
     if groups != nil, supplementary == nil {
       throw ValidationError("--groups: expected numbers, by commas")
     }
@@ -94,8 +98,9 @@ struct SubjectOptions: ParsableArguments {
   }
 
   private var supplementary: [UInt32]? {
-    let parts = (groups ?? "").split(separator: ",")
-    let numbers = parts.compactMap { UInt32($0) }
+    let parts = (groups ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    if parts == [""] { return [] }
+    let numbers = parts.compactMap { UInt32($0) }.filter { $0 != .max }
     return numbers.count == parts.count ? numbers : nil
   }
 
@@ -113,6 +118,7 @@ struct SubjectOptions: ParsableArguments {
 
   private func absoluteRoot(_ system: any System) throws -> PathBytes {
     do throws(Errno) {
+      if root.isEmpty { throw .ENOENT }
       let path = root.isAbsolute ? root : try system.getcwd().appending(root)
       guard try system.kind(of: path) == .directory else { throw .ENOTDIR }
       return path

@@ -46,16 +46,7 @@ struct Permcheck: ParsableCommand {
   }
 
   private static var arguments: [String] {
-    (1..<max(1, Int(CommandLine.argc))).compactMap { index -> String? in
-      guard let argument = unsafe CommandLine.unsafeArgv[index] else { return nil }
-      var bytes: [UInt8] = []
-      var position = 0
-      while unsafe argument[position] != 0 {
-        bytes.append(UInt8(bitPattern: unsafe argument[position]))
-        position += 1
-      }
-      return PathBytes(bytes).description
-    }
+    LinuxSystem.arguments.dropFirst().map(\.description)
   }
 
   /// Ends the run: an error is one line on standard error, help is not an error.

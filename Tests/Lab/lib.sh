@@ -148,7 +148,9 @@ drivers() {
     settle
 }
 
-# Every scenario begins with one camera and one sound card, whichever ran before it.
-modprobe -r vivid snd-aloop snd-dummy
-modprobe -a vivid snd-dummy
-settle
+# A scenario with devices begins with one camera and one sound card, whichever ran before it.
+grep -qx '# devices: none' "scenarios/$SCENARIO.sh" || {
+    modprobe -r vivid snd-aloop snd-dummy
+    modprobe -a vivid snd-dummy
+    settle
+}

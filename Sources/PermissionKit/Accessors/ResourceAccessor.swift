@@ -27,7 +27,8 @@ open class ResourceAccessor: PermissionAccessor {
     var reports = set.absences
     if !set.resources.isEmpty {
       do throws(Errno) {
-        var reader = try FactsReader(context.system, process: subject.process)
+        var reader = try FactsReader(
+          context.system, process: subject.process, isSubject: subject.source == .current)
         for resource in set.resources { reader.read(resource.path) }
         let judge = ResourceJudge(
           context: context, users: users, subject: subject, facts: reader.finish())

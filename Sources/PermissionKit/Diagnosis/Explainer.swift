@@ -58,7 +58,8 @@ public struct Explainer: Sendable {
     let subject = if let given = context.subject { given } else { try users.currentSubject() }
     let facts: AccessFacts
     do throws(Errno) {
-      var reader = try FactsReader(context.system, process: subject.process)
+      var reader = try FactsReader(
+        context.system, process: subject.process, isSubject: subject.source == .current)
       for target in targets {
         for resource in target.set.resources { reader.read(resource.path) }
       }

@@ -142,6 +142,10 @@ struct ReasonFinder {
         .networkFS, .proven,
         "\(place) is on \(decision.inode.map { facts.mounts[facts.inodes[$0].mount].fileSystem } ?? "a network file system"), where a server has the last word",
         evidence: [])
+    case .fileSystemRules:
+      return Reason(
+        .unreadableFacts, .proven,
+        "mode and ACL grant \(place), but files of /proc have rules of their own", evidence: [])
     default:
       return Reason(
         .unreadableFacts, .proven,

@@ -111,12 +111,15 @@ struct Procedure {
     let authority: MountFacts.Authority
     /// SB_I_NODEV: the superblock has no devices, whatever the mount says.
     let hasNoDevices: Bool
+    /// proc decides on its files by rules of their own: /proc/sys, ptrace access, hidepid.
+    let hasOwnRules: Bool
     /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which sysfs alone sets.
     let checksModeAtOpen: Bool
 
     init(_ mount: MountFacts) {
       authority = mount.authority
       hasNoDevices = mount.fileSystem == "proc" || mount.fileSystem == "sysfs"
+      hasOwnRules = mount.fileSystem == "proc"
       checksModeAtOpen = mount.fileSystem == "sysfs"
     }
   }
@@ -144,6 +147,9 @@ struct Procedure {
       }
       // Only a grant depends on the flags of the target's mount.
       if facts.mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
+      if traits[mount(current)].hasOwnRules, facts.inodes[current].kind == .regular {
+        throw undetermined(.fileSystemRules, current)
+      }
       return Decision(.granted, rule, step: .target, inode: current)
     } catch {
       return error.decision

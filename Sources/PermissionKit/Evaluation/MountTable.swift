@@ -76,6 +76,9 @@ public struct MountTable: Hashable, Sendable {
   /// - Parameter bytes: The whole file.
   public init(mountinfo bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Whether nothing was read at all.
+  public var isEmpty: Bool { bytes.isEmpty }
+
   /// Every mount, in the order of the file; a line that is none is left out.
   public var mounts: [MountFacts] {
     bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.line)

@@ -159,6 +159,9 @@ public enum Rule: Hashable, Sendable {
   case networkFileSystem
   /// The FUSE daemon has the last word.
   case fuseDaemon
+  /// The file system grants by rules of its own: proc_sys_permission() of fs/proc/proc_sysctl.c,
+  /// ptrace_may_access() for what is below /proc/PID.
+  case fileSystemRules
   /// The maps of an idmapped mount could not be read.
   case unreadableIDMapping
 }
@@ -222,6 +225,7 @@ extension Rule: CustomStringConvertible {
     case .unmappedID: "unmapped-id"
     case .networkFileSystem: "network-file-system"
     case .fuseDaemon: "fuse-daemon"
+    case .fileSystemRules: "file-system-rules"
     case .unreadableIDMapping: "unreadable-id-mapping"
     }
   }

@@ -7,6 +7,7 @@
 public struct FactsReader: ~Copyable {
   private let system: any System
   private let mountinfo: PathBytes
+  private let followsMagicLinks: Bool
   private var facts: AccessFacts
   private var descriptors: [Descriptor?] = []
   private var indices: [Key: Int] = [:]
@@ -28,10 +29,15 @@ public struct FactsReader: ~Copyable {
   /// - Parameters:
   ///   - system: What to read.
   ///   - process: The process whose root, working directory and mounts are meant; nil for this one.
+  ///   - isSubject: Whether this process is the one that is asked about: what it can follow in /proc
+  ///     says nothing about others.
   /// - Throws: The errno of the open or statx that failed.
-  public init(_ system: any System, process: Int32? = nil) throws(Errno) {
+  public init(
+    _ system: any System, process: Int32? = nil, isSubject: Bool = true
+  ) throws(Errno) {
     let own: PathBytes = "/proc/self/mountinfo"
     self.system = system
+    followsMagicLinks = isSubject && process == nil
     mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
     facts = AccessFacts(inodes: [], mounts: [])
     var root: PathBytes = "/"
@@ -238,7 +244,8 @@ public struct FactsReader: ~Copyable {
     else { return }
     // What it says it leads to may be gone, or be something else by now.
     facts.inodes[link].target = nil
-    guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
+    guard followsMagicLinks, let descriptor = try? system.openat(directory, name, .path, mode: 0)
+    else { return }
     facts.inodes[link].jump = try? register(descriptor, parent: nil)
     if facts.inodes[link].jump != nil { facts.inodes[link].target = target }
   }
@@ -254,7 +261,9 @@ public struct FactsReader: ~Copyable {
     var mount = MountFacts.unreadable(id: id ?? 0)
     if let listed = id.flatMap({ mountTable?[id: $0] }) {
       mount = listed
-    } else if var known = try? system.fstatfs(descriptor) {
+    } else if let table = mountTable, !table.isEmpty,
+      var known = try? system.fstatfs(descriptor)
+    {
       // In a chroot the root's own mount is not listed.
       known.id = id ?? 0
       mount = known

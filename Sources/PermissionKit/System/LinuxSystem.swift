@@ -246,6 +246,21 @@ public struct LinuxSystem: System {
     return columns > 0 ? Int(columns) : nil
   }
 
+  /// The arguments of this process, its own name first, as bytes.
+  ///
+  /// `CommandLine` reads /proc/self/cmdline, and is empty where there is no /proc.
+  public static var arguments: [PathBytes] {
+    var count = Int(CommandLine.argc)
+    var list = unsafe UnsafePointer(CommandLine.unsafeArgv)
+    if count == 0 {
+      guard let found = unsafe ccap_arguments(&count) else { return [] }
+      unsafe list = UnsafePointer(found)
+    }
+    return (0..<count).compactMap { index in
+      unsafe list[index].map { unsafe LinuxSystem().bytes($0) }
+    }
+  }
+
   private func bytes(_ text: UnsafePointer<CChar>) -> PathBytes {
     PathBytes(unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
   }

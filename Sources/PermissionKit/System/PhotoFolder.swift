@@ -28,15 +28,15 @@ struct PhotoFolder: Sendable {
     let file = config.appending("user-dirs.dirs")
     let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
     do throws(Errno) {
+      // A FIFO or a device in its place would read as empty, or never end.
+      guard try system.kind(of: file) == .regular else { throw .EINVAL }
       let bytes = try system.contents(of: file, limit: 1 << 16)
       switch Self.pictures(bytes) {
       case .none: return fallback
       case .value(let line, let isRelative, let path):
         let folder = isRelative ? below(home.appendingTail(path)) : below(path)
         let evidence = "\(file), line \(line)"
-        if folder.withoutTrailingSlashes == realHome.withoutTrailingSlashes {
-          return .notConfigured(evidence: evidence)
-        }
+        if isSame(folder, realHome) { return .notConfigured(evidence: evidence) }
         return .folder(folder, evidence: evidence)
       case .malformed(let line):
         return .unknown(
@@ -56,6 +56,16 @@ struct PhotoFolder: Sendable {
           "\(file) cannot be read, so where the pictures of \(subject.displayName) are cannot be told",
           evidence: ["open: \(error)"]))
     }
+  }
+
+  /// Whether both name the same folder, by whatever path.
+  private func isSame(_ folder: PathBytes, _ home: PathBytes) -> Bool {
+    if folder.withoutTrailingSlashes == home.withoutTrailingSlashes { return true }
+    guard let one = try? system.status(of: folder), let other = try? system.status(of: home) else {
+      return false
+    }
+    return (one.mount, one.inode) == (other.mount, other.inode)
+      && one.fileSystem == other.fileSystem
   }
 
   private func below(_ path: PathBytes) -> PathBytes {

@@ -1,4 +1,5 @@
 # boot: min
+# devices: none
 # shellcheck shell=bash
 # shellcheck disable=SC2016,SC2154
 # Picture folders on file systems with and without ACLs, and read-only ones.
