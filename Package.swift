@@ -43,6 +43,12 @@ let package = Package(
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
+    .executableTarget(
+      name: "log-writer",
+      dependencies: ["PermissionKit"],
+      path: "Tests/Support/LogWriter",
+      swiftSettings: settings
+    ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
       name: "PermissionKitTests",
@@ -51,7 +57,7 @@ let package = Package(
     ),
     .testTarget(
       name: "permcheckTests",
-      dependencies: ["TestSupport", "permcheck", "kernel-asker"],
+      dependencies: ["TestSupport", "permcheck", "kernel-asker", "log-writer"],
       swiftSettings: settings
     ),
     .target(

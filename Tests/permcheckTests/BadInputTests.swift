@@ -174,6 +174,24 @@ struct OddPathTests {
     #expect(bytes.paths != text.paths)
   }
 
+  /// What is said of an absolute path is the same wherever it is asked.
+  @Test func workingFolderDoesNotMatter() throws {
+    let tree = try Tree()
+    try tree.device("dev/no", mode: 0o600)
+    try tree.folder("closed", mode: 0o700)
+    let paths = ["dev/no", "dev/none", "closed/node"].map { "camera=\(tree.path($0))" }
+    for format in ["human", "plain", "json"] {
+      let words = [Command.permcheck] + paths + ["-v", "--format", format]
+      let outputs = try ["/", "/tmp", tree.root, tree.path("dev")].map { folder in
+        try Command.run(
+          ["sh", "-c", "cd \"$0\" && exec \"$@\"", folder] + words, as: stranger
+        ).output
+      }
+      #expect(outputs[0].contains(tree.path("dev/none")))
+      #expect(Set(outputs).count == 1, Comment(rawValue: outputs.joined(separator: "\n")))
+    }
+  }
+
   /// The longest path that the kernel takes has 4,095 bytes.
   @Test(arguments: [4_094, 4_095, 4_096, 4_097, 5_000, 100_000])
   func longPath(_ length: Int) throws {

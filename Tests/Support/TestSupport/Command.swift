@@ -70,7 +70,9 @@ package enum Command {
         ["setpriv", "--reuid", "\(account.uid)", "--regid", "\(account.gid)"] + groups
         + ["--inh-caps=-all"] + arguments
     }
-    process.arguments = command
+    // A thread of Dispatch blocks almost every signal, and a child inherits that: without SIGCHLD a
+    // shell's `wait` never ends. GNU env gives the signals back.
+    process.arguments = ["--default-signal"] + command
     var variables = ProcessInfo.processInfo.environment
     variables["PERMCHECK_LOG"] = "none"
     for (name, value) in environment { variables[name] = value }
