@@ -51,8 +51,9 @@ struct SnapshotTests {
   @Test func human() throws {
     let tree = try Self.laptop()
     let fix = "fix: sudo setfacl -n -m u:54321:rw-,m::rw-"
+    let seen = squeezed(try output(["camera", "mic", "photos"], tree, 1))
     #expect(
-      squeezed(try output(["camera", "mic", "photos"], tree, 1)) == """
+      seen == """
         ◐ camera  limited  Integrated Camera  /ROOT/dev/video0  ACL user:tester:rw-
           ✘  denied  USB Capture HDMI  /ROOT/dev/video2
                     tester is not in group video (crw-rw---- root:video) and no ACL entry names tester
@@ -63,7 +64,8 @@ struct SnapshotTests {
                     \(fix) /ROOT/dev/snd/controlC0  permanent, nobody else gains
         ✔ photos  authorized  /ROOT/home/tester/Pictures  owner rwx
 
-        """)
+        """,
+      "\(seen)")
   }
 
   @Test func humanOfNothing() throws {

@@ -35,7 +35,7 @@ extension ResourceAccessor {
               evidence: [device.evidence])))
       }
     }
-    if let (path, errno) = findings.unreadable.first {
+    if let (path, errno) = findings.unreadable.first, findings.devices.isEmpty {
       set.absences.append(
         ResourceSet.absence(
           path, label: what, device: "unreadable", status: .notDetermined,

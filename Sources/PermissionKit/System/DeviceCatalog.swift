@@ -8,7 +8,7 @@ public struct DeviceCatalog: Sendable {
     public var label: String
     /// The nodes that must all be usable; the first is the capture node.
     public var nodes: [PathBytes]
-    /// Whether the capture node is there at all.
+    /// Whether the capture node is there, as far as its folder can be listed.
     public var hasNode: Bool
     /// How it is known that it captures.
     public var evidence: String
@@ -102,7 +102,8 @@ extension DeviceCatalog {
       if captures {
         findings.devices.append(
           Device(
-            name: name, label: label ?? name, nodes: [path], hasNode: nodes.contains(name),
+            name: name, label: label ?? name, nodes: [path],
+            hasNode: nodes.contains(name) || !findings.unreadable.isEmpty,
             evidence: evidence))
       } else {
         findings.others.append("/dev/\(name): \(evidence)")
@@ -215,7 +216,7 @@ extension DeviceCatalog {
             root.appending(PathBytes("dev/snd/\(name)")),
             root.appending(PathBytes("dev/snd/controlC\(card)")),
           ],
-          hasNode: nodes.contains(name),
+          hasNode: nodes.contains(name) || !findings.unreadable.isEmpty,
           evidence: pcm == nil ? "its name alone" : "/proc/asound/pcm"))
     }
     for pcm in pcms where !pcm.captures {

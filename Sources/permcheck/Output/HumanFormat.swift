@@ -78,11 +78,12 @@ struct HumanFormat {
         title, word(shown), isNamedByPath ? path : Sanitizer.clean(telling.label),
         isNamedByPath ? "" : path, style.dim(Sanitizer.clean(note)),
       ])
-    for resource in resources where status != .authorized || !resource.reasons.isEmpty {
-      guard resource.status == status || resource.status != .authorized else { continue }
-      entry.details += resource.reasons.map { (Sanitizer.clean($0.message), false) }
-      entry.details += fixes(resource)
+    // Nodes of one device are often refused for the same reason: it is said once.
+    var messages: [String] = []
+    for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
+      messages.append(reason.message)
     }
+    entry.details = messages.map { (Sanitizer.clean($0), false) } + resources.flatMap(fixes)
     entry.details += resources.flatMap(extra)
     return entry
   }
