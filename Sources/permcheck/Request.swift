@@ -29,7 +29,7 @@ struct Request {
 
   func accessor(_ context: AccessContext, _ analytics: AnalyticsLog) -> PermissionAccessor {
     var context = context
-    context.path = path
+    context.path = path.map(context.belowRoot)
     return entry.make(context, analytics)
   }
 }

@@ -26,6 +26,12 @@ public struct AccessContext: Sendable {
     self.path = path
   }
 
+  /// Where an absolute path of the system below `root` really is.
+  public func belowRoot(_ path: PathBytes) -> PathBytes {
+    guard root != "/", path.isAbsolute else { return path }
+    return root.appending(PathBytes(Array(path.bytes.drop { $0 == UInt8(ascii: "/") })))
+  }
+
   /// Whether the kernel may be asked: only on behalf of this very process.
   var probesAsSelf: Probe.Method {
     subject == nil || subject?.source == .current ? probe : .none

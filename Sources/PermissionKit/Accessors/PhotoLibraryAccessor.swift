@@ -12,7 +12,7 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
 
   public override func resources(for subject: Subject) -> ResourceSet {
     if let path = context.path { return ResourceSet(resources: [folder(path)]) }
-    let pictures = PhotoFolder(system: context.system, root: context.root)
+    let pictures = PhotoFolder(context)
     let home = subject.home ?? "/"
     func absence(_ status: AuthorizationStatus, _ reason: Reason) -> ResourceSet {
       ResourceSet(absences: [

@@ -145,7 +145,7 @@ struct ReasonFinder {
     case .fileSystemRules:
       return Reason(
         .unreadableFacts, .proven,
-        "mode and ACL grant \(place), but files of /proc have rules of their own", evidence: [])
+        "mode and ACL do not decide on \(place): /proc has rules of its own", evidence: [])
     default:
       return Reason(
         .unreadableFacts, .proven,
@@ -273,7 +273,8 @@ struct ReasonFinder {
   private func otherRefusal(
     _ decision: Decision, _ inode: Int, _ place: PathBytes, steps: [WalkStep]
   ) -> (Reason.Code, String) {
-    let mount = facts.mounts[facts.inodes[inode].mount]
+    let mounted = facts.mounts[facts.inodes[inode].mount].point
+    let mount = mounted.isEmpty ? "a mount" : mounted.description
     let errno = decision.errno?.description ?? ""
     switch decision.rule {
     case .missing:
@@ -298,12 +299,12 @@ struct ReasonFinder {
       return (.parentSearch, "\(place) is a link on a mount that follows none (nosymfollow)")
     case .readOnlyMount, .readOnlySuperblock:
       return (
-        .readOnlyMount, "\(place) is on \(mount.point), which is mounted read-only (\(errno))"
+        .readOnlyMount, "\(place) is on \(mount), which is mounted read-only (\(errno))"
       )
     case .noDeviceMount:
-      return (.nodevMount, "\(place) is on \(mount.point), whose devices are switched off (nodev)")
+      return (.nodevMount, "\(place) is on \(mount), whose devices are switched off (nodev)")
     case .noExecuteMount:
-      return (.noexecMount, "\(place) is on \(mount.point), mounted noexec")
+      return (.noexecMount, "\(place) is on \(mount), mounted noexec")
     case .immutable: return (.immutable, "\(place) is immutable (chattr +i)")
     case .appendOnly: return (.appendOnly, "\(place) is append-only (chattr +a)")
     case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
@@ -313,7 +314,7 @@ struct ReasonFinder {
     case .driver: return (.driver, "the driver of \(place) refuses it (\(errno))")
     case .fuseOtherUser:
       return (
-        .networkFS, "\(mount.point) is another user's FUSE mount without allow_other (\(errno))"
+        .networkFS, "\(mount) is another user's FUSE mount without allow_other (\(errno))"
       )
     case .unmappedOwner, .unmappedSubject:
       return (.usernsUnmapped, "ids of \(place) or of \(name) mean nothing on its mount (\(errno))")

@@ -36,6 +36,8 @@ public struct AccessFacts: Hashable, Sendable, Codable {
   public var deviceCgroup: DeviceCgroup?
   /// The subject's Landlock domain, the outermost layer first; rules name inodes of these facts.
   public var landlock: [LandlockRuleset]
+  /// The process that read them is the subject: what it could follow in /proc, the subject can.
+  public var readerIsSubject = true
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.
   ///
   /// Inodes that show them may belong to anybody: two such ids cannot be told apart.

@@ -10,6 +10,8 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable, Codable {
   public static let dacOverride = CapabilitySet(rawValue: 1 << 1)
   /// CAP_DAC_READ_SEARCH: read any file; list and search any directory.
   public static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
+  /// CAP_SYS_PTRACE: look into any process, here to follow its links in /proc.
+  public static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
   /// CAP_FOWNER: count as the owner, here for O_NOATIME.
   public static let fowner = CapabilitySet(rawValue: 1 << 3)
   /// Every capability the kernel knows today, and those it may learn.

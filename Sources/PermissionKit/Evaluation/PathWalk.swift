@@ -196,6 +196,9 @@ extension Procedure {
     if mountHas(.noSymbolicLinks, inode) { throw refuse(.ELOOP, .noSymlinkMount, inode, .walk) }
     steps?.append(WalkStep(event: .link(inode)))
     if let jump = facts.inodes[inode].jump {
+      // proc_pid_get_link() of fs/proc/base.c asks ptrace_may_access() of the subject.
+      let mayTrace = subject.effective.contains(.sysPtrace) && subject.userNamespace == nil
+      if !facts.readerIsSubject, !mayTrace { throw undetermined(.fileSystemRules, inode, .walk) }
       current = jump
       return true
     }

@@ -7,7 +7,6 @@
 public struct FactsReader: ~Copyable {
   private let system: any System
   private let mountinfo: PathBytes
-  private let followsMagicLinks: Bool
   private var facts: AccessFacts
   private var descriptors: [Descriptor?] = []
   private var indices: [Key: Int] = [:]
@@ -37,9 +36,9 @@ public struct FactsReader: ~Copyable {
   ) throws(Errno) {
     let own: PathBytes = "/proc/self/mountinfo"
     self.system = system
-    followsMagicLinks = isSubject && process == nil
     mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
     facts = AccessFacts(inodes: [], mounts: [])
+    facts.readerIsSubject = isSubject && process == nil
     var root: PathBytes = "/"
     var start: PathBytes = "."
     if let process {
@@ -175,7 +174,13 @@ public struct FactsReader: ~Copyable {
     defer { if !keepsOpen { system.close(descriptor) } }
     let status = try system.statx(descriptor)
     let key = Key(mount: status.mount, fileSystem: status.fileSystem, inode: status.inode)
-    if let known = indices[key] { return known }
+    if let known = indices[key] {
+      if let parent, !parentIsKnown[known] {
+        facts.inodes[known].parent = parent
+        parentIsKnown[known] = true
+      }
+      return known
+    }
     guard let kind = status.kind else { throw .EIO }
 
     let index = facts.inodes.count
@@ -238,14 +243,17 @@ public struct FactsReader: ~Copyable {
   ///
   /// Those links have absolute or made-up targets (`pipe:[1]`); /proc's ordinary ones are relative.
   private mutating func readMagicLink(_ link: Int, _ name: PathBytes, _ directory: Descriptor) {
-    guard facts.mounts[facts.inodes[link].mount].fileSystem == "proc",
-      let target = facts.inodes[link].target,
+    guard facts.mounts[facts.inodes[link].mount].fileSystem == "proc" else { return }
+    if !facts.readerIsSubject, name == "self" || name == "thread-self" {
+      // Who follows it comes to another place.
+      facts.inodes[link].target = nil
+    }
+    guard let target = facts.inodes[link].target,
       target.isAbsolute || target.bytes.contains(UInt8(ascii: ":"))
     else { return }
     // What it says it leads to may be gone, or be something else by now.
     facts.inodes[link].target = nil
-    guard followsMagicLinks, let descriptor = try? system.openat(directory, name, .path, mode: 0)
-    else { return }
+    guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
     facts.inodes[link].jump = try? register(descriptor, parent: nil)
     if facts.inodes[link].jump != nil { facts.inodes[link].target = target }
   }

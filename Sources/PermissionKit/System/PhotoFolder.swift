@@ -11,8 +11,11 @@ struct PhotoFolder: Sendable {
     case unknown(Reason)
   }
 
-  let system: any System
-  let root: PathBytes
+  let context: AccessContext
+  private var system: any System { context.system }
+  private func below(_ path: PathBytes) -> PathBytes { context.belowRoot(path) }
+
+  init(_ context: AccessContext) { self.context = context }
 
   func locate(for subject: Subject) -> Location {
     guard let home = subject.home, home.isAbsolute else {
@@ -66,11 +69,6 @@ struct PhotoFolder: Sendable {
     }
     return (one.mount, one.inode) == (other.mount, other.inode)
       && one.fileSystem == other.fileSystem
-  }
-
-  private func below(_ path: PathBytes) -> PathBytes {
-    guard root != "/" else { return path }
-    return root.appending(PathBytes(Array(path.bytes.drop { $0 == UInt8(ascii: "/") })))
   }
 
   // MARK: - The file

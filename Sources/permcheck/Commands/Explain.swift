@@ -38,11 +38,12 @@ struct Explain: ParsableCommand {
     let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
     if argument.isEmpty { throw ValidationError("an empty path names nothing") }
     if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
-      return Explainer.Target(path: argument, need: context.need, in: context.system)
+      return Explainer.Target(
+        path: context.belowRoot(argument), need: context.need, in: context.system)
     }
     let request = try Request(argument, .standard)
     var own = context
-    own.path = request.path
+    own.path = request.path.map(context.belowRoot)
     let users = UserDatabase(context.system, root: context.root)
     let accessor = request.entry.make(own, .discard)
     let subject = if let given = context.subject { given } else { try users.currentSubject() }

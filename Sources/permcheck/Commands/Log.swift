@@ -5,7 +5,8 @@ struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Summarises the analytics log: checks, grants and refusals of each accessor.",
     discussion: """
-      A check counts as granted when its status was authorized or limited.
+      A check counts as granted when its status was authorized or limited, and as refused when it
+      was denied or restricted; what was unavailable or could not be told is neither.
 
       EXAMPLES
         permcheck log
@@ -45,7 +46,7 @@ struct Log: ParsableCommand {
     }
     let (events, unreadable) = try read(path, system)
     if unreadable > 0 {
-      console.warn("\(path): \(unreadable) lines are no events and do not count")
+      console.warn("\(path): \(unreadable) line(s) that are no events do not count")
     }
     let lines = summary(events)
     switch output.chosen {
@@ -54,7 +55,9 @@ struct Log: ParsableCommand {
         try JSONFormat.text(Listing(accessors: lines, unreadable: unreadable)))
     case .plain:
       console.print(
-        lines.map { "\($0.accessor)\t\($0.checks)\t\($0.granted)\t\($0.refused)\n" }.joined())
+        lines.map {
+          "\(Sanitizer.clean($0.accessor))\t\($0.checks)\t\($0.granted)\t\($0.refused)\n"
+        }.joined())
     case .human:
       let header = ["accessor", "checks", "granted", "refused", "share"].map(console.style.dim)
       console.print(
@@ -75,7 +78,7 @@ struct Log: ParsableCommand {
     do throws(Errno) {
       let found = AccessEvent.events(inLines: try system.contents(of: path, limit: 1 << 30))
       return (found.events, found.unreadable)
-    } catch .ENOENT {
+    } catch .ENOENT where log.log == nil {
       return ([], 0)
     } catch {
       throw PermissionError(
@@ -93,7 +96,7 @@ struct Log: ParsableCommand {
         line.checks += 1
         let isGranted = event.status == .authorized || event.status == .limited
         line.granted += isGranted ? 1 : 0
-        line.refused += isGranted ? 0 : 1
+        line.refused += [.denied, .restricted].contains(event.status) ? 1 : 0
       case .willReceiveAccess: line.requests += 1
       case .didReceiveAccess, .didRejectAccess: break
       }
