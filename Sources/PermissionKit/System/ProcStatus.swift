@@ -2,6 +2,8 @@
 public struct ProcStatus: Hashable, Sendable {
   /// The ids, groups and capabilities, in the reader's view.
   public var credentials: Credentials
+  /// CapBnd: what no process started from here can have more than; nil when it is not shown.
+  public var bounding: CapabilitySet?
   /// NoNewPrivs: the process can gain no privileges by execve(2).
   public var noNewPrivileges: Bool
   /// Seccomp: 0 none, 1 strict, 2 filter.
@@ -32,6 +34,7 @@ public struct ProcStatus: Hashable, Sendable {
     guard groups.count == names.count else { return nil }
     credentials = Credentials(
       user: user, group: group, groups: groups, effective: effective, permitted: permitted)
+    bounding = capabilities("CapBnd")
     noNewPrivileges = fields["NoNewPrivs"]?.first == "1"
     seccomp = fields["Seccomp"]?.first.flatMap { Int($0) } ?? 0
   }

@@ -130,16 +130,28 @@ extension UserDatabase {
         advice: "see getent passwd, or name the numbers by --uid, --gid and --groups")
     }
     return Subject(
-      source: .user,
-      credentials: Credentials(uid: record.uid, gid: record.gid, groups: groups),
+      source: .user, credentials: credentials(record.uid, record.gid, groups),
       name: record.name, home: record.home)
+  }
+
+  /// Those of a new login: no capabilities unless the uid is 0, and then no more than a process
+  /// started from here can have, which in a container is less than all.
+  private func credentials(_ uid: UInt32, _ gid: UInt32, _ groups: [UInt32]) -> Credentials {
+    var credentials = Credentials(uid: uid, gid: gid, groups: groups)
+    if uid == 0, let status = try? system.contents(of: "/proc/self/status"),
+      let bounding = ProcStatus(status)?.bounding
+    {
+      credentials.effective.formIntersection(bounding)
+      credentials.permitted.formIntersection(bounding)
+    }
+    return credentials
   }
 
   /// Bare numbers, with no capabilities unless the uid is 0.
   public func subject(uid: UInt32, gid: UInt32, groups: [UInt32]) -> Subject {
     let record = try? user(uid)
     return Subject(
-      source: .ids, credentials: Credentials(uid: uid, gid: gid, groups: groups),
+      source: .ids, credentials: credentials(uid, gid, groups),
       name: record?.name, home: record?.home)
   }
 }

@@ -9,7 +9,7 @@ struct Check: ParsableCommand {
         permcheck camera mic photos
         permcheck check camera --user www-data --json
         permcheck photos=/srv/photos --need rx
-        permcheck camera --all --skip-unavailable     for CI: every camera, or none there
+        permcheck camera --all --skip-unavailable   for CI: all there are
       """)
 
   @Argument(
