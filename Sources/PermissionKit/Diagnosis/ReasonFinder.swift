@@ -145,7 +145,8 @@ struct ReasonFinder {
     case .fileSystemRules:
       return Reason(
         .unreadableFacts, .proven,
-        "mode and ACL do not decide on \(place): /proc has rules of its own", evidence: [])
+        "mode and ACL alone do not decide on \(place): its file system has rules of its own",
+        evidence: decision.inode.map { [facts.mounts[facts.inodes[$0].mount].fileSystem] } ?? [])
     default:
       return Reason(
         .unreadableFacts, .proven,

@@ -44,9 +44,11 @@ struct RemedyFinder {
   ) -> (inode: InodeFacts, remedy: Remedy)? {
     let asked: Permissions = decision.step == .walk ? .execute : need
     let inode = facts.inodes[index]
-    let path = facts.path(of: index)
+    let known = facts.path(of: index)
+    // A relative path could be taken for an option.
+    let path = known.isAbsolute ? known : PathBytes("./").appending(known)
     let uid = subject.credentials.user.fileSystem
-    guard path.isAbsolute, facts.mounts[inode.mount].idMapping == nil else { return nil }
+    guard facts.mounts[inode.mount].idMapping == nil else { return nil }
     switch decision.rule {
     case .ownerBits:
       // An ACL entry for the owner would be inert: the owner's bits are what counts.

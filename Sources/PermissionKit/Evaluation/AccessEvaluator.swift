@@ -113,6 +113,8 @@ struct Procedure {
     let hasNoDevices: Bool
     /// proc decides on its files by rules of their own: /proc/sys, ptrace access, hidepid.
     let hasOwnRules: Bool
+    /// Writing copies the file up, as the one who mounted it.
+    let copiesUp: Bool
     /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which sysfs alone sets.
     let checksModeAtOpen: Bool
 
@@ -120,6 +122,7 @@ struct Procedure {
       authority = mount.authority
       hasNoDevices = mount.fileSystem == "proc" || mount.fileSystem == "sysfs"
       hasOwnRules = mount.fileSystem == "proc"
+      copiesUp = mount.fileSystem == "overlay"
       checksModeAtOpen = mount.fileSystem == "sysfs"
     }
   }
@@ -147,9 +150,6 @@ struct Procedure {
       }
       // Only a grant depends on the flags of the target's mount.
       if facts.mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
-      if traits[mount(current)].hasOwnRules, facts.inodes[current].kind == .regular {
-        throw undetermined(.fileSystemRules, current)
-      }
       return Decision(.granted, rule, step: .target, inode: current)
     } catch {
       return error.decision
@@ -303,6 +303,9 @@ struct Procedure {
       if mountHas(.noDevices, current) || traits[mount(current)].hasNoDevices {
         throw refuse(.EACCES, .noDeviceMount, current)
       }
+      if facts.mounts[mount(current)].mayBelongToNamespace {
+        throw undetermined(.fileSystemRules, current)
+      }
     case .regular, .fifo, .socket: break
     }
     if kind.isSpecial, want.contains(.execute) {
@@ -312,6 +315,11 @@ struct Procedure {
       throw refuse(.EACCES, .noExecuteMount, current)
     }
     let rule = try permission(current, want, .target)
+    if want.contains(.write), facts.mounts[mount(current)].mayBelongToNamespace,
+      traits[mount(current)].copiesUp, !kind.isSpecial
+    {
+      throw undetermined(.fileSystemRules, current)
+    }
     if facts.inodes[current].isAppendOnly {
       let truncates = flags.contains(.truncate) && !kind.isSpecial
       if flags.accessMode != 0 && !flags.contains(.append) || truncates {

@@ -49,6 +49,9 @@ extension Procedure {
   private mutating func fileSystemPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
+    if traits[mount(inode)].hasOwnRules, facts.inodes[inode].kind == .regular, !want.isEmpty {
+      throw undetermined(.fileSystemRules, inode, step)
+    }
     switch traits[mount(inode)].authority {
     case .kernel: break
     case .server: throw undetermined(.networkFileSystem, inode, step)

@@ -32,6 +32,9 @@ public struct MountFacts: Hashable, Sendable, Codable {
   public var idMapping: IDMapping?
   /// The mount is idmapped, but with which maps could not be read.
   public var idMappingIsUnreadable = false
+  /// It may have been mounted in a user namespace, as FS_USERNS_MOUNT lets some file systems be: then
+  /// its devices do not open (SB_I_NODEV), and overlay writes as the one who mounted it.
+  public var mayBelongToNamespace = false
   /// Nothing but the id is known: mountinfo could not be read or has no such line.
   public var isUnreadable = false
   /// Where it is mounted, as mountinfo has it.

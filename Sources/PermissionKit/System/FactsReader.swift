@@ -7,6 +7,7 @@
 public struct FactsReader: ~Copyable {
   private let system: any System
   private let mountinfo: PathBytes
+  private var mountsMayBelongToNamespace = false
   private var facts: AccessFacts
   private var descriptors: [Descriptor?] = []
   private var indices: [Key: Int] = [:]
@@ -44,14 +45,17 @@ public struct FactsReader: ~Copyable {
     if let process {
       root = PathBytes("/proc/\(process)/root/.")
       start = PathBytes("/proc/\(process)/cwd/.")
+      let theirs = try system.contents(of: mountinfo, limit: 1 << 26)
+      let isOwn = try system.contents(of: own, limit: 1 << 26) == theirs
+      mountsMayBelongToNamespace = !isOwn
       // Its root may be closed to us (it needs PTRACE_MODE_READ); the same mounts are the same root.
       if system.probe(open: root, .path) != nil {
-        let theirs = try system.contents(of: mountinfo, limit: 1 << 26)
-        guard try system.contents(of: own, limit: 1 << 26) == theirs else { throw .EACCES }
+        guard isOwn else { throw .EACCES }
         root = "/"
       }
     }
     facts.overflow = Self.overflow(system)
+    if facts.overflow != nil { mountsMayBelongToNamespace = true }
     facts.root = try open(root)
     facts.start = facts.root
     // A directory that is gone or hidden matters only to a relative path.
@@ -281,6 +285,8 @@ public struct FactsReader: ~Copyable {
       mount.idMapping = mapping.ofSeenIDs
       mount.idMappingIsUnreadable = false
     }
+    mount.mayBelongToNamespace =
+      mountsMayBelongToNamespace && ["tmpfs", "ramfs", "overlay"].contains(mount.fileSystem)
     facts.mounts.append(mount)
     mountIndices[id] = facts.mounts.count - 1
     return facts.mounts.count - 1

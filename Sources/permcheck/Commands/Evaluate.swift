@@ -43,7 +43,8 @@ struct Evaluate: ParsableCommand {
       guard document.schemaVersion == 1 else {
         throw ValidationError("\(name): schemaVersion \(document.schemaVersion) is not 1")
       }
-      guard document.facts.isConsistent else {
+      let asked = document.targets.flatMap(\.resources)
+      guard document.facts.isConsistent, asked.allSatisfy({ !$0.need.isEmpty }) else {
         throw ValidationError("\(name): the facts contradict themselves")
       }
       return document
