@@ -111,7 +111,13 @@ static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type) {
   return 0;
 }
 
-static inline long ccap_getxattr(const char *path, const char *name, void *value, size_t size) {
+// Through the link in /proc, for fgetxattr(2) refuses O_PATH descriptors.
+static inline long ccap_getxattr(int fd, const char *name, void *value, size_t size) {
+  char path[32] = "/proc/self/fd/", digits[12];
+  int count = 0, length = 14;
+  do digits[count++] = (char)('0' + fd % 10);
+  while ((fd /= 10) > 0);
+  while (count > 0) path[length++] = digits[--count];
   ssize_t n = getxattr(path, name, value, size);
   return n < 0 ? -errno : n;
 }
@@ -162,19 +168,13 @@ static inline int ccap_getresgid(uint32_t ids[3]) {
 static inline uint32_t ccap_fsuid(void) { return (uint32_t)setfsuid((uid_t)-1); }
 static inline uint32_t ccap_fsgid(void) { return (uint32_t)setfsgid((gid_t)-1); }
 
-// The capabilities of the calling thread, by cap_get_proc(3), as bit masks.
-static inline int ccap_get_proc(uint64_t *effective, uint64_t *permitted) {
-  cap_t caps = cap_get_proc();
-  if (!caps) return -errno;
-  *effective = *permitted = 0;
-  for (int cap = 0; cap < 64; cap++) {
-    cap_flag_value_t on;
-    if (cap_get_flag(caps, cap, CAP_EFFECTIVE, &on) != 0) break;
-    if (on == CAP_SET) *effective |= (uint64_t)1 << cap;
-    if (cap_get_flag(caps, cap, CAP_PERMITTED, &on) == 0 && on == CAP_SET)
-      *permitted |= (uint64_t)1 << cap;
-  }
-  cap_free(caps);
+// The capabilities of the calling thread, by libcap's capget(2), as bit masks.
+static inline int ccap_capget(uint64_t *effective, uint64_t *permitted) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  if (capget(&header, data) != 0) return -errno;
+  *effective = (uint64_t)data[1].effective << 32 | data[0].effective;
+  *permitted = (uint64_t)data[1].permitted << 32 | data[0].permitted;
   return 0;
 }
 

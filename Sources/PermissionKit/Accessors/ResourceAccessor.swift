@@ -24,7 +24,7 @@ open class ResourceAccessor: PermissionAccessor {
       return undetermined(error.description)
     }
     let set = resources(for: subject)
-    var reports = set.absences
+    var reports: [ResourceReport] = []
     if !set.resources.isEmpty {
       do throws(Errno) {
         var reader = try FactsReader(
@@ -32,31 +32,38 @@ open class ResourceAccessor: PermissionAccessor {
         for resource in set.resources { reader.read(resource.path) }
         let judge = ResourceJudge(
           context: context, users: users, subject: subject, facts: reader.finish())
-        reports = set.resources.map(judge.report) + reports
+        reports = set.resources.map(judge.report)
       } catch {
         return undetermined("the root directory cannot be looked at (\(error))")
       }
     }
+    reports += set.absences
     return Self.report(name, reports)
   }
 
   /// Puts the reports on an accessor's resources together.
   static func report(_ name: String, _ resources: [ResourceReport]) -> AccessReport {
-    AccessReport(
-      accessor: name, status: status(of: resources),
-      isRequestable: resources.contains {
-        $0.status == .denied || $0.status == .limited && !$0.remedies.isEmpty
-      }, resources: resources)
-  }
-
-  /// Devices can stand in for one another, the resources of one device cannot.
-  private static func status(of reports: [ResourceReport]) -> AuthorizationStatus {
+    // Devices can stand in for one another, the resources of one device cannot.
     var devices: [String] = []
-    for report in reports where !devices.contains(report.device) { devices.append(report.device) }
-    return .any(
-      of: devices.compactMap { device in
-        .worst(reports.lazy.filter { $0.device == device }.map(\.status))
-      })
+    var statuses: [AuthorizationStatus] = []
+    var isRequestable = false
+    devices.reserveCapacity(resources.count)
+    statuses.reserveCapacity(resources.count)
+    for index in resources.indices {
+      let status = resources[index].status
+      if let known = devices.lastIndex(of: resources[index].device) {
+        statuses[known] = .worse(statuses[known], status)
+      } else {
+        devices.append(resources[index].device)
+        statuses.append(status)
+      }
+      if status == .denied || status == .limited && !resources[index].remedies.isEmpty {
+        isRequestable = true
+      }
+    }
+    return AccessReport(
+      accessor: name, status: .any(of: statuses), isRequestable: isRequestable,
+      resources: resources)
   }
 
   private func undetermined(_ message: String) -> AccessReport {

@@ -27,6 +27,13 @@ public enum AuthorizationStatus: String, Hashable, Sendable, Codable, CaseIterab
     }
   }
 
+  /// The worse of two.
+  static func worse(
+    _ one: AuthorizationStatus, _ other: AuthorizationStatus
+  ) -> AuthorizationStatus {
+    one.severity < other.severity ? other : one
+  }
+
   /// The worst of `statuses`; nil when there are none.
   public static func worst(_ statuses: some Sequence<AuthorizationStatus>) -> AuthorizationStatus? {
     statuses.max { $0.severity < $1.severity }

@@ -65,24 +65,14 @@ extension Probe {
 extension AccessEvaluator {
   /// Predicts what `Probe.ask` with method `open` answers: the first refusal of its questions.
   func decide(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> Decision {
-    var questions: [AccessQuestion] = []
-    if isDirectory {
-      if need.contains(.read) { questions.append(.open([.readOnly, .directory])) }
-      let rest = need.subtracting(.read)
-      if !rest.isEmpty || questions.isEmpty {
-        questions.append(.faccessat2(rest, followsLink: true))
-      }
-    } else {
-      let asked = need.intersection([.read, .write])
-      if !asked.isEmpty { questions.append(.open(OpenFlags(asked))) }
-      if need.contains(.execute) || questions.isEmpty {
-        questions.append(.faccessat2(need.intersection(.execute), followsLink: true))
-      }
+    let opened: Permissions = isDirectory ? .read : [.read, .write]
+    let asked = need.intersection(opened)
+    let rest = need.subtracting(opened)
+    if !asked.isEmpty {
+      let flags = isDirectory ? [.readOnly, .directory] : OpenFlags(asked)
+      let decision = decide(.open(flags), path: path)
+      if !decision.isGranted || rest.isEmpty { return decision }
     }
-    var decision = decide(questions[0], path: path)
-    for question in questions.dropFirst() where decision.isGranted {
-      decision = decide(question, path: path)
-    }
-    return decision
+    return decide(.faccessat2(rest, followsLink: true), path: path)
   }
 }

@@ -88,7 +88,7 @@ struct ReasonFinder {
   /// What it means that the kernel says otherwise than the facts.
   private func contradiction(_ decision: Decision, _ probe: Probe, _ path: PathBytes) -> Reason? {
     let evidence = [
-      "predicted \(decision.errno.map(\.description) ?? "\(decision.verdict)") by \(decision.rule)",
+      "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)",
       "\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")",
     ]
     guard let errno = probe.errno else {

@@ -109,7 +109,7 @@ struct WalkExplainer {
 
   /// The components of the path that the walk did not come to.
   private func appendRest(_ path: PathBytes, _ walk: inout [WalkedComponent]) {
-    let names = path.bytes.split(separator: UInt8(ascii: "/")).map { PathBytes(Array($0)) }
+    let names = path.components
     let walked = walk.count { !$0.isOfLink } - 1
     for name in names.dropFirst(max(0, walked)) {
       walk.append(WalkedComponent(name, isOfLink: false))

@@ -187,24 +187,36 @@ extension AccessFacts {
 
   /// The path by which the inode was reached, from the root or, relative, from the start.
   public func path(of inode: Int) -> PathBytes {
-    var names: [PathBytes] = []
+    var length = 0
+    let top = climb(from: inode) { length += $0.bytes.count + 1 }
+    if length == 0 { return top == root ? "/" : "." }
+    // From the end: a slash before each name, the first one only of an absolute path.
+    if top != root { length -= 1 }
+    var bytes = [UInt8](repeating: UInt8(ascii: "/"), count: length)
+    var end = length
+    _ = climb(from: inode) { name in
+      end -= name.bytes.count
+      bytes.replaceSubrange(end..<(end + name.bytes.count), with: name.bytes)
+      end -= 1
+    }
+    return PathBytes(bytes)
+  }
+
+  /// Calls `body` with each name on the way up.
+  ///
+  /// - Returns: Where the way ends: at the root, or at an inode that was not reached by name.
+  private func climb(from inode: Int, _ body: (PathBytes) -> Void) -> Int {
     var current = inode
-    var isAbsolute = false
-    while names.count <= inodes.count {
-      if current == root {
-        isAbsolute = true
-        break
-      }
+    // Up to the root, and no further than there are inodes: facts may come from a document.
+    for _ in inodes.indices where current != root {
       let parent = inodes[current].parent
       guard parent != current,
-        let entry = inodes[parent].entries.first(where: { $0.found == .inode(current) })
+        let index = inodes[parent].entries.firstIndex(where: { $0.found == .inode(current) })
       else { break }
-      names.append(entry.name)
+      body(inodes[parent].entries[index].name)
       current = parent
     }
-    let joined = Array(names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
-    if isAbsolute { return PathBytes([UInt8(ascii: "/")] + joined) }
-    return joined.isEmpty ? "." : PathBytes(joined)
+    return current
   }
 
   /// The path of the name that the last look-up of `steps` did not find.

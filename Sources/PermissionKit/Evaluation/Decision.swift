@@ -8,6 +8,15 @@ public struct Decision: Hashable, Sendable {
     case refused(Errno)
     /// The facts do not tell: something they would depend on could not be read.
     case undetermined
+
+    /// The word for documents: `granted`, `refused`, `undetermined`.
+    public var name: String {
+      switch self {
+      case .granted: "granted"
+      case .refused: "refused"
+      case .undetermined: "undetermined"
+      }
+    }
   }
 
   /// What was being asked of the inode at which the decision fell.

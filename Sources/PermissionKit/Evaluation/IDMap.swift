@@ -33,15 +33,34 @@ public struct IDMap: Hashable, Sendable, Codable {
   /// Nil when a line is anything else.
   public init?(lines bytes: [UInt8]) {
     ranges = []
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      let numbers = line.split(separator: UInt8(ascii: " ")).map {
-        UInt32(String(decoding: $0, as: UTF8.self))
+    var start = 0
+    while start < bytes.count {
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+      if end > start {
+        guard let inside = Self.number(bytes, &start, end),
+          let outside = Self.number(bytes, &start, end),
+          let count = Self.number(bytes, &start, end), start == end
+        else { return nil }
+        ranges.append(Range(inside: inside, outside: outside, count: count))
       }
-      guard numbers.count == 3, let inside = numbers[0], let outside = numbers[1],
-        let count = numbers[2]
-      else { return nil }
-      ranges.append(Range(inside: inside, outside: outside, count: count))
+      start = end + 1
     }
+  }
+
+  /// Reads one number and the blanks around it; nil where there is none or it does not fit.
+  private static func number(_ bytes: [UInt8], _ index: inout Int, _ end: Int) -> UInt32? {
+    let blank = UInt8(ascii: " ")
+    while index < end, bytes[index] == blank { index += 1 }
+    let first = index
+    var value: UInt64 = 0
+    while index < end, bytes[index] &- UInt8(ascii: "0") < 10 {
+      value = value * 10 + UInt64(bytes[index] - UInt8(ascii: "0"))
+      if value > UInt32.max { return nil }
+      index += 1
+    }
+    guard index > first, index == end || bytes[index] == blank else { return nil }
+    while index < end, bytes[index] == blank { index += 1 }
+    return UInt32(value)
   }
 
   /// Whether every id is mapped to itself, as in the initial user namespace.

@@ -84,7 +84,14 @@ public struct MountTable: Hashable, Sendable {
 
   /// Every mount, in the order of the file; a line that is none is left out.
   public var mounts: [MountFacts] {
-    bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.line)
+    var mounts: [MountFacts] = []
+    var start = 0
+    while start < bytes.count {
+      let end = endOfLine(start)
+      if let mount = line(start..<end) { mounts.append(mount) }
+      start = end + 1
+    }
+    return mounts
   }
 
   /// The mount with this id; nil when the file has none.
@@ -92,39 +99,81 @@ public struct MountTable: Hashable, Sendable {
     let prefix = Array("\(id) ".utf8)
     var start = 0
     while start < bytes.count {
-      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      if bytes[start..<end].starts(with: prefix), let mount = Self.line(bytes[start..<end]) {
-        return mount
-      }
+      let end = endOfLine(start)
+      if bytes[start..<end].starts(with: prefix), let mount = line(start..<end) { return mount }
       start = end + 1
     }
     return nil
   }
 
-  private static func line(_ bytes: ArraySlice<UInt8>) -> MountFacts? {
-    let fields = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    guard fields.count >= 10, let dash = fields[6...].firstIndex(of: [UInt8(ascii: "-")]),
-      dash + 3 < fields.count, let id = UInt64(String(decoding: fields[0], as: UTF8.self)),
-      fields[0].elementsEqual(String(id).utf8)
-    else { return nil }
-    let options = fields[5].split(separator: UInt8(ascii: ","))
-    let superblock = String(decoding: unescape(fields[dash + 3]), as: UTF8.self)
-    var flags: MountFacts.Flags = []
-    for (name, flag) in [
-      ("ro", MountFacts.Flags.readOnly), ("nodev", .noDevices), ("noexec", .noExecute),
-      ("nosymfollow", .noSymbolicLinks),
-    ] where options.contains(ArraySlice(name.utf8)) {
-      flags.insert(flag)
+  private func endOfLine(_ start: Int) -> Int {
+    var end = start
+    while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+    return end
+  }
+
+  /// The parts of a range of the bytes, as `split` gives them, empty ones included.
+  private struct Parts: IteratorProtocol {
+    let bytes: [UInt8]
+    let separator: UInt8
+    var rest: Range<Int>?
+
+    mutating func next() -> Range<Int>? {
+      guard let range = rest else { return nil }
+      var end = range.lowerBound
+      while end < range.upperBound, bytes[end] != separator { end += 1 }
+      rest = end < range.upperBound ? end + 1..<range.upperBound : nil
+      return range.lowerBound..<end
     }
+  }
+
+  private func parts(_ range: Range<Int>, by separator: Unicode.Scalar) -> Parts {
+    Parts(bytes: bytes, separator: UInt8(ascii: separator), rest: range)
+  }
+
+  private func options(_ range: Range<Int>) -> IteratorSequence<Parts> {
+    IteratorSequence(parts(range, by: ","))
+  }
+
+  private func line(_ range: Range<Int>) -> MountFacts? {
+    // id parent major:minor root point options [optional …] - type source superblock
+    var fields = parts(range, by: " ")
+    guard let first = fields.next(), let id = UInt64(text(first)),
+      bytes[first].elementsEqual(String(id).utf8)
+    else { return nil }
+    for _ in 0..<3 { _ = fields.next() }
+    guard let point = fields.next(), let flags = fields.next() else { return nil }
+    repeat {
+      guard let field = fields.next() else { return nil }
+      if text(field) == "-" { break }
+    } while true
+    guard let type = fields.next(), fields.next() != nil, let superblock = fields.next()
+    else { return nil }
+
     var facts = MountFacts(
-      id: id,
-      fileSystem: String(decoding: unescape(fields[dash + 1]), as: UTF8.self),
-      flags: flags,
-      superblockIsReadOnly: superblock.split(separator: ",").contains("ro"),
-      point: PathBytes(unescape(fields[4])),
-      superblockOptions: superblock)
-    facts.idMappingIsUnreadable = options.contains(ArraySlice("idmapped".utf8))
+      id: id, fileSystem: String(decoding: unescaped(type), as: UTF8.self),
+      superblockIsReadOnly: options(superblock).contains { text($0) == "ro" },
+      point: PathBytes(unescaped(point)),
+      superblockOptions: String(decoding: unescaped(superblock), as: UTF8.self))
+    for option in options(flags) {
+      switch text(option) {
+      case "ro": facts.flags.insert(.readOnly)
+      case "nodev": facts.flags.insert(.noDevices)
+      case "noexec": facts.flags.insert(.noExecute)
+      case "nosymfollow": facts.flags.insert(.noSymbolicLinks)
+      case "idmapped": facts.idMappingIsUnreadable = true
+      default: break
+      }
+    }
     return facts
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    String(decoding: bytes[range], as: UTF8.self)
+  }
+
+  private func unescaped(_ range: Range<Int>) -> [UInt8] {
+    bytes[range].contains(UInt8(ascii: "\\")) ? Self.unescape(bytes[range]) : Array(bytes[range])
   }
 
   /// Undoes `\040` and the like.

@@ -22,6 +22,17 @@ public struct PathBytes: Hashable, Sendable {
     return PathBytes(Array(bytes[(slash + 1)...]))
   }
 
+  /// The names between slashes, in order; `.` and `..` are names like any other.
+  var components: [PathBytes] {
+    var names: [PathBytes] = []
+    var start = 0
+    for index in 0...bytes.count where index == bytes.count || bytes[index] == UInt8(ascii: "/") {
+      if index > start { names.append(PathBytes(Array(bytes[start..<index]))) }
+      start = index + 1
+    }
+    return names
+  }
+
   /// This path, a slash unless it ends in one, and `name`.
   public func appending(_ name: PathBytes) -> PathBytes {
     let slash = bytes.last == UInt8(ascii: "/") || bytes.isEmpty
@@ -51,6 +62,9 @@ extension PathBytes: CustomStringConvertible {
   /// The path as text that can be read back: a byte that is not UTF-8, and the backslash itself,
   /// reads `\xNN`.
   public var description: String {
+    if bytes.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\\") }) {
+      return String(decoding: bytes, as: UTF8.self)
+    }
     var text = ""
     var rest = bytes[...]
     while let byte = rest.first {

@@ -20,6 +20,9 @@ public struct FactsReader: ~Copyable {
     let mount: UInt64?
     let fileSystem: InodeFacts.Device
     let inode: UInt64
+
+    /// By the number that differs most; equality looks at all three.
+    func hash(into hasher: inout Hasher) { hasher.combine(inode) }
   }
 
   private static let maxLinks = 41
@@ -39,6 +42,9 @@ public struct FactsReader: ~Copyable {
     self.system = system
     mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
     facts = AccessFacts(inodes: [], mounts: [])
+    indices.reserveCapacity(32)
+    facts.inodes.reserveCapacity(32)
+    descriptors.reserveCapacity(32)
     facts.readerIsSubject = isSubject && process == nil
     var root: PathBytes = "/"
     var start: PathBytes = "."
@@ -96,19 +102,21 @@ public struct FactsReader: ~Copyable {
   @discardableResult
   public mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
     var current = path.isAbsolute ? facts.root : facts.start
-    var rest = Self.components(of: path.bytes)[...]
+    var rest = path.bytes[...]
+    // What is left of a path when a link's target is walked first.
+    var suspended: [ArraySlice<UInt8>] = []
     let endsInSlash = path.bytes.last == UInt8(ascii: "/")
     var links = 0
-    while let name = rest.popFirst() {
+    while let name = Self.next(&rest, &suspended) {
       guard facts.inodes[current].kind == .directory else { return nil }
-      if name == [0x2e] { continue }
-      if name == [0x2e, 0x2e] {
+      if name.elementsEqual([0x2e]) { continue }
+      if name.elementsEqual([0x2e, 0x2e]) {
         guard current != facts.root else { continue }
         guard let parent = parent(of: current) else { return nil }
         current = parent
         continue
       }
-      guard case .inode(let found) = lookUp(PathBytes(Array(name)), in: current) else { return nil }
+      guard case .inode(let found) = lookUp(name, in: current) else { return nil }
       let isLast = rest.isEmpty && !endsInSlash
       guard facts.inodes[found].kind == .symbolicLink, !isLast || followsLast else {
         current = found
@@ -123,17 +131,40 @@ public struct FactsReader: ~Copyable {
       }
       guard let target = facts.inodes[found].target else { return nil }
       if target.isAbsolute { current = facts.root }
-      rest = (Self.components(of: target.bytes) + rest)[...]
+      suspended.append(rest)
+      rest = target.bytes[...]
     }
     return current
   }
 
-  private static func components(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
-    bytes.split(separator: UInt8(ascii: "/"))
+  /// Takes the next name off what is to walk; `rest` is empty when it was the last one.
+  private static func next(
+    _ rest: inout ArraySlice<UInt8>, _ suspended: inout [ArraySlice<UInt8>]
+  ) -> ArraySlice<UInt8>? {
+    let slash = UInt8(ascii: "/")
+    func skipSlashes() {
+      while true {
+        while rest.first == slash { rest.removeFirst() }
+        guard rest.isEmpty, let outer = suspended.popLast() else { return }
+        rest = outer
+      }
+    }
+    skipSlashes()
+    if rest.isEmpty { return nil }
+    let end = rest.firstIndex(of: slash) ?? rest.endIndex
+    let name = rest[..<end]
+    rest = rest[end...]
+    skipSlashes()
+    return name
   }
 
-  private mutating func lookUp(_ name: PathBytes, in directory: Int) -> InodeFacts.Entry.Found {
-    for entry in facts.inodes[directory].entries where entry.name == name { return entry.found }
+  private mutating func lookUp(
+    _ slice: ArraySlice<UInt8>, in directory: Int
+  ) -> InodeFacts.Entry.Found {
+    for entry in facts.inodes[directory].entries where entry.name.bytes.elementsEqual(slice) {
+      return entry.found
+    }
+    let name = PathBytes(Array(slice))
     let found: InodeFacts.Entry.Found
     do throws(Errno) {
       found = .inode(try open(name, in: directory))
@@ -141,6 +172,9 @@ public struct FactsReader: ~Copyable {
       found = .missing
     } catch {
       found = .unreadable(error)
+    }
+    if facts.inodes[directory].entries.isEmpty {
+      facts.inodes[directory].entries.reserveCapacity(8)
     }
     facts.inodes[directory].entries.append(InodeFacts.Entry(name: name, found: found))
     return found

@@ -16,8 +16,8 @@ public struct LinuxSystem: System {
     _ path: PathBytes, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: path.bytes.count + 1) { buffer in
-      for (index, byte) in path.bytes.enumerated() {
-        unsafe buffer[index] = CChar(bitPattern: byte)
+      unsafe path.bytes.withUnsafeBytes {
+        unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0)
       }
       unsafe buffer[path.bytes.count] = 0
       guard let start = unsafe UnsafePointer(buffer.baseAddress) else {
@@ -105,10 +105,16 @@ public struct LinuxSystem: System {
 
   /// getxattr(2) through /proc/self/fd, for fgetxattr(2) refuses an O_PATH descriptor.
   public func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8] {
-    // fgetxattr(2) refuses O_PATH descriptors, the link in /proc does not.
-    let path = "/proc/self/fd/\(descriptor.rawValue)"
     func get(_ size: Int) throws(Errno) -> [UInt8] {
-      try unsafe filling(size) { unsafe ccap_getxattr(path, "system.posix_acl_access", $0, size) }
+      var result = 0
+      // Most inodes have none: nothing is allocated to learn that.
+      let bytes = unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) {
+        result = unsafe ccap_getxattr(
+          descriptor.rawValue, "system.posix_acl_access", $0.baseAddress, size)
+        return unsafe [UInt8]($0.prefix(max(0, result)))
+      }
+      _ = try check(result)
+      return bytes
     }
     do throws(Errno) {
       return try get(1024)
@@ -209,7 +215,7 @@ public struct LinuxSystem: System {
     groups.removeLast(groups.count - Int(filled))
     var effective: UInt64 = 0
     var permitted: UInt64 = 0
-    _ = try check(unsafe ccap_get_proc(&effective, &permitted))
+    _ = try check(unsafe ccap_capget(&effective, &permitted))
     return Credentials(
       user: .init(real: user[0], effective: user[1], fileSystem: ccap_fsuid()),
       group: .init(real: group[0], effective: group[1], fileSystem: ccap_fsgid()),

@@ -39,7 +39,7 @@ public protocol System: Sendable {
   // MARK: Processes
 
   /// The calling thread's own credentials: getresuid(2), getresgid(2), getgroups(2),
-  /// setfsuid(2) and cap_get_proc(3).
+  /// setfsuid(2) and capget(2).
   func credentials() throws(Errno) -> Credentials
   /// The id of this process, see getpid(2).
   func getpid() -> Int32
@@ -184,7 +184,7 @@ extension System {
     while true {
       let part = try read(file, 1 << 13)
       if part.isEmpty { return bytes }
-      bytes += part
+      if bytes.isEmpty { bytes = part } else { bytes += part }
       if bytes.count > limit { throw .EFBIG }
     }
   }

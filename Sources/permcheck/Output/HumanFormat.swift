@@ -120,7 +120,7 @@ struct HumanFormat {
     guard isVerbose else { return [] }
     var lines: [(String, Bool)] = []
     if let decision = resource.decision {
-      let verdict = decision.errnoName.map { "refused (\($0))" } ?? decision.verdictName
+      let verdict = decision.errnoName.map { "refused (\($0))" } ?? decision.verdict.name
       let place = decision.component.map { " at \($0)" } ?? ""
       lines.append(
         (Sanitizer.clean("\(resource.path): \(verdict) by \(decision.rule)\(place)"), false))
@@ -209,13 +209,5 @@ func shellQuoted(_ argument: PathBytes) -> String {
 extension ResourceDecision {
   var errnoName: String? {
     if case .refused(let errno) = verdict { errno.description } else { nil }
-  }
-
-  var verdictName: String {
-    switch verdict {
-    case .granted: "granted"
-    case .refused: "refused"
-    case .undetermined: "undetermined"
-    }
   }
 }

@@ -68,7 +68,7 @@ struct CheckDocument: Encodable {
     let component: String?
 
     init(_ decision: ResourceDecision) {
-      verdict = decision.verdictName
+      verdict = decision.verdict.name
       errno = decision.errnoName
       rule = decision.rule.description
       component = decision.component?.description
@@ -122,12 +122,7 @@ struct CheckDocument: Encodable {
       target = walked.target?.description
       need = walked.need?.letters
       verdict =
-        switch walked.verdict {
-        case .granted: "granted"
-        case .refused: "refused"
-        case .undetermined: "undetermined"
-        case nil: walked.isReached ? "granted" : "not-reached"
-        }
+        walked.verdict?.name ?? (walked.isReached ? "granted" : "not-reached")
       rule = walked.rule?.description
       decides = walked.decides
     }
