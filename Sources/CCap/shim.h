@@ -8,15 +8,19 @@
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <linux/videodev2.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/acl.h>
 #include <sys/capability.h>
+#include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -28,7 +32,7 @@
 
 // The fields of statx(2) that a decision depends on.
 struct ccap_stat {
-  uint32_t mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor, has_mount;
+  uint32_t mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor, links, has_mount;
   uint64_t inode, mount, attributes;
 };
 
@@ -58,6 +62,7 @@ static inline int ccap_statx(int fd, struct ccap_stat *out) {
   out->rdev_minor = sx.stx_rdev_minor;
   out->dev_major = sx.stx_dev_major;
   out->dev_minor = sx.stx_dev_minor;
+  out->links = sx.stx_nlink;
   out->has_mount = (sx.stx_mask & STATX_MNT_ID) != 0;
   out->inode = sx.stx_ino;
   out->mount = sx.stx_mnt_id;
@@ -111,15 +116,107 @@ static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type) {
   return 0;
 }
 
-// Through the link in /proc, for fgetxattr(2) refuses O_PATH descriptors.
-static inline long ccap_getxattr(int fd, const char *name, void *value, size_t size) {
-  char path[32] = "/proc/self/fd/", digits[12];
+// The link in /proc stands for the inode behind a descriptor, O_PATH included, which fgetxattr(2)
+// and its kin refuse.
+static inline void ccap_link(int fd, char path[32]) {
+  char digits[12];
   int count = 0, length = 14;
+  memcpy(path, "/proc/self/fd/", 14);
   do digits[count++] = (char)('0' + fd % 10);
   while ((fd /= 10) > 0);
   while (count > 0) path[length++] = digits[--count];
+  path[length] = 0;
+}
+
+static inline long ccap_getxattr(int fd, const char *name, void *value, size_t size) {
+  char path[32];
+  ccap_link(fd, path);
   ssize_t n = getxattr(path, name, value, size);
   return n < 0 ? -errno : n;
+}
+
+static inline int ccap_setxattr(int fd, const char *name, const void *value, size_t size) {
+  char path[32];
+  ccap_link(fd, path);
+  return setxattr(path, name, value, size, 0) != 0 ? -errno : 0;
+}
+
+static inline int ccap_removexattr(int fd, const char *name) {
+  char path[32];
+  ccap_link(fd, path);
+  return removexattr(path, name) != 0 ? -errno : 0;
+}
+
+static inline int ccap_chmod(int fd, unsigned mode) {
+  char path[32];
+  ccap_link(fd, path);
+  return chmod(path, mode) != 0 ? -errno : 0;
+}
+
+static inline int ccap_fsync(int fd) { return fsync(fd) != 0 ? -errno : 0; }
+
+static inline int ccap_flock(int fd) {
+  int result;
+  do result = flock(fd, LOCK_EX);
+  while (result != 0 && errno == EINTR);
+  return result != 0 ? -errno : 0;
+}
+
+// A program found by PATH, with no signal blocked; its id, or -errno.
+static inline int ccap_spawn(char *const argv[], char *const environment[]) {
+  posix_spawnattr_t attributes;
+  sigset_t none;
+  pid_t pid;
+  sigemptyset(&none);
+  int result = posix_spawnattr_init(&attributes);
+  if (result) return -result;
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  result = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environment);
+  posix_spawnattr_destroy(&attributes);
+  return result ? -result : pid;
+}
+
+// The status of a child that ended: 0 to 255, or 256 and the number of the signal; 512 while it has
+// not ended.
+static inline int ccap_waitpid(int pid, int options) {
+  int status, result;
+  do result = waitpid(pid, &status, options);
+  while (result < 0 && errno == EINTR);
+  if (result < 0) return -errno;
+  if (result == 0) return 512;
+  return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static inline int ccap_block(const int *signals, int count) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+  return sigprocmask(SIG_BLOCK, &set, NULL) != 0 ? -errno : 0;
+}
+
+static inline int ccap_sigwaitinfo(const int *signals, int count, int *from_process) {
+  sigset_t set;
+  siginfo_t info;
+  int signal;
+  sigemptyset(&set);
+  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+  do signal = sigwaitinfo(&set, &info);
+  while (signal < 0 && errno == EINTR);
+  if (signal < 0) return -errno;
+  *from_process = info.si_code <= 0;
+  return signal;
+}
+
+// Does not return: dies of the signal, or exits as a shell would say it.
+static inline void ccap_end(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  signal(number, SIG_DFL);
+  raise(number);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  _exit(128 + number);
 }
 
 static inline long ccap_readlinkat(int dir, const char *path, char *buffer, size_t size) {

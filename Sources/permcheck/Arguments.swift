@@ -8,6 +8,8 @@ extension PathBytes: ExpressibleByArgument {
 
 extension Probe.Method: ExpressibleByArgument {}
 
+extension Elevation.Via: ExpressibleByArgument {}
+
 /// An argument that is text: valid UTF-8.
 struct TextArgument: ExpressibleByArgument {
   let text: String

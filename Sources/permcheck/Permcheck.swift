@@ -9,6 +9,8 @@ struct Permcheck: ParsableCommand {
     usage: """
       permcheck [check] NAME[=PATH] …
       permcheck explain NAME|PATH …
+      permcheck request NAME … | revoke NAME …
+      permcheck run NAME … -- COMMAND …
       permcheck evaluate FACTS
       permcheck list | log | schema
       """,
@@ -20,6 +22,7 @@ struct Permcheck: ParsableCommand {
         permcheck photos --need r          is reading enough?
         permcheck camera mic --json        for programs, see permcheck schema
         permcheck -q camera || echo no     the exit status says it all
+        permcheck request photos --dry-run what would give access, and to whom else
 
       EXIT STATUS
         0   authorized, or limited without --all
@@ -32,7 +35,10 @@ struct Permcheck: ParsableCommand {
       Of several, 1 comes before 2 before 3 before 0.
       """,
     version: Tool.version,
-    subcommands: [Check.self, Explain.self, Evaluate.self, List.self, Log.self, Schema.self],
+    subcommands: [
+      Check.self, Explain.self, RequestAccess.self, Revoke.self, Run.self, Evaluate.self,
+      List.self, Log.self, Schema.self,
+    ],
     defaultSubcommand: Check.self)
 
   /// Arguments are bytes; what is not UTF-8 reaches the parser escaped, see `PathBytes`.
@@ -46,7 +52,14 @@ struct Permcheck: ParsableCommand {
   }
 
   private static var arguments: [String] {
-    LinuxSystem.arguments.dropFirst().map(\.description)
+    var arguments = LinuxSystem.arguments.dropFirst().map(\.description)
+    // The parser tells the names before `--` from the command behind it by an option alone.
+    if arguments.first == Run._commandName, let end = arguments.firstIndex(of: "--"),
+      end + 1 < arguments.count
+    {
+      arguments[end] = "--" + Run.terminator
+    }
+    return arguments
   }
 
   /// Ends the run: an error is one line on standard error, help is not an error.

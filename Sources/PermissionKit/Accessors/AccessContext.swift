@@ -12,6 +12,8 @@ public struct AccessContext: Sendable {
   public var need: Permissions?
   /// The one node or directory to look at; nil stands for all that the accessor finds.
   public var path: PathBytes?
+  /// How missing access is asked for.
+  public var grants = GrantOptions()
 
   /// Makes one of its parts; by default this process asks about itself.
   public init(

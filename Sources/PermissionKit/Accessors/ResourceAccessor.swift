@@ -41,6 +41,86 @@ open class ResourceAccessor: PermissionAccessor {
     return Self.report(name, reports)
   }
 
+  open override func requestAccess(
+    _ report: AccessReport
+  ) throws(PermissionError) -> AccessReport {
+    guard context.grants.strategy.isCarriedOut, let plan = try grantPlan(),
+      try context.grants.consent(plan)
+    else { return report }
+    if plan.needsRoot, let elevation = context.grants.elevation {
+      try elevation.run(elevatedArguments, context.system)
+    } else {
+      _ = try GrantJournal.standard(context.system).carryOut(lifetime: context.grants.lifetime) {
+        () throws(PermissionError) -> GrantPlan? in
+        // Nobody else can plan now; what was agreed to must still be what is to be done.
+        guard let fresh = try grantPlan() else { return nil }
+        guard fresh.isLike(plan) else {
+          throw PermissionError(
+            .changeFailed, "what is to be changed has changed since it was agreed to",
+            advice: "ask again")
+        }
+        return fresh
+      }
+    }
+    return report
+  }
+
+  private var elevatedArguments: [PathBytes] {
+    var arguments: [PathBytes] = [
+      "request", "--elevated", "--yes", "--quiet", "--log", "none", "--strategy",
+      PathBytes(context.grants.strategy.name),
+    ]
+    if let need = context.need { arguments += ["--need", PathBytes(need.letters)] }
+    if let expires = context.grants.lifetime.expires {
+      let seconds = max(1, (expires - context.system.realtime()) / 1_000_000)
+      arguments += ["--for", PathBytes("\(seconds)s")]
+    }
+    if let process = context.grants.lifetime.process {
+      arguments += ["--while", PathBytes("\(process.pid)")]
+    }
+    return arguments + [PathBytes(name)]
+  }
+
+  /// What would have to be changed for access, by the context's strategy.
+  ///
+  /// - Returns: The plan; nil when there is nothing to change, or nothing that would help.
+  /// - Throws: Where something stands in the way that a person should know of.
+  public final func grantPlan() throws(PermissionError) -> GrantPlan? {
+    let users = UserDatabase(context.system, root: context.root)
+    let subject = if let given = context.subject { given } else { try users.currentSubject() }
+    let options = context.grants
+    var resources = resources(for: subject).resources
+    for index in resources.indices { resources[index].need = context.need ?? resources[index].need }
+    if options.isRecursive {
+      for resource in resources where resource.kind == .directory {
+        resources += try FolderContents(system: context.system).resources(below: resource)
+      }
+    }
+    if resources.isEmpty { return nil }
+    let facts: AccessFacts
+    do throws(Errno) {
+      var reader = try FactsReader(
+        context.system, process: subject.process, isSubject: subject.source == .current)
+      for resource in resources { reader.read(resource.path) }
+      facts = reader.finish()
+    } catch {
+      throw PermissionError(
+        .system, "the root directory cannot be looked at", call: "open", errno: error)
+    }
+    let plan = try options.strategy.plan(
+      GrantRequest(
+        accessor: name, subject: subject, resources: resources, facts: facts,
+        system: context.system, allowsOthers: options.allowsOthers,
+        isRecursive: options.isRecursive, users: users))
+    if options.isConfinedToDevices, let plan, let step = plan.steps.first(where: { !$0.isOfDevice })
+    {
+      throw PermissionError(
+        .changeFailed, "\(step.place) is no device of \(name), so it is not changed on request",
+        advice: "have an administrator name it in person")
+    }
+    return plan
+  }
+
   /// Puts the reports on an accessor's resources together.
   static func report(_ name: String, _ resources: [ResourceReport]) -> AccessReport {
     // Devices can stand in for one another, the resources of one device cannot.

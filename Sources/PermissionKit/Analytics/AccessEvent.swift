@@ -73,7 +73,7 @@ public struct AccessEvent: Hashable, Sendable, Codable {
   }
 
   /// RFC 3339, UTC, of a time in microseconds since 1970.
-  static func timestamp(_ microseconds: Int64) -> String {
+  package static func timestamp(_ microseconds: Int64) -> String {
     func floored(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
       let rest = ((value % divisor) + divisor) % divisor
       return ((value - rest) / divisor, rest)

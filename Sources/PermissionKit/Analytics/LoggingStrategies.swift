@@ -62,21 +62,11 @@ public struct FileLogging: LoggingStrategy {
       do throws(Errno) {
         return try system.openat(.currentDirectory, path, flags, mode: 0o600)
       } catch .ENOENT where flags.contains(.create) {
-        try makeFolder(path.parent)
+        try system.makeFolder(path.parent)
         return try system.openat(.currentDirectory, path, flags, mode: 0o600)
       }
     } catch {
       throw failure("open", error)
-    }
-  }
-
-  private func makeFolder(_ folder: PathBytes) throws(Errno) {
-    do throws(Errno) {
-      try system.mkdirat(.currentDirectory, folder, mode: 0o700)
-    } catch .EEXIST {
-    } catch .ENOENT where folder.parent != folder {
-      try makeFolder(folder.parent)
-      try system.mkdirat(.currentDirectory, folder, mode: 0o700)
     }
   }
 

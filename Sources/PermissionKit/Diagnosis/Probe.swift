@@ -61,18 +61,3 @@ extension Probe {
     }
   }
 }
-
-extension AccessEvaluator {
-  /// Predicts what `Probe.ask` with method `open` answers: the first refusal of its questions.
-  func decide(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> Decision {
-    let opened: Permissions = isDirectory ? .read : [.read, .write]
-    let asked = need.intersection(opened)
-    let rest = need.subtracting(opened)
-    if !asked.isEmpty {
-      let flags = isDirectory ? [.readOnly, .directory] : OpenFlags(asked)
-      let decision = decide(.open(flags), path: path)
-      if !decision.isGranted || rest.isEmpty { return decision }
-    }
-    return decide(.faccessat2(rest, followsLink: true), path: path)
-  }
-}

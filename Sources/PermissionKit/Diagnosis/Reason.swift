@@ -106,18 +106,6 @@ public struct Remedy: Hashable, Sendable {
     case file
   }
 
-  /// How long the change lasts.
-  public enum Persistence: String, Hashable, Sendable, Codable {
-    /// Until udev sets the node up anew: re-plugged, driver reloaded, change event.
-    case untilUdevEvent = "until-udev-event"
-    /// Until the next boot, for the file system is in memory.
-    case untilReboot = "until-reboot"
-    /// Until the user logs out.
-    case untilLogout = "until-logout"
-    /// Until somebody changes it again.
-    case permanent
-  }
-
   /// What the evaluator says of the facts with the change made.
   public enum Outcome: String, Hashable, Sendable, Codable {
     /// It would be granted.

@@ -34,6 +34,9 @@ public struct AccessControlList: Hashable, Sendable, Codable {
       self.permissions = permissions
     }
 
+    /// Whether the mask bounds it.
+    var isMasked: Bool { tag == .user || tag == .owningGroup || tag == .group }
+
     /// ACL_UNDEFINED_ID, what the extended attribute holds where an id means nothing.
     public static let undefinedID = UInt32.max
   }
@@ -43,6 +46,15 @@ public struct AccessControlList: Hashable, Sendable, Codable {
 
   /// Makes an ACL of entries in their order; whether it is valid is not checked.
   public init(_ entries: [Entry]) { self.entries = entries }
+
+  /// The ACL that a mode alone stands for.
+  init(mode: UInt16) {
+    self.init([
+      Entry(.owner, Permissions(rawValue: UInt8(mode >> 6 & 7))),
+      Entry(.owningGroup, Permissions(rawValue: UInt8(mode >> 3 & 7))),
+      Entry(.other, Permissions(rawValue: UInt8(mode & 7))),
+    ])
+  }
 
   /// The mask, which bounds every entry but `owner` and `other`; nil when there is none.
   public var mask: Permissions? { entries.first { $0.tag == .mask }?.permissions }

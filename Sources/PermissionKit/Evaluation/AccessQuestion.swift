@@ -73,3 +73,19 @@ public struct OpenFlags: OptionSet, Hashable, Sendable, Codable {
     }
   }
 }
+
+extension AccessEvaluator {
+  /// Predicts what asking for `need` by open(2) answers, and by faccessat2(2) for what an open cannot
+  /// ask: the first refusal.
+  func decide(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> Decision {
+    let opened: Permissions = isDirectory ? .read : [.read, .write]
+    let asked = need.intersection(opened)
+    let rest = need.subtracting(opened)
+    if !asked.isEmpty {
+      let flags = isDirectory ? [.readOnly, .directory] : OpenFlags(asked)
+      let decision = decide(.open(flags), path: path)
+      if !decision.isGranted || rest.isEmpty { return decision }
+    }
+    return decide(.faccessat2(rest, followsLink: true), path: path)
+  }
+}

@@ -14,6 +14,8 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable, Codable {
   public static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
   /// CAP_FOWNER: count as the owner, here for O_NOATIME.
   public static let fowner = CapabilitySet(rawValue: 1 << 3)
+  /// CAP_FSETID: a set-group-ID bit stays when mode or ACL is changed.
+  public static let fsetid = CapabilitySet(rawValue: 1 << 4)
   /// Every capability the kernel knows today, and those it may learn.
   public static let all = CapabilitySet(rawValue: ~0)
 }

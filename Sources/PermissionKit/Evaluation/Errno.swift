@@ -44,6 +44,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
   public static let ENOSPC = Errno(rawValue: 28)
   /// Read-only file system, by its mount or its superblock.
   public static let EROFS = Errno(rawValue: 30)
+  /// Too many links.
+  public static let EMLINK = Errno(rawValue: 31)
   /// Broken pipe: nobody reads the other end.
   public static let EPIPE = Errno(rawValue: 32)
   /// The result does not fit the buffer given.
@@ -65,7 +67,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
     1: "EPERM", 2: "ENOENT", 3: "ESRCH", 4: "EINTR", 5: "EIO", 6: "ENXIO", 9: "EBADF",
     12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST", 19: "ENODEV", 20: "ENOTDIR",
     21: "EISDIR", 22: "EINVAL", 23: "ENFILE", 24: "EMFILE", 25: "ENOTTY", 26: "ETXTBSY",
-    27: "EFBIG", 28: "ENOSPC", 30: "EROFS", 32: "EPIPE", 34: "ERANGE", 36: "ENAMETOOLONG",
+    27: "EFBIG", 28: "ENOSPC", 30: "EROFS", 31: "EMLINK", 32: "EPIPE", 34: "ERANGE",
+    36: "ENAMETOOLONG",
     38: "ENOSYS", 40: "ELOOP", 61: "ENODATA", 75: "EOVERFLOW", 95: "EOPNOTSUPP", 116: "ESTALE",
     122: "EDQUOT",
   ]

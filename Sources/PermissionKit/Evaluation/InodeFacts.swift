@@ -81,8 +81,12 @@ public struct InodeFacts: Hashable, Sendable, Codable {
   public var gid: UInt32
   /// The access ACL; nil when the inode has none beyond its mode.
   public var acl: AccessControlList?
+  /// Of a directory: the ACL that what is created in it inherits; read only where it is asked for.
+  public var defaultACL: AccessControlList?
   /// The ACL could not be read, for this reason; `acl` then says nothing.
   public var aclError: Errno?
+  /// The file system keeps ACLs; nil when it was not asked.
+  public var hasACLs: Bool?
   /// STATX_ATTR_IMMUTABLE, see ioctl_iflags(2).
   public var isImmutable = false
   /// STATX_ATTR_APPEND, see ioctl_iflags(2).

@@ -265,13 +265,14 @@ public struct FactsReader: ~Copyable {
 
   private func readACL(of descriptor: Descriptor, into inode: inout InodeFacts) {
     do throws(Errno) {
-      guard let acl = AccessControlList(xattr: try system.getxattr(acl: descriptor)) else {
+      guard let acl = AccessControlList(xattr: try system.getxattr(.access, of: descriptor)) else {
         inode.aclError = .EINVAL
         return
       }
       inode.acl = acl
     } catch .ENODATA {
     } catch .EOPNOTSUPP {
+      inode.hasACLs = false
     } catch {
       inode.aclError = error
     }

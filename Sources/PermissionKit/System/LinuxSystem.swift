@@ -7,12 +7,12 @@ public struct LinuxSystem: System {
   public init() {}
 
   /// The value of a wrapper that returns -errno.
-  private func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
+  func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
     if result < 0 { throw Errno(rawValue: Int32(-result)) }
     return result
   }
 
-  private func withCString<Result>(
+  func withCString<Result>(
     _ path: PathBytes, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: path.bytes.count + 1) { buffer in
@@ -28,7 +28,7 @@ public struct LinuxSystem: System {
   }
 
   /// Calls `body` with a buffer, and keeps as many bytes as it says it filled.
-  private func filling(
+  func filling(
     _ capacity: Int, _ body: (UnsafeMutableRawPointer) -> Int
   ) throws(Errno) -> [UInt8] {
     var length = 0
@@ -90,7 +90,7 @@ public struct LinuxSystem: System {
       mode: fields.mode, uid: fields.uid, gid: fields.gid,
       device: InodeFacts.Device(major: fields.rdev_major, minor: fields.rdev_minor),
       fileSystem: InodeFacts.Device(major: fields.dev_major, minor: fields.dev_minor),
-      inode: fields.inode, mount: fields.has_mount != 0 ? fields.mount : nil,
+      inode: fields.inode, links: fields.links, mount: fields.has_mount != 0 ? fields.mount : nil,
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0)
   }
 
@@ -104,13 +104,15 @@ public struct LinuxSystem: System {
   }
 
   /// getxattr(2) through /proc/self/fd, for fgetxattr(2) refuses an O_PATH descriptor.
-  public func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8] {
+  public func getxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor
+  ) throws(Errno) -> [UInt8] {
     func get(_ size: Int) throws(Errno) -> [UInt8] {
       var result = 0
       // Most inodes have none: nothing is allocated to learn that.
       let bytes = unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) {
         result = unsafe ccap_getxattr(
-          descriptor.rawValue, "system.posix_acl_access", $0.baseAddress, size)
+          descriptor.rawValue, Self.name(attribute), $0.baseAddress, size)
         return unsafe [UInt8]($0.prefix(max(0, result)))
       }
       _ = try check(result)

@@ -23,8 +23,8 @@ public protocol System: Sendable {
   func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields
   /// readlinkat(2) of the descriptor of a link that was opened with O_PATH and O_NOFOLLOW.
   func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes
-  /// getxattr(2) of `system.posix_acl_access` of the inode behind the descriptor, O_PATH included.
-  func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8]
+  /// getxattr(2) of an ACL of the inode behind the descriptor, O_PATH included.
+  func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8]
   /// statmount(2): the id maps of the mount behind the descriptor; nil when it is not idmapped.
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping?
   /// fstatfs(2): what is known of the mount behind the descriptor where mountinfo does not list it.
@@ -35,6 +35,54 @@ public protocol System: Sendable {
   func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno)
   /// ioctl VIDIOC_QUERYCAP, see the V4L2 documentation.
   func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability
+
+  // MARK: Changes
+
+  /// setxattr(2) of an ACL of the inode behind the descriptor, O_PATH included.
+  func setxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+  ) throws(Errno)
+  /// removexattr(2) of an ACL of the inode behind the descriptor, O_PATH included.
+  func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno)
+  /// chmod(2) of the inode behind the descriptor, O_PATH included.
+  func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno)
+  /// fsync(2): returns once what was written is on the disk.
+  func fsync(_ descriptor: Descriptor) throws(Errno)
+  /// flock(2) with LOCK_EX: waits until the file is this process's alone, and until it is closed.
+  func flock(_ descriptor: Descriptor) throws(Errno)
+  /// rename(2): puts a file in another's place.
+  func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno)
+  /// unlink(2): removes a name.
+  func unlink(_ path: PathBytes) throws(Errno)
+
+  // MARK: Commands
+
+  /// posix_spawnp(3): starts a program, found by PATH, with an empty signal mask.
+  ///
+  /// - Parameter arguments: The program and its arguments; without a NUL.
+  /// - Returns: Its process id.
+  /// - Throws: The errno of what could not be done.
+  func spawn(_ arguments: [PathBytes]) throws(Errno) -> Int32
+  /// waitpid(2) of a child.
+  ///
+  /// - Parameters:
+  ///   - pid: The child.
+  ///   - waits: Whether to wait for its end; WNOHANG otherwise.
+  /// - Returns: How it ended; nil while it has not.
+  /// - Throws: The errno of the call.
+  func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd?
+  /// execvp(3): becomes another program.
+  ///
+  /// - Returns: Why it did not.
+  func execvp(_ arguments: [PathBytes]) -> Errno
+  /// kill(2): sends a signal.
+  func kill(_ pid: Int32, _ signal: Int32) throws(Errno)
+  /// sigprocmask(2) with SIG_BLOCK: from now on the signals wait for `sigwaitinfo`.
+  func block(_ signals: [Int32]) throws(Errno)
+  /// sigwaitinfo(2): waits for one of the signals.
+  func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo
+  /// Ends this process by a signal, with its default action.
+  func end(by signal: Int32) -> Never
 
   // MARK: Processes
 
@@ -84,6 +132,47 @@ public struct Descriptor: RawRepresentable, Hashable, Sendable {
   public static let currentDirectory = Descriptor(rawValue: -100)
 }
 
+/// The extended attribute that holds an ACL, see acl(5).
+public enum ACLAttribute: String, Hashable, Sendable, Codable {
+  /// Who may do what to the inode.
+  case access = "system.posix_acl_access"
+  /// What is created in the directory inherits this.
+  case `default` = "system.posix_acl_default"
+}
+
+/// How a process ended, see waitpid(2).
+public enum ProcessEnd: Hashable, Sendable {
+  /// With an exit status, 0 to 255.
+  case exited(Int32)
+  /// By a signal.
+  case signalled(Int32)
+}
+
+/// A signal that arrived, see sigaction(2).
+public struct SignalInfo: Hashable, Sendable {
+  /// Its number.
+  public var signal: Int32
+  /// A process has sent it; otherwise the kernel did, as a terminal does for all of its group.
+  public var isFromProcess: Bool
+
+  /// Makes one of its parts.
+  public init(signal: Int32, isFromProcess: Bool) {
+    self.signal = signal
+    self.isFromProcess = isFromProcess
+  }
+
+  /// SIGHUP: the terminal is gone.
+  public static let hangup: Int32 = 1
+  /// SIGINT: somebody pressed Ctrl-C.
+  public static let interrupt: Int32 = 2
+  /// SIGQUIT: somebody pressed Ctrl-\.
+  public static let quit: Int32 = 3
+  /// SIGTERM: the process is asked to end.
+  public static let terminate: Int32 = 15
+  /// SIGCHLD: a child ended or stopped.
+  public static let child: Int32 = 17
+}
+
 /// The fields of statx(2) that a decision depends on.
 public struct StatusFields: Hashable, Sendable {
   /// The S_IFMT bits and the 07777 bits.
@@ -98,6 +187,8 @@ public struct StatusFields: Hashable, Sendable {
   public var fileSystem: InodeFacts.Device
   /// `stx_ino`: the inode number, unique within its file system.
   public var inode: UInt64
+  /// `stx_nlink`: how many names it has.
+  public var links: UInt32
   /// `stx_mnt_id`; nil before Linux 5.8.
   public var mount: UInt64?
   /// STATX_ATTR_IMMUTABLE: nobody can write to it, see ioctl_iflags(2).
@@ -108,8 +199,8 @@ public struct StatusFields: Hashable, Sendable {
   /// Makes one of its parts.
   public init(
     mode: UInt32, uid: UInt32, gid: UInt32, device: InodeFacts.Device = .init(major: 0, minor: 0),
-    fileSystem: InodeFacts.Device = .init(major: 0, minor: 0), inode: UInt64, mount: UInt64? = nil,
-    isImmutable: Bool = false, isAppendOnly: Bool = false
+    fileSystem: InodeFacts.Device = .init(major: 0, minor: 0), inode: UInt64,
+    links: UInt32 = 1, mount: UInt64? = nil, isImmutable: Bool = false, isAppendOnly: Bool = false
   ) {
     self.mode = mode
     self.uid = uid
@@ -117,6 +208,7 @@ public struct StatusFields: Hashable, Sendable {
     self.device = device
     self.fileSystem = fileSystem
     self.inode = inode
+    self.links = links
     self.mount = mount
     self.isImmutable = isImmutable
     self.isAppendOnly = isAppendOnly
@@ -216,6 +308,31 @@ extension System {
     let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
     defer { close(descriptor) }
     return try statx(descriptor)
+  }
+
+  /// Makes a directory, and those above it, for this user alone; one that is there is left as it is.
+  func makeFolder(_ folder: PathBytes) throws(Errno) {
+    do throws(Errno) {
+      try mkdirat(.currentDirectory, folder, mode: 0o700)
+    } catch .EEXIST {
+    } catch .ENOENT where folder.parent != folder {
+      try makeFolder(folder.parent)
+      try mkdirat(.currentDirectory, folder, mode: 0o700)
+    }
+  }
+
+  /// Runs a program to its end, with the same standard files.
+  func run(_ arguments: [PathBytes]) throws(Errno) -> ProcessEnd {
+    let pid = try spawn(arguments)
+    while true {
+      if let end = try waitpid(pid, waits: true) { return end }
+    }
+  }
+
+  /// Writes all the bytes.
+  func writeAll(_ file: Descriptor, _ bytes: [UInt8]) throws(Errno) {
+    var rest = bytes[...]
+    while !rest.isEmpty { rest = rest.dropFirst(try write(file, Array(rest))) }
   }
 
   /// open(2) with `flags`, without keeping the file open.

@@ -94,6 +94,19 @@ public struct UserDatabase: Sendable {
   }
 }
 
+extension UserDatabase {
+  /// What a class of subjects gains or loses, for people: `members of video: rw`.
+  func describe(_ gain: SubjectClasses.Gain) -> String {
+    let who =
+      switch gain.who {
+      case .user(let uid): "user \(userName(uid))"
+      case .groups(let gids): "members of " + gids.map { groupName($0) }.joined(separator: " and ")
+      case .others: "everybody else"
+      }
+    return "\(who): \(gain.permissions.letters)"
+  }
+}
+
 // MARK: - Subjects
 
 extension UserDatabase {

@@ -4,6 +4,8 @@ import PermissionKit
 /// Standard output and standard error of one run.
 final class Console {
   let style: Style
+  /// What goes to standard error.
+  let errorStyle: Style
   private let system: any System
   private let isQuiet: Bool
   private var output: [UInt8] = []
@@ -15,16 +17,20 @@ final class Console {
   init(_ system: any System, color: OutputOptions.Color = .auto, isQuiet: Bool = false) {
     self.system = system
     self.isQuiet = isQuiet
-    let isTerminal = system.isatty(.standardOutput)
-    let colors =
-      switch color {
-      case .always: true
-      case .never: false
-      case .auto:
-        isTerminal && system.getenv("NO_COLOR")?.isEmpty ?? true
-          && system.getenv("TERM") != "dumb"
-      }
-    style = Style(colors: colors, columns: isTerminal ? system.columns(.standardOutput) : nil)
+    func style(_ file: Descriptor) -> Style {
+      let isTerminal = system.isatty(file)
+      let colors =
+        switch color {
+        case .always: true
+        case .never: false
+        case .auto:
+          isTerminal && system.getenv("NO_COLOR")?.isEmpty ?? true
+            && system.getenv("TERM") != "dumb"
+        }
+      return Style(colors: colors, columns: isTerminal ? system.columns(file) : nil)
+    }
+    self.style = style(.standardOutput)
+    errorStyle = style(.standardError)
   }
 
   /// Keeps text for standard output; it is written in one piece by `finish`.

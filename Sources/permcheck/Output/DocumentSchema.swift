@@ -38,6 +38,12 @@ enum DocumentSchema {
         },
         "reports": {"type": "array", "items": {"$ref": "#/$defs/report"}},
         "exitStatus": {"enum": [0, 1, 2, 3, 77]},
+        "plans": {
+          "type": "array",
+          "description": "Of request: what is to be changed.",
+          "items": {"$ref": "#/$defs/plan"}
+        },
+        "applied": {"type": "boolean", "description": "Of request: whether it was changed."},
         "credentials": {
           "type": "object",
           "description": "Of explain: the subject in full, for permcheck evaluate."
@@ -62,6 +68,39 @@ enum DocumentSchema {
             "status": {"$ref": "#/$defs/status"},
             "requestable": {"type": "boolean"},
             "resources": {"type": "array", "items": {"$ref": "#/$defs/resource"}}
+          }
+        },
+        "plan": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "accessor", "strategy", "steps", "outcome", "needsNewLogin", "needsRoot",
+            "persistence", "othersAffected", "warnings"
+          ],
+          "properties": {
+            "accessor": {"type": "string"},
+            "strategy": {"enum": ["auto", "acl", "group", "udev", "none"]},
+            "steps": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["place", "change", "command", "needsRoot", "persistence"],
+                "properties": {
+                  "place": {"type": "string"},
+                  "change": {"type": "string"},
+                  "command": {"type": "array", "items": {"type": "string"}},
+                  "needsRoot": {"type": "boolean"},
+                  "persistence": {"type": "string"}
+                }
+              }
+            },
+            "outcome": {"enum": ["granted", "refused", "undetermined"]},
+            "needsNewLogin": {"type": "boolean"},
+            "needsRoot": {"type": "boolean"},
+            "persistence": {"type": "string"},
+            "othersAffected": {"type": "array", "items": {"type": "string"}},
+            "warnings": {"type": "array", "items": {"type": "string"}}
           }
         },
         "resource": {

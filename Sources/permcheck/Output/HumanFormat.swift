@@ -100,18 +100,9 @@ struct HumanFormat {
         remedy.othersAffected.isEmpty
         ? "nobody else gains" : "also gains: \(remedy.othersAffected.joined(separator: "; "))"
       return (
-        "\(sudo)\(Sanitizer.clean(command))   \(lasting(remedy.persistence)), \(Sanitizer.clean(gains))",
+        "\(sudo)\(Sanitizer.clean(command))   \(remedy.persistence.words), \(Sanitizer.clean(gains))",
         true
       )
-    }
-  }
-
-  private func lasting(_ persistence: Remedy.Persistence) -> String {
-    switch persistence {
-    case .untilUdevEvent: "until the device is re-plugged or changed"
-    case .untilReboot: "until the next start of the system"
-    case .untilLogout: "until logout"
-    case .permanent: "permanent"
     }
   }
 

@@ -18,6 +18,17 @@ enum JSONFormat {
         exitStatus: status.rawValue))
   }
 
+  static func text(
+    _ outcome: RequestAccess.Outcome, subject: Subject, status: ExitStatus
+  ) throws -> String {
+    var document = CheckDocument(
+      subject: .init(subject), reports: outcome.reports.map(CheckDocument.Report.init),
+      exitStatus: status.rawValue)
+    document.plans = outcome.plans.map(CheckDocument.Plan.init)
+    document.applied = outcome.isApplied
+    return try text(document)
+  }
+
   static func text(_ explanation: Explainer.Explanation, status: ExitStatus) throws -> String {
     let basis = FactsDocument(explanation)
     return try text(
@@ -179,11 +190,51 @@ struct CheckDocument: Encodable {
     }
   }
 
+  struct Plan: Encodable {
+    struct Step: Encodable {
+      let place: String
+      let change: String
+      let command: [String]
+      let needsRoot: Bool
+      let persistence: String
+    }
+
+    let accessor: String
+    let strategy: String
+    let steps: [Step]
+    let outcome: String
+    let needsNewLogin: Bool
+    let needsRoot: Bool
+    let persistence: String
+    let othersAffected: [String]
+    let warnings: [String]
+
+    init(_ plan: GrantPlan) {
+      accessor = plan.accessor
+      strategy = plan.strategy
+      steps = plan.steps.map {
+        Step(
+          place: $0.place, change: $0.change.command.summary,
+          command: $0.change.command.arguments.map(\.description), needsRoot: $0.needsRoot,
+          persistence: $0.change.command.persistence.rawValue)
+      }
+      outcome = plan.outcome.rawValue
+      needsNewLogin = plan.needsNewLogin
+      needsRoot = plan.needsRoot
+      persistence = plan.persistence.rawValue
+      othersAffected = plan.othersAffected
+      warnings = plan.warnings
+    }
+  }
+
   let schemaVersion = 1
   let tool = Tool()
   let subject: Subject
   let reports: [Report]
   let exitStatus: Int32
+  /// Of a request: what is to be changed, and whether it was.
+  var plans: [Plan]?
+  var applied: Bool?
   /// Of an explanation: what it was made on, see `FactsDocument`.
   var credentials: FactsDocument.Who?
   var facts: AccessFacts?

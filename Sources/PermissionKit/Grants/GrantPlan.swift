@@ -1,0 +1,113 @@
+/// The changes that together give a subject the access it lacks, and what they come to.
+public struct GrantPlan: Hashable, Sendable {
+  /// A change and where it is made.
+  public struct Step: Hashable, Sendable {
+    /// What is done.
+    public var change: GrantChange
+    /// The inode, group or file that is changed, for people.
+    public var place: String
+    /// Whether this process may not make it itself.
+    public var needsRoot: Bool
+
+    /// Makes one of its parts.
+    public init(_ change: GrantChange, place: String, needsRoot: Bool) {
+      self.change = change
+      self.place = place
+      self.needsRoot = needsRoot
+    }
+  }
+
+  /// The accessor's name that asked.
+  public var accessor: String
+  /// For whom.
+  public var subject: Subject
+  /// The name of the strategy that made it.
+  public var strategy: String
+  /// The changes, in the order in which they are made; undone in reverse.
+  public var steps: [Step]
+  /// What the evaluator says with them made, for the subject, or for a new login of theirs.
+  public var outcome: Remedy.Outcome
+  /// The access is there only for a login after the change.
+  public var needsNewLogin: Bool
+  /// Who else would gain, for people; empty when nobody would.
+  public var othersAffected: [String]
+  /// What else is to be known before it is done.
+  public var warnings: [String]
+
+  /// Makes one of its parts.
+  public init(
+    accessor: String, subject: Subject, strategy: String, steps: [Step] = [],
+    outcome: Remedy.Outcome, needsNewLogin: Bool = false, othersAffected: [String] = [],
+    warnings: [String] = []
+  ) {
+    self.accessor = accessor
+    self.subject = subject
+    self.strategy = strategy
+    self.steps = steps
+    self.outcome = outcome
+    self.needsNewLogin = needsNewLogin
+    self.othersAffected = othersAffected
+    self.warnings = warnings
+  }
+
+  /// How long the access lasts: as long as the change that lasts least.
+  public var persistence: Persistence {
+    let order: [Persistence] = [.untilLogout, .untilUdevEvent, .untilReboot, .permanent]
+    let lasting = Set(steps.map { $0.change.command.persistence })
+    // A rule brings back what an event takes away.
+    if steps.contains(where: { if case .udevRule = $0.change { true } else { false } }) {
+      return .permanent
+    }
+    return order.first(where: lasting.contains) ?? .permanent
+  }
+
+  /// Whether it changes the same things in the same way, whatever state they are in by now.
+  func isLike(_ other: GrantPlan) -> Bool {
+    func words(_ plan: GrantPlan) -> [String] {
+      plan.steps.map { "\($0.place)\u{0}\($0.change.command.summary)" } + plan.othersAffected
+    }
+    return words(self) == words(other)
+  }
+
+  /// Whether one of the changes is not for this process to make.
+  public var needsRoot: Bool { steps.contains(where: \.needsRoot) }
+}
+
+extension GrantPlan.Step {
+  /// Whether it is about a node of V4L2 or ALSA below /dev, or a directory that leads to one; rules
+  /// and groups are about such nodes as well.
+  var isOfDevice: Bool {
+    guard case .inode(let grant) = change else { return true }
+    guard grant.path.isBelow("/dev") else { return false }
+    switch grant.identity.type {
+    case 0o040000: return grant.permissions == .execute
+    case 0o020000: return [81, 116].contains(grant.identity.device.major)
+    default: return false
+    }
+  }
+}
+
+extension GrantPlan: CustomStringConvertible {
+  /// What changes, for how long, and who else gains: lines for people, safe to print.
+  public var description: String {
+    var lines = steps.map { "  \($0.place)   \($0.change.command.summary)" }
+    lines.append("  lasts: \(persistence.words)\(needsNewLogin ? ", from the next login on" : "")")
+    lines.append(
+      "  others: \(othersAffected.isEmpty ? "nobody else gains" : othersAffected.joined(separator: "; "))"
+    )
+    lines += warnings.map { "  note: \($0)" }
+    return lines.map { Sanitizer.clean($0) + "\n" }.joined()
+  }
+}
+
+extension Persistence {
+  /// For people: `until the device is re-plugged or changed`.
+  package var words: String {
+    switch self {
+    case .untilUdevEvent: "until the device is re-plugged or changed"
+    case .untilReboot: "until the next start of the system"
+    case .untilLogout: "until logout"
+    case .permanent: "permanent"
+    }
+  }
+}

@@ -1,0 +1,285 @@
+/// An ACL entry of one user, or mode bits, of one inode: changed by a single system call.
+public struct InodeGrant: GrantCommand {
+  /// What tells the inode from any other.
+  public struct Identity: Hashable, Sendable, Codable {
+    /// The device that holds the file system.
+    public var fileSystem: InodeFacts.Device
+    /// The number of the inode.
+    public var inode: UInt64
+    /// The S_IFMT bits.
+    public var type: UInt32
+    /// The number of a device node.
+    public var device: InodeFacts.Device
+
+    init(_ status: StatusFields) {
+      fileSystem = status.fileSystem
+      inode = status.inode
+      type = status.mode & 0o170000
+      device = status.device
+    }
+  }
+
+  /// What is changed of an inode: its mode and its access ACL, or its default ACL alone.
+  public struct State: Hashable, Sendable, Codable {
+    /// The bits 07777; 0 for a default ACL.
+    public var mode: UInt16
+    /// The ACL; nil when the mode says it all.
+    public var acl: AccessControlList?
+
+    init(mode: UInt16, acl: AccessControlList?) {
+      self.mode = mode
+      self.acl = acl
+    }
+
+    init(_ inode: InodeFacts, _ attribute: InodeChange.Attribute) {
+      switch attribute {
+      case .mode, .accessACL: self.init(mode: inode.mode, acl: inode.acl)
+      case .defaultACL: self.init(mode: 0, acl: inode.defaultACL)
+      }
+    }
+  }
+
+  /// Where the inode is: absolute, without links.
+  public var path: PathBytes
+  /// Which inode it is; another one at the same path is left alone.
+  public var identity: Identity
+  /// For whom.
+  public var uid: UInt32
+  /// What the user's entry holds afterwards, or which bits are added.
+  public var permissions: Permissions
+  /// How it was before.
+  public var before: State
+  /// How it is to be afterwards.
+  public var after: State
+  /// How long the file system keeps it.
+  public var persistence: Persistence
+  var attribute: InodeChange.Attribute
+  /// See `arguments`.
+  public var arguments: [PathBytes]
+
+  /// The change as a person would tell it, without the path.
+  public var summary: String {
+    switch attribute {
+    case .mode: "bits of the mode: \(arguments.dropFirst().first?.description ?? "")"
+    case .accessACL: "ACL entry user:\(uid):\(permissions)"
+    case .defaultACL: "default ACL entry user:\(uid):\(permissions)"
+    }
+  }
+
+  // MARK: - Looking
+
+  private var name: ACLAttribute { attribute == .defaultACL ? .default : .access }
+
+  private func failure(
+    _ message: String, _ call: String? = nil, _ errno: Errno? = nil, advice: String? = nil
+  ) -> PermissionError {
+    PermissionError(
+      .changeFailed, message, path: path, call: call, errno: errno, advice: advice)
+  }
+
+  /// Opens what is at the path now; nil when it is not the inode that is meant, or nothing.
+  private func open(_ system: any System) throws(PermissionError) -> Descriptor? {
+    var call = "open"
+    do throws(Errno) {
+      let descriptor: Descriptor
+      do throws(Errno) {
+        descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+      } catch .ENOENT {
+        return nil
+      } catch .ENOTDIR {
+        return nil
+      }
+      call = "statx"
+      do throws(Errno) {
+        if Identity(try system.statx(descriptor)) == identity { return descriptor }
+      } catch {
+        system.close(descriptor)
+        throw error
+      }
+      system.close(descriptor)
+      return nil
+    } catch {
+      throw failure("\(path) cannot be looked at", call, error)
+    }
+  }
+
+  static func state(
+    _ attribute: InodeChange.Attribute, of descriptor: Descriptor, _ system: any System
+  ) throws(Errno) -> State {
+    let isDefault = attribute == .defaultACL
+    let mode = isDefault ? 0 : UInt16(try system.statx(descriptor).mode & 0o7777)
+    do throws(Errno) {
+      let bytes = try system.getxattr(isDefault ? .default : .access, of: descriptor)
+      guard let acl = AccessControlList(xattr: bytes) else { throw .EINVAL }
+      return State(mode: mode, acl: acl)
+    } catch .ENODATA {
+    } catch .EOPNOTSUPP {
+    }
+    return State(mode: mode, acl: nil)
+  }
+
+  private func state(
+    _ descriptor: Descriptor, _ system: any System
+  ) throws(PermissionError) -> State {
+    do throws(Errno) {
+      return try Self.state(attribute, of: descriptor, system)
+    } catch {
+      throw failure("mode and ACL of \(path) cannot be read", "getxattr", error)
+    }
+  }
+
+  /// Whether it is made.
+  public func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
+    guard let descriptor = try open(system) else { return .neither }
+    defer { system.close(descriptor) }
+    let now = try state(descriptor, system)
+    return now == before ? .before : now == after ? .after : .neither
+  }
+
+  // MARK: - Changing
+
+  private func set(
+    _ state: State, from old: State, _ descriptor: Descriptor, _ system: any System
+  ) throws(PermissionError) {
+    var call = "chmod"
+    do throws(Errno) {
+      guard state.acl != old.acl else { return try system.chmod(descriptor, state.mode) }
+      if attribute == .mode { return try system.chmod(descriptor, state.mode) }
+      guard attribute == .accessACL || state.acl != nil else {
+        call = "removexattr"
+        return try system.removexattr(name, of: descriptor)
+      }
+      call = "setxattr"
+      // An ACL that says no more than the mode is kept as the mode: one call for both.
+      let acl = state.acl ?? AccessControlList(mode: state.mode)
+      try system.setxattr(name, of: descriptor, acl.xattr)
+    } catch {
+      let advice: String? =
+        error == .EPERM ? "only its owner or root may change it" : nil
+      throw failure("\(path) cannot be changed", call, error, advice: advice)
+    }
+  }
+
+  /// Makes the change of the very inode that was planned for, as it was then.
+  public func execute(_ system: any System) throws(PermissionError) {
+    guard let descriptor = try open(system) else {
+      throw failure(
+        "\(path) is not what it was when this was planned; nothing was changed",
+        advice: "ask again")
+    }
+    defer { system.close(descriptor) }
+    let now = try state(descriptor, system)
+    guard now == before else {
+      throw failure(
+        "mode or ACL of \(path) was changed since this was planned; it was left alone",
+        advice: "ask again")
+    }
+    try set(after, from: before, descriptor, system)
+    let done = try state(descriptor, system)
+    guard done == after, let again = try open(system) else {
+      try? set(before, from: done, descriptor, system)
+      throw failure(
+        "\(path) did not become what was planned, and was put back: somebody else changes it",
+        advice: "ask again")
+    }
+    system.close(again)
+  }
+
+  /// Puts the inode back to `before`, or, when somebody else has changed it since, takes out just
+  /// what was put in.
+  public func undo(_ system: any System) throws(PermissionError) -> String? {
+    guard let descriptor = try open(system) else {
+      return "\(path) is gone, or is something else by now"
+    }
+    defer { system.close(descriptor) }
+    let now = try state(descriptor, system)
+    if now == before { return nil }
+    if now == after {
+      try set(before, from: now, descriptor, system)
+      return nil
+    }
+    guard let without = try withoutOwn(now) else {
+      return "\(path) no longer has what was granted"
+    }
+    try set(without, from: now, descriptor, system)
+    return "\(path) was changed by somebody else meanwhile; only what was granted was taken out"
+  }
+
+  /// The state without what this command put in; nil when it is not there any more.
+  ///
+  /// - Throws: Where it is there in part, so that it cannot be told what is whose.
+  private func withoutOwn(_ now: State) throws(PermissionError) -> State? {
+    let conflict = failure(
+      "\(path) was changed by somebody else since; what was granted cannot be told from it",
+      advice: "look at it with getfacl, and change it by hand")
+    if attribute == .mode {
+      let added = after.mode & ~before.mode
+      guard now.mode & added != 0 else { return nil }
+      guard now.mode & added == added else { throw conflict }
+      return State(mode: now.mode & ~added, acl: now.acl)
+    }
+    func own(_ acl: AccessControlList?) -> AccessControlList.Entry? {
+      acl?.entries.first { $0.tag == .user && $0.id == uid }
+    }
+    guard var acl = now.acl, let entry = own(acl), entry != own(before.acl) else { return nil }
+    guard entry == own(after.acl) else { throw conflict }
+    acl.entries.removeAll { $0 == entry }
+    if let earlier = own(before.acl) {
+      acl.entries.append(earlier)
+      acl.entries.sort { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
+    }
+    guard !acl.entries.contains(where: { $0.tag == .user || $0.tag == .group }) else {
+      return State(mode: now.mode, acl: acl)
+    }
+    // The mask bounds nobody but the group now, whose bits become what they were in effect.
+    let mask = acl.mask ?? .all
+    acl.entries.removeAll { $0.tag == .mask }
+    for index in acl.entries.indices where acl.entries[index].tag == .owningGroup {
+      acl.entries[index].permissions.formIntersection(mask)
+    }
+    guard attribute == .accessACL else { return State(mode: 0, acl: acl) }
+    let digits = acl.entries.reduce(into: now.mode & 0o7000) { mode, entry in
+      let shift: UInt16 = entry.tag == .owner ? 6 : entry.tag == .owningGroup ? 3 : 0
+      mode |= UInt16(entry.permissions.rawValue) << shift
+    }
+    return State(mode: digits, acl: nil)
+  }
+
+  /// The same change, made of another state than it was planned on.
+  func rebased(onto state: State) -> InodeGrant {
+    var copy = self
+    copy.before = state
+    copy.after = state
+    if attribute == .mode {
+      let added = after.mode & ~before.mode
+      copy.after.mode = state.mode | added
+      guard var acl = state.acl else { return copy }
+      for (shift, tag): (UInt16, AccessControlList.Tag) in [(6, .owner), (3, .mask), (0, .other)] {
+        acl.set(tag, adding: Permissions(rawValue: UInt8(added >> shift & 7)))
+      }
+      copy.after.acl = acl
+      return copy
+    }
+    var inode = InodeFacts(kind: .regular, mode: state.mode, uid: 0, gid: 0, acl: state.acl)
+    if attribute == .defaultACL { inode.mode = state.acl?.mode ?? 0 }
+    inode = inode.granting(permissions, to: uid)
+    copy.after = State(mode: attribute == .defaultACL ? 0 : inode.mode, acl: inode.acl)
+    return copy
+  }
+}
+
+extension AccessControlList {
+  /// The nine bits that stand for it where its named entries are not shown.
+  var mode: UInt16 {
+    entries.reduce(into: 0) { mode, entry in
+      let bits = UInt16(entry.permissions.rawValue)
+      switch entry.tag {
+      case .owner: mode |= bits << 6
+      case .mask: mode |= bits << 3
+      case .owningGroup: if mask == nil { mode |= bits << 3 }
+      case .other: mode |= bits
+      case .user, .group: break
+      }
+    }
+  }
+}

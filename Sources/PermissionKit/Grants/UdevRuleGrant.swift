@@ -1,0 +1,99 @@
+/// A file of udev rules, see udev(7), that gives a user's entry back each time a node is set up.
+public struct UdevRuleGrant: GrantCommand {
+  /// The folder of an administrator's rules.
+  static let folder: PathBytes = "/etc/udev/rules.d"
+
+  /// The rule's file; its name sorts after systemd's 73, or the entry would be wiped.
+  public var path: PathBytes
+  /// What the file holds.
+  public var contents: String
+
+  /// The change in one line.
+  public var summary: String { "udev rule, for every time the device is set up" }
+  /// As an administrator would type it.
+  public var arguments: [PathBytes] {
+    let lines = contents.split(separator: "\n").map { "'" + $0 + "'" }.joined(separator: " ")
+    return ["sh", "-c", PathBytes("printf '%s\\n' \(lines) > \(path) && udevadm control --reload")]
+  }
+  /// Until the file is removed.
+  public var persistence: Persistence { .permanent }
+
+  private func failure(_ call: String, _ errno: Errno) -> PermissionError {
+    PermissionError(
+      .changeFailed, "\(path) cannot be written", path: path, call: call, errno: errno)
+  }
+
+  private func read(_ system: any System) throws(PermissionError) -> [UInt8]? {
+    do throws(Errno) {
+      return try system.contents(of: path)
+    } catch .ENOENT {
+      return nil
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  /// Whether the file is there, as it was written.
+  public func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
+    guard let bytes = try read(system) else { return .before }
+    return bytes == Array(contents.utf8) ? .after : .neither
+  }
+
+  /// Writes the file beside its place, moves it there in one step, and has udev read its rules anew.
+  public func execute(_ system: any System) throws(PermissionError) {
+    if try read(system) != nil {
+      throw PermissionError(
+        .changeFailed, "\(path) is there already", path: path,
+        advice: "look at it, and remove it if it is not wanted")
+    }
+    // udev reads only names that end in .rules.
+    let temporary = PathBytes(path.bytes + Array(".new".utf8))
+    var call = "open"
+    do throws(Errno) {
+      try? system.unlink(temporary)
+      let file = try system.openat(
+        .currentDirectory, temporary, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o644)
+      do throws(Errno) {
+        defer { system.close(file) }
+        call = "write"
+        try system.writeAll(file, Array(contents.utf8))
+        call = "fsync"
+        try system.fsync(file)
+        call = "rename"
+        try system.rename(temporary, path)
+      } catch {
+        try? system.unlink(temporary)
+        throw error
+      }
+    } catch {
+      throw failure(call, error)
+    }
+    do throws(PermissionError) {
+      try system.complete(["udevadm", "control", "--reload"])
+    } catch {
+      try? system.unlink(path)
+      throw error
+    }
+  }
+
+  /// Removes the file, if it is still as it was written.
+  public func undo(_ system: any System) throws(PermissionError) -> String? {
+    // What a run that was killed may have left behind is not read by udev, and goes, too.
+    try? system.unlink(PathBytes(path.bytes + Array(".new".utf8)))
+    guard let bytes = try read(system) else { return nil }
+    guard bytes == Array(contents.utf8) else {
+      return "\(path) was changed by somebody else meanwhile; it was left alone"
+    }
+    do throws(Errno) {
+      try system.unlink(path)
+    } catch {
+      throw failure("unlink", error)
+    }
+    do throws(PermissionError) {
+      try system.complete(["udevadm", "control", "--reload"])
+    } catch {
+      return "\(path) is removed, but udev was not told: \(error.message)"
+    }
+    return nil
+  }
+}

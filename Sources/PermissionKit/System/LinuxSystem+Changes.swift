@@ -1,0 +1,123 @@
+internal import CCap
+internal import Glibc
+
+// MARK: - Changes
+
+extension LinuxSystem {
+  static func name(_ attribute: ACLAttribute) -> String { attribute.rawValue }
+
+  /// setxattr(2) through /proc/self/fd.
+  public func setxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+  ) throws(Errno) {
+    let result = unsafe value.withUnsafeBytes {
+      unsafe ccap_setxattr(descriptor.rawValue, Self.name(attribute), $0.baseAddress, $0.count)
+    }
+    _ = try check(result)
+  }
+
+  /// removexattr(2) through /proc/self/fd.
+  public func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
+    _ = try check(unsafe ccap_removexattr(descriptor.rawValue, Self.name(attribute)))
+  }
+
+  /// chmod(2) through /proc/self/fd.
+  public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
+    _ = try check(ccap_chmod(descriptor.rawValue, UInt32(mode)))
+  }
+
+  /// fsync(2) of a file or directory.
+  public func fsync(_ descriptor: Descriptor) throws(Errno) {
+    _ = try check(ccap_fsync(descriptor.rawValue))
+  }
+
+  /// flock(2) with LOCK_EX, again after EINTR.
+  public func flock(_ descriptor: Descriptor) throws(Errno) {
+    _ = try check(ccap_flock(descriptor.rawValue))
+  }
+
+  /// rename(2); a NUL in a path gives EINVAL.
+  public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
+    if old.bytes.contains(0) || new.bytes.contains(0) { throw .EINVAL }
+    let result = unsafe withCString(old) { old in
+      unsafe withCString(new) { unsafe Glibc.rename(old, $0) != 0 ? -errno : 0 }
+    }
+    _ = try check(result)
+  }
+
+  /// unlink(2); a NUL in the path gives EINVAL.
+  public func unlink(_ path: PathBytes) throws(Errno) {
+    if path.bytes.contains(0) { throw .EINVAL }
+    _ = try check(unsafe withCString(path) { unsafe Glibc.unlink($0) != 0 ? -errno : 0 })
+  }
+}
+
+// MARK: - Commands
+
+extension LinuxSystem {
+  /// Calls `body` with the arguments as execve(2) takes them.
+  private func withArguments<Result>(
+    _ arguments: [PathBytes], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  ) throws(Errno) -> Result {
+    if arguments.isEmpty || arguments.contains(where: { $0.bytes.contains(0) }) { throw .EINVAL }
+    var copies = unsafe arguments.map { argument -> UnsafeMutablePointer<CChar>? in
+      unsafe withCString(argument) { unsafe strdup($0) }
+    }
+    unsafe copies.append(nil)
+    defer { unsafe copies.forEach { unsafe free($0) } }
+    return unsafe copies.withUnsafeBufferPointer { buffer in
+      guard let start = buffer.baseAddress else { return unsafe body([nil]) }
+      return unsafe body(start)
+    }
+  }
+
+  /// posix_spawnp(3) with this process's environment.
+  public func spawn(_ arguments: [PathBytes]) throws(Errno) -> Int32 {
+    try check(
+      try unsafe withArguments(arguments) { unsafe ccap_spawn($0, environ) })
+  }
+
+  /// waitpid(2), again after EINTR.
+  public func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? {
+    let status = try check(ccap_waitpid(pid, waits ? 0 : WNOHANG))
+    if status == 512 { return nil }
+    return status < 256 ? .exited(status) : .signalled(status - 256)
+  }
+
+  /// execvp(3); returns only when it failed.
+  public func execvp(_ arguments: [PathBytes]) -> Errno {
+    do throws(Errno) {
+      return try unsafe withArguments(arguments) {
+        guard let program = unsafe $0[0] else { return Errno.EINVAL }
+        unsafe Glibc.execvp(program, $0)
+        return Errno(rawValue: errno)
+      }
+    } catch {
+      return error
+    }
+  }
+
+  /// kill(2); a negative pid is a process group.
+  public func kill(_ pid: Int32, _ signal: Int32) throws(Errno) {
+    _ = try check(Glibc.kill(pid, signal) != 0 ? -errno : 0)
+  }
+
+  /// sigprocmask(2) with SIG_BLOCK.
+  public func block(_ signals: [Int32]) throws(Errno) {
+    _ = try check(unsafe ccap_block(signals, Int32(signals.count)))
+  }
+
+  /// sigwaitinfo(2), again after EINTR.
+  public func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo {
+    var isFromProcess: Int32 = 0
+    let signal = try check(
+      unsafe ccap_sigwaitinfo(signals, Int32(signals.count), &isFromProcess))
+    return SignalInfo(signal: signal, isFromProcess: isFromProcess != 0)
+  }
+
+  /// raise(3) with the default action; exits with 128 and the signal's number where it has none.
+  public func end(by signal: Int32) -> Never {
+    ccap_end(signal)
+    _exit(128 + signal)
+  }
+}

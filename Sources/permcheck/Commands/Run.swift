@@ -1,0 +1,146 @@
+import ArgumentParser
+import PermissionKit
+import Synchronization
+
+struct Run: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Runs a command if access is there; with --request, gives it for so long.",
+    usage: "permcheck run NAME[=PATH] … [--request [--yes]] [OPTIONS] -- COMMAND …",
+    discussion: """
+      The command's own exit status is passed on. 126: access was refused, the command did not run.
+      127: there is no such command.
+
+      EXAMPLES
+        permcheck run camera -- guvcview
+        sudo permcheck run camera --user tester --request --yes -- v4l2-ctl --all
+        permcheck run photos=/srv/photos --need rx -- rsync -a /srv/photos backup:
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
+  var names: [PathBytes]
+
+  /// What follows `--`, see `Permcheck.main()`.
+  @Option(name: .customLong(Self.terminator), parsing: .remaining, help: .hidden)
+  var command: [PathBytes] = []
+
+  static let terminator = "command"
+
+  @Flag(help: "Give the access that is missing, and take it back when the command ends.")
+  var request = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask.")
+  var yes = false
+
+  @Flag(help: "Every resource must be usable, not just one.")
+  var all = false
+
+  @OptionGroup var grants: GrantFlags
+  @OptionGroup var subject: SubjectOptions
+  @OptionGroup var log: LogOptions
+
+  func validate() throws {
+    if command.isEmpty { throw ValidationError("name the command after --") }
+    if request, subject.root != "/" || subject.pid != nil {
+      throw ValidationError("--request is for users of this system")
+    }
+    if yes, !request { throw ValidationError("--yes goes with --request") }
+  }
+
+  func run() throws {
+    let system = LinuxSystem()
+    var context = try subject.context(system)
+    let requests = try names.map { try Request($0, .standard) }
+    let analytics = log.analytics(system)
+    guard request else {
+      let reports = requests.map { $0.accessor(context, analytics).currentAccess() }
+      try gate(reports, system)
+      throw start(failed: system.execvp(command), system)
+    }
+
+    try GrantFlags.recover(system, Console(system))
+    guard let mark = system.mark(of: system.getpid()) else {
+      throw PermissionError(
+        .system, "/proc does not show this process, so a grant could not end with it")
+    }
+    context.grants = grants.options(system)
+    context.grants.lifetime.process = mark
+    let isAgreed = yes
+    let elevated = Mutex<Set<String>>([])
+    context.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
+      guard isAgreed || TerminalConsent(system: system).ask(plan) else { return false }
+      if plan.needsRoot { elevated.withLock { _ = $0.insert(plan.accessor) } }
+      return true
+    }
+    // From here on no signal may end this process before what was given is taken back.
+    let awaited = [
+      SignalInfo.hangup, SignalInfo.interrupt, SignalInfo.quit, SignalInfo.terminate,
+      SignalInfo.child,
+    ]
+    try system.block(awaited)
+    let ending: Result<ProcessEnd, any Error>
+    do {
+      let reports = try requests.map { request in
+        let accessor = request.accessor(context, analytics)
+        accessor.acceptsLimited = !all
+        return try accessor.requestAccessIfNeeded()
+      }
+      try gate(reports, system)
+      ending = .success(try supervise(awaited, system))
+    } catch {
+      ending = .failure(error)
+    }
+    try takeBack(mark, system)
+    let byRoot = elevated.withLock { $0.sorted() }
+    if !byRoot.isEmpty {
+      try context.grants.elevation?.run(
+        ["revoke", "--elevated", "--quiet", "--while", PathBytes("\(mark.pid)")]
+          + byRoot.map { PathBytes($0) }, system)
+    }
+    switch try ending.get() {
+    case .exited(let status): throw ExitCode(status)
+    case .signalled(let signal): system.end(by: signal)
+    }
+  }
+
+  /// Goes on only where there is access.
+  private func gate(_ reports: [AccessReport], _ system: any System) throws {
+    let status = ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: false)
+    guard status != .authorized else { return }
+    let style = Style(colors: false, columns: system.columns(.standardError))
+    _ = try? system.write(.standardError, Array(HumanFormat(style).text(reports).utf8))
+    Console.report("refused, so \(Sanitizer.clean(command[0].description)) was not run", system)
+    throw ExitCode(126)
+  }
+
+  private func start(failed errno: Errno, _ system: any System) -> ExitCode {
+    Console.report(
+      "\(Sanitizer.clean(command[0].description)) cannot be run (\(errno))", system)
+    return ExitCode(errno == .ENOENT ? 127 : 126)
+  }
+
+  /// Runs the command to its end, and passes on signals that somebody sends.
+  private func supervise(_ awaited: [Int32], _ system: any System) throws -> ProcessEnd {
+    let pid: Int32
+    do throws(Errno) {
+      pid = try system.spawn(command)
+    } catch {
+      throw start(failed: error, system)
+    }
+    while true {
+      let arrived = try system.sigwaitinfo(awaited)
+      if arrived.signal == SignalInfo.child {
+        if let end = try system.waitpid(pid, waits: false) { return end }
+      } else if arrived.isFromProcess {
+        // What a terminal sends, it sends to the command as well.
+        try? system.kill(pid, arrived.signal)
+      }
+    }
+  }
+
+  private func takeBack(_ mark: Grant.ProcessMark, _ system: any System) throws {
+    let outcome = try GrantJournal.standard(system).undo { $0.lifetime.process == mark }
+    for note in outcome.notes { Console.report("warning: \(Sanitizer.clean(note))", system) }
+  }
+}

@@ -1,0 +1,27 @@
+import PermissionKit
+
+/// Plans for people: what changes, for how long, who else gains, and what an administrator would type.
+struct PlanFormat {
+  let style: Style
+
+  init(_ style: Style) { self.style = style }
+
+  func text(_ plans: [GrantPlan]) -> String {
+    plans.map { plan in
+      heading(plan) + plan.description
+        + plan.steps.map { step in
+          let command = step.change.command.arguments.map(shellQuoted).joined(separator: " ")
+          return "  \(style.dim((step.needsRoot ? "sudo " : "") + Sanitizer.clean(command)))\n"
+        }.joined()
+    }.joined() + (plans.isEmpty ? "" : "nothing was changed (--dry-run)\n\n")
+  }
+
+  func question(_ plans: [GrantPlan]) -> String {
+    plans.map { heading($0) + $0.description }.joined()
+  }
+
+  private func heading(_ plan: GrantPlan) -> String {
+    let who = Sanitizer.clean(plan.subject.displayName)
+    return "\(style.bold(plan.accessor)) for \(who), by \(plan.strategy):\n"
+  }
+}
