@@ -89,7 +89,7 @@ final class RecordingSystem: System {
   func flock(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
   func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) { throw .ENOSYS }
   func unlink(_ path: PathBytes) throws(Errno) { throw .ENOSYS }
-  func spawn(_ arguments: [PathBytes]) throws(Errno) -> Int32 { throw .ENOSYS }
+  func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 { throw .ENOSYS }
   func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? { throw .ENOSYS }
   func execvp(_ arguments: [PathBytes]) -> Errno { .ENOSYS }
   func kill(_ pid: Int32, _ signal: Int32) throws(Errno) { throw .ENOSYS }

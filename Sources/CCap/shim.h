@@ -163,8 +163,9 @@ static inline int ccap_flock(int fd) {
 }
 
 // A program found by PATH, with no signal blocked; its id, or -errno.
-static inline int ccap_spawn(char *const argv[], char *const environment[]) {
+static inline int ccap_spawn(char *const argv[], char *const environment[], int output) {
   posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t files;
   sigset_t none;
   pid_t pid;
   sigemptyset(&none);
@@ -172,7 +173,12 @@ static inline int ccap_spawn(char *const argv[], char *const environment[]) {
   if (result) return -result;
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  result = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environment);
+  result = posix_spawn_file_actions_init(&files);
+  if (!result) {
+    if (output != 1) result = posix_spawn_file_actions_adddup2(&files, output, 1);
+    if (!result) result = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environment);
+    posix_spawn_file_actions_destroy(&files);
+  }
   posix_spawnattr_destroy(&attributes);
   return result ? -result : pid;
 }

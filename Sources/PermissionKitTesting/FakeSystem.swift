@@ -424,7 +424,7 @@ extension FakeSystem {
   }
 
   /// See `System.spawn`; there is no program here.
-  public func spawn(_ arguments: [PathBytes]) throws(Errno) -> Int32 {
+  public func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
     try call("spawn") { _ throws(Errno) in throw .ENOENT }
   }
 

@@ -116,6 +116,16 @@ struct SubjectOptions: ParsableArguments {
       system: system, subject: subject, root: root, probe: probe, need: wanted)
   }
 
+  /// What to type to request the access that is missing; nil for subjects and roots that no request
+  /// is for.
+  func requestCommand(_ name: PathBytes, _ context: AccessContext) -> String? {
+    guard root == "/", pid == nil, uid == nil else { return nil }
+    var words: [PathBytes] = ["permcheck", "request", name]
+    if let need { words += ["--need", PathBytes(need.text)] }
+    if let user { words = ["sudo"] + words + ["--user", PathBytes(user.text)] }
+    return words.map(shellQuoted).joined(separator: " ")
+  }
+
   private func absoluteRoot(_ system: any System) throws -> PathBytes {
     do throws(Errno) {
       if root.isEmpty { throw .ENOENT }

@@ -47,7 +47,11 @@ open class ResourceAccessor: PermissionAccessor {
     guard context.grants.strategy.isCarriedOut, let plan = try grantPlan(),
       try context.grants.consent(plan)
     else { return report }
-    if plan.needsRoot, let elevation = context.grants.elevation {
+    if plan.needsRoot {
+      guard let elevation = context.grants.elevation else {
+        throw PermissionError(
+          .changeFailed, "access to \(name) is for root to give", advice: "ask by sudo or pkexec")
+      }
       try elevation.run(elevatedArguments, context.system)
     } else {
       _ = try GrantJournal.standard(context.system).carryOut(lifetime: context.grants.lifetime) {

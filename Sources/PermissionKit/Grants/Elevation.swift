@@ -39,7 +39,7 @@ public struct Elevation: Hashable, Sendable {
     switch via {
     case .none:
       throw PermissionError(
-        .changeFailed, "this change is for root to make", advice: "run it by sudo, or give --via")
+        .changeFailed, "this is for root to do", advice: "ask by sudo or pkexec")
     case .sudo: prefix = bySudo
     case .pkexec: prefix = byPolkit
     case .auto: prefix = hasTerminal ? bySudo : byPolkit
@@ -53,14 +53,17 @@ public struct Elevation: Hashable, Sendable {
         errno: error, advice: "ask as root")
     }
     switch end {
-    // The status of a check: what it found, the check that follows here will say.
-    case .exited(0...3): return
+    case .exited(0): return
     case .exited(126) where prefix[0] == "pkexec":
       throw PermissionError(.changeFailed, "the request was dismissed")
     case .exited(127) where prefix[0] == "pkexec":
       throw PermissionError(
         .changeFailed, "polkit does not let this session change access, or has nobody to ask",
         advice: "ask from the seat, or by sudo")
+    case .exited(1) where prefix[0] == "sudo":
+      throw PermissionError(
+        .changeFailed, "sudo did not let permcheck run",
+        advice: hasTerminal ? nil : "ask at a terminal, or as root")
     case .exited(let status):
       throw PermissionError(.changeFailed, "\(prefix[0]) or permcheck as root failed (\(status))")
     case .signalled(let signal):

@@ -97,7 +97,8 @@ struct GrantPlanner {
       throw refusal("\(path) changed while it was looked at", path: path, advice: "ask again")
     }
     return InodeGrant(
-      path: path, identity: .init(status), uid: request.uid, permissions: change.permissions,
+      path: path, identity: .init(status), uid: request.uid, user: request.subject.name,
+      permissions: change.permissions,
       before: before, after: .init(change.after, change.attribute),
       persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
       attribute: change.attribute, arguments: change.command(path))
@@ -277,6 +278,7 @@ extension GrantPlanner {
   func udevPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
     guard var plan = try plan(strategy: strategy) else { return nil }
     var lines: [String] = []
+    var entries: [InodeGrant] = []
     for step in plan.steps {
       guard case .inode(let grant) = step.change else { continue }
       let name = grant.path.lastComponent.description
@@ -289,9 +291,10 @@ extension GrantPlanner {
           "\(grant.path) is not a device that udev sets up", path: grant.path,
           advice: "choose the strategy acl")
       }
-      let entries = grant.arguments.dropLast().map(\.description).joined(separator: " ")
+      entries.append(grant)
+      let options = grant.arguments.dropLast().map(\.description).joined(separator: " ")
       lines.append(
-        "SUBSYSTEM==\"\(subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(Self.setfacl(system)) \(entries.dropFirst("setfacl ".count)) $env{DEVNAME}\""
+        "SUBSYSTEM==\"\(subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(Self.setfacl(system)) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
       )
     }
     let head =
@@ -299,7 +302,7 @@ extension GrantPlanner {
     let path = UdevRuleGrant.folder.appending(
       "99-permcheck-\(request.uid)-\(request.accessor).rules")
     let rule = UdevRuleGrant(
-      path: path, contents: ([head] + lines).joined(separator: "\n") + "\n")
+      path: path, contents: ([head] + lines).joined(separator: "\n") + "\n", entries: entries)
     plan.steps.append(
       GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: own.user.effective != 0))
     plan.warnings.append(

@@ -45,6 +45,8 @@ public struct InodeGrant: GrantCommand {
   public var identity: Identity
   /// For whom.
   public var uid: UInt32
+  /// The user's name, for people; nil where there is none.
+  public var user: String?
   /// What the user's entry holds afterwards, or which bits are added.
   public var permissions: Permissions
   /// How it was before.
@@ -61,8 +63,8 @@ public struct InodeGrant: GrantCommand {
   public var summary: String {
     switch attribute {
     case .mode: "bits of the mode: \(arguments.dropFirst().first?.description ?? "")"
-    case .accessACL: "ACL entry user:\(uid):\(permissions)"
-    case .defaultACL: "default ACL entry user:\(uid):\(permissions)"
+    case .accessACL: "ACL entry user:\(user ?? "\(uid)"):\(permissions)"
+    case .defaultACL: "default ACL entry user:\(user ?? "\(uid)"):\(permissions)"
     }
   }
 
@@ -203,6 +205,25 @@ public struct InodeGrant: GrantCommand {
     }
     try set(without, from: now, descriptor, system)
     return "\(path) was changed by somebody else meanwhile; only what was granted was taken out"
+  }
+
+  /// The same change of the device node that is at the path now; nil when none of the same driver is.
+  func ofPresentNode(_ system: any System) throws(PermissionError) -> InodeGrant? {
+    do throws(Errno) {
+      let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+      defer { system.close(descriptor) }
+      let present = Identity(try system.statx(descriptor))
+      guard present.type == identity.type, present.device.major == identity.device.major else {
+        return nil
+      }
+      var copy = self
+      copy.identity = present
+      return copy
+    } catch .ENOENT {
+      return nil
+    } catch {
+      throw failure("\(path) cannot be looked at", "open", error)
+    }
   }
 
   /// The state without what this command put in; nil when it is not there any more.

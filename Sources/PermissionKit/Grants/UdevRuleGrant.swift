@@ -7,6 +7,8 @@ public struct UdevRuleGrant: GrantCommand {
   public var path: PathBytes
   /// What the file holds.
   public var contents: String
+  /// The entries that it gives, as they are given to the nodes of today.
+  public var entries: [InodeGrant]
 
   /// The change in one line.
   public var summary: String { "udev rule, for every time the device is set up" }
@@ -76,7 +78,7 @@ public struct UdevRuleGrant: GrantCommand {
     }
   }
 
-  /// Removes the file, if it is still as it was written.
+  /// Removes the file, if it is still as it was written, and the entries that udev has made by it.
   public func undo(_ system: any System) throws(PermissionError) -> String? {
     // What a run that was killed may have left behind is not read by udev, and goes, too.
     try? system.unlink(PathBytes(path.bytes + Array(".new".utf8)))
@@ -89,6 +91,7 @@ public struct UdevRuleGrant: GrantCommand {
     } catch {
       throw failure("unlink", error)
     }
+    for entry in entries { _ = try entry.ofPresentNode(system)?.undo(system) }
     do throws(PermissionError) {
       try system.complete(["udevadm", "control", "--reload"])
     } catch {

@@ -72,9 +72,9 @@ extension LinuxSystem {
   }
 
   /// posix_spawnp(3) with this process's environment.
-  public func spawn(_ arguments: [PathBytes]) throws(Errno) -> Int32 {
+  public func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
     try check(
-      try unsafe withArguments(arguments) { unsafe ccap_spawn($0, environ) })
+      try unsafe withArguments(arguments) { unsafe ccap_spawn($0, environ, output.rawValue) })
   }
 
   /// waitpid(2), again after EINTR.

@@ -59,10 +59,12 @@ public protocol System: Sendable {
 
   /// posix_spawnp(3): starts a program, found by PATH, with an empty signal mask.
   ///
-  /// - Parameter arguments: The program and its arguments; without a NUL.
+  /// - Parameters:
+  ///   - arguments: The program and its arguments; without a NUL.
+  ///   - output: What it gets as standard output.
   /// - Returns: Its process id.
   /// - Throws: The errno of what could not be done.
-  func spawn(_ arguments: [PathBytes]) throws(Errno) -> Int32
+  func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32
   /// waitpid(2) of a child.
   ///
   /// - Parameters:
@@ -321,9 +323,10 @@ extension System {
     }
   }
 
-  /// Runs a program to its end, with the same standard files.
+  /// Runs a program to its end; what it says goes to standard error, for standard output is the
+  /// caller's.
   func run(_ arguments: [PathBytes]) throws(Errno) -> ProcessEnd {
-    let pid = try spawn(arguments)
+    let pid = try spawn(arguments, output: Descriptor(rawValue: 2))
     while true {
       if let end = try waitpid(pid, waits: true) { return end }
     }

@@ -41,7 +41,10 @@ struct Check: ParsableCommand {
       console.warn(failure.description)
     }
     switch output.chosen {
-    case .human: console.print(HumanFormat(console.style, isVerbose: output.verbose).text(reports))
+    case .human:
+      let requests = names.map { subject.requestCommand($0, context) }
+      console.print(
+        HumanFormat(console.style, isVerbose: output.verbose, requests: requests).text(reports))
     case .plain: console.print(PlainFormat.text(reports))
     case .json:
       let asked = try context.subject ?? UserDatabase(system, root: context.root).currentSubject()

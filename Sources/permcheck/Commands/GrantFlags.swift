@@ -31,10 +31,14 @@ struct GrantFlags: ParsableArguments {
     var options = GrantOptions(
       strategy: GrantStrategies.named(strategy.rawValue) ?? AutoStrategy(),
       allowsOthers: allowOthers, isRecursive: recursive)
-    if via != .none, let program = Self.program(system) {
-      options.elevation = Elevation(via: via, program: program)
-    }
+    options.elevation = Self.elevation(via, system)
     return options
+  }
+
+  /// What has this very program do as root what it may not itself; nil for `none`.
+  static func elevation(_ via: Elevation.Via, _ system: any System) -> Elevation? {
+    guard via != .none, let program = program(system) else { return nil }
+    return Elevation(via: via, program: program)
   }
 
   /// Takes back what earlier runs left behind, and tells it.

@@ -6,8 +6,9 @@ struct RequestAccess: ParsableCommand {
     commandName: "request",
     abstract: "Gives access where it is missing: the least change, undone by permcheck revoke.",
     discussion: """
-      Shows what would change, for how long and who else would gain, and asks; without a terminal
-      and --yes nothing is changed. What is done is journalled, checked, and can be undone.
+      Shows what would change, for how long and who else would gain, and asks;
+      without a terminal and --yes nothing is changed. What is done is journalled,
+      checked, and can be undone.
 
       EXAMPLES
         permcheck request camera mic --dry-run      what would be done
@@ -71,6 +72,11 @@ struct RequestAccess: ParsableCommand {
     }
     let requests = try names.map { try Request($0, .standard) }
     let console = Console(system, output)
+    if context.subject == nil, let name = system.getenv("SUDO_USER"), name != "root",
+      try system.credentials().user.effective == 0
+    {
+      console.warn("this asks for root; for \(name) give --user \(name)")
+    }
     let analytics = log.analytics(system)
     if !dryRun { try GrantFlags.recover(system, console) }
     let outcome = try requestAccess(requests, context, analytics, console)
@@ -88,7 +94,8 @@ struct RequestAccess: ParsableCommand {
       let asked = try context.subject ?? UserDatabase(system).currentSubject()
       console.print(try JSONFormat.text(outcome, subject: asked, status: status))
     }
-    try console.finish(status)
+    // The one who asked checks for itself what came of it.
+    try console.finish(elevated.elevated ? .authorized : status)
   }
 
   /// What a request came to.
@@ -119,6 +126,11 @@ struct RequestAccess: ParsableCommand {
           continue
         }
         outcome.plans.append(plan)
+        if let expires = context.grants.lifetime.expires {
+          outcome.plans[outcome.plans.count - 1].warnings.append(
+            "wanted until \(AccessEvent.timestamp(expires)): the next request then takes it back, or permcheck revoke --expired"
+          )
+        }
       } catch {
         console.warn("\(request.entry.name): \(error.description)")
       }
@@ -137,6 +149,13 @@ struct RequestAccess: ParsableCommand {
       let accessor = request.accessor(context, analytics)
       accessor.acceptsLimited = !all
       outcome.reports[index] = try accessor.requestAccessIfNeeded()
+      if outcome.plans.contains(where: { $0.accessor == accessor.name && $0.needsNewLogin }),
+        let name = subject.user
+      {
+        // A login of that user would have other groups by now.
+        context.subject = try UserDatabase(context.system).subject(userNamed: name.text)
+        outcome.reports[index] = request.accessor(context, analytics).currentAccess()
+      }
     }
     outcome.isApplied = context.grants.strategy.isCarriedOut
     return outcome

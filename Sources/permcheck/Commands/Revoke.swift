@@ -79,11 +79,9 @@ struct Revoke: ParsableCommand {
 
   /// Has root take back what root gave to this user.
   private func elevate(_ accessors: [String], _ system: any System) throws {
-    var options = GrantFlags()
-    options.via = via
     let arguments: [PathBytes] =
       all ? ["--all"] : expired ? ["--expired"] : accessors.map { PathBytes($0) }
-    try options.options(system).elevation?.run(
+    try GrantFlags.elevation(via, system)?.run(
       ["revoke", "--elevated", "--quiet"] + arguments, system)
   }
 }

@@ -124,7 +124,7 @@ struct Run: ParsableCommand {
   private func supervise(_ awaited: [Int32], _ system: any System) throws -> ProcessEnd {
     let pid: Int32
     do throws(Errno) {
-      pid = try system.spawn(command)
+      pid = try system.spawn(command, output: .standardOutput)
     } catch {
       throw start(failed: error, system)
     }

@@ -6,9 +6,14 @@ struct HumanFormat {
   /// Print all that was seen.
   let isVerbose: Bool
 
-  init(_ style: Style, isVerbose: Bool = false) {
+  /// What to type to request what a report lacks, one for each report; none where that is not to be
+  /// said.
+  let requests: [String?]
+
+  init(_ style: Style, isVerbose: Bool = false, requests: [String?] = []) {
     self.style = style
     self.isVerbose = isVerbose
+    self.requests = requests
   }
 
   /// One device's line and what stands under it.
@@ -19,7 +24,9 @@ struct HumanFormat {
   }
 
   func text(_ reports: [AccessReport]) -> String {
-    let entries = reports.flatMap(entries)
+    let entries = reports.enumerated().flatMap { index, report in
+      self.entries(report, requests.indices.contains(index) ? requests[index] : nil)
+    }
     let widths = Table.widths(entries.map(\.cells))
     // The detail stands under the status.
     let indent = (widths.first ?? 0) + 4
@@ -34,7 +41,7 @@ struct HumanFormat {
     }.joined()
   }
 
-  private func entries(_ report: AccessReport) -> [Entry] {
+  private func entries(_ report: AccessReport, _ request: String?) -> [Entry] {
     var devices: [[ResourceReport]] = []
     for resource in report.resources {
       if let index = devices.firstIndex(where: { $0[0].device == resource.device }) {
@@ -46,20 +53,23 @@ struct HumanFormat {
     if devices.isEmpty {
       return [Entry(cells: [title(report.accessor, report.status), word(report.status), ""])]
     }
+    // One request is for all devices: it is said under the first that lacks something.
+    let remedies = report.resources.flatMap(\.remedies)
+    let place = devices.firstIndex { $0.contains { !$0.remedies.isEmpty } }
     return devices.enumerated().map { index, resources in
+      let fix = request.map { index == place ? [(self.request($0, remedies), true)] : [] }
       let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
       let isFirst = index == 0
       let title =
         isFirst
         ? title(report.accessor, report.status) : "  " + (devices.count > 1 ? mark(status) : "")
-      return entry(
-        title, isFirst ? report.status : status, status, resources)
+      return entry(title, isFirst ? report.status : status, status, resources, fix)
     }
   }
 
   private func entry(
     _ title: String, _ shown: AuthorizationStatus, _ status: AuthorizationStatus,
-    _ resources: [ResourceReport]
+    _ resources: [ResourceReport], _ fix: [(String, Bool)]?
   ) -> Entry {
     let telling = resources.first { $0.status == status } ?? resources[0]
     if telling.decision == nil || status == .unavailable {
@@ -83,9 +93,25 @@ struct HumanFormat {
     for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
       messages.append(reason.message)
     }
-    entry.details = messages.map { (Sanitizer.clean($0), false) } + resources.flatMap(fixes)
+    entry.details = messages.map { (Sanitizer.clean($0), false) }
+    let isRequestable = resources.contains { !$0.remedies.isEmpty }
+    if let fix, isRequestable { entry.details += fix }
+    if fix == nil || !isRequestable || isVerbose { entry.details += resources.flatMap(fixes) }
     entry.details += resources.flatMap(extra)
     return entry
+  }
+
+  /// The request that makes all the changes at once.
+  private func request(_ command: String, _ remedies: [Remedy]) -> String {
+    let order: [Persistence] = [.untilLogout, .untilUdevEvent, .untilReboot, .permanent]
+    let lasting = Set(remedies.map(\.persistence))
+    let persistence = order.first(where: lasting.contains) ?? .permanent
+    let count = Set(remedies.map(\.command)).count
+    let others = Set(remedies.flatMap(\.othersAffected)).sorted()
+    let gains =
+      others.isEmpty ? "nobody else gains" : "also gains: \(others.joined(separator: "; "))"
+    return
+      "\(command)   \(count) change\(count == 1 ? "" : "s"), \(persistence.words), \(Sanitizer.clean(gains))"
   }
 
   private func fixes(_ resource: ResourceReport) -> [(String, Bool)] {

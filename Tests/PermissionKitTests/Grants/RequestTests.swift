@@ -1,0 +1,189 @@
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+/// Requests of accessors as a program makes them, in a system in memory.
+@Suite struct RequestTests {
+  /// A folder of pictures that its own user may not write to, and a camera of root's.
+  static func system(uid: UInt32 = 1000) -> FakeSystem {
+    let system = FakeSystem(credentials: Credentials(uid: uid, gid: uid, groups: []))
+    for record in [("ann", 1000), ("bob", 1001), ("root", 0)] as [(String, UInt32)] {
+      system.addUser(
+        UserRecord(
+          name: record.0, uid: record.1, gid: record.1, home: PathBytes("/home/\(record.0)")))
+    }
+    system.addGroup(44, "video")
+    system.setEnvironment("HOME", uid == 0 ? "/root" : "/home/ann")
+    system.add("/home/ann", kind: .directory, mode: 0o700, uid: 1000, gid: 1000)
+    system.add("/home/ann/Pictures", kind: .directory, mode: 0o500, uid: 1000, gid: 1000)
+    system.add("/var/lib", kind: .directory)
+    system.add(
+      "/dev/video0", kind: .characterDevice, mode: 0o660, gid: 44,
+      device: .init(major: 81, minor: 0))
+    system.setCard(VideoCapability(deviceCaps: 1, card: "Lens"), of: "/dev/video0")
+    return system
+  }
+
+  static func context(
+    _ system: FakeSystem, subject: String? = nil, _ strategy: any GrantStrategy = AutoStrategy(),
+    agrees: Bool = true
+  ) throws -> AccessContext {
+    var context = AccessContext(system: system)
+    if let subject { context.subject = try UserDatabase(system).subject(userNamed: subject) }
+    context.grants = GrantOptions(strategy: strategy) {
+      (_: GrantPlan) throws(PermissionError) -> Bool in agrees
+    }
+    return context
+  }
+
+  func mode(_ path: PathBytes, _ system: FakeSystem) throws -> UInt16 {
+    UInt16(try system.status(of: path).mode & 0o7777)
+  }
+
+  @Test func theTemplateGrants() throws {
+    let system = Self.system()
+    let log = AnalyticsLog.inMemory
+    let accessor = PhotoLibraryAccessor(try Self.context(system), analytics: log)
+    accessor.acceptsLimited = false
+    let report = try accessor.requestAccessIfNeeded()
+    #expect(report.status == .authorized)
+    #expect(try mode("/home/ann/Pictures", system) == 0o700)
+    #expect(
+      try log.loggedEvents().map(\.event) == [.check, .willReceiveAccess, .didReceiveAccess])
+    let journal = try GrantJournal.standard(system)
+    #expect(journal.path == "/home/ann/.local/state/permcheck/grants.jsonl")
+    #expect(try journal.grants().map(\.accessor) == ["photos"])
+    let outcome = try journal.undo { $0.accessor == "photos" }
+    #expect(outcome.grants.count == 1 && outcome.notes.isEmpty)
+    #expect(try mode("/home/ann/Pictures", system) == 0o500)
+    #expect(try journal.grants().isEmpty)
+  }
+
+  @Test func nothingIsDoneWithoutConsent() throws {
+    let system = Self.system()
+    let accessor = PhotoLibraryAccessor(
+      try Self.context(system, agrees: false), analytics: .inMemory)
+    accessor.acceptsLimited = false
+    #expect(try accessor.requestAccessIfNeeded().status == .limited)
+    #expect(try mode("/home/ann/Pictures", system) == 0o500)
+    #expect(!system.calls.contains("chmod"))
+  }
+
+  @Test func nobodyIsAskedWithoutATerminal() throws {
+    let system = Self.system()
+    var context = AccessContext(system: system)
+    context.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
+      TerminalConsent(system: system).ask(plan)
+    }
+    let accessor = PhotoLibraryAccessor(context, analytics: .inMemory)
+    accessor.acceptsLimited = false
+    #expect(try accessor.requestAccessIfNeeded().status == .limited)
+    #expect(!system.calls.contains("chmod"))
+  }
+
+  @Test func rootGivesToOneUserAlone() throws {
+    let system = Self.system(uid: 0)
+    let accessor = CameraAccessor(try Self.context(system, subject: "ann"), analytics: .inMemory)
+    let report = try accessor.requestAccessIfNeeded()
+    #expect(report.status == .authorized)
+    let bob = CameraAccessor(try Self.context(system, subject: "bob"), analytics: .inMemory)
+    #expect(bob.checkAccess().status == .denied)
+    let plan = try #require(try bob.grantPlan())
+    #expect(plan.othersAffected.isEmpty && !plan.needsRoot)
+    #expect(plan.steps.map(\.place) == ["/dev/video0"])
+  }
+
+  @Test func oneGrantIsTakenBackFromUnderAnother() throws {
+    let system = Self.system(uid: 0)
+    for name in ["ann", "bob"] {
+      let accessor = CameraAccessor(try Self.context(system, subject: name), analytics: .inMemory)
+      #expect(try accessor.requestAccessIfNeeded().status == .authorized)
+    }
+    let journal = try GrantJournal.standard(system)
+    #expect(journal.path == "/var/lib/permcheck/grants.jsonl")
+    _ = try journal.undo { $0.uid == 1000 }
+    func status(_ name: String) throws -> AuthorizationStatus {
+      CameraAccessor(try Self.context(system, subject: name), analytics: .inMemory)
+        .checkAccess().status
+    }
+    #expect(try status("ann") == .denied)
+    #expect(try status("bob") == .authorized)
+    _ = try journal.undo { _ in true }
+    #expect(try status("bob") == .denied)
+    #expect(try mode("/dev/video0", system) == 0o660)
+  }
+
+  @Test func whatSomebodyElseChangedStays() throws {
+    let system = Self.system(uid: 0)
+    let accessor = CameraAccessor(try Self.context(system, subject: "ann"), analytics: .inMemory)
+    _ = try accessor.requestAccessIfNeeded()
+    let node = try system.openat(.currentDirectory, "/dev/video0", .path, mode: 0)
+    var acl = try #require(AccessControlList(xattr: try system.getxattr(.access, of: node)))
+    acl.entries.insert(.init(.user, id: 1001, .read), at: 2)
+    try system.setxattr(.access, of: node, acl.xattr)
+    let outcome = try GrantJournal.standard(system).undo { _ in true }
+    #expect(outcome.notes.count == 1, "\(outcome.notes)")
+    let left = try #require(AccessControlList(xattr: try system.getxattr(.access, of: node)))
+    #expect(left.entries.filter { $0.tag == .user }.map(\.id) == [1001])
+  }
+
+  @Test func withoutACLsOthersWouldGain() throws {
+    let system = Self.system(uid: 0)
+    system.force("getxattr", .EOPNOTSUPP)
+    var context = try Self.context(system, subject: "ann")
+    let plan = { (context: AccessContext) throws(PermissionError) -> GrantPlan? in
+      try CameraAccessor(context, analytics: .inMemory).grantPlan()
+    }
+    let refusal = #expect(throws: PermissionError.self) { try plan(context) }
+    #expect(refusal?.message.contains("everybody else: rw") == true, "\(refusal?.message ?? "")")
+    context.grants.allowsOthers = true
+    let wide = try #require(try plan(context))
+    #expect(wide.othersAffected == ["everybody else: rw"])
+    #expect(wide.steps[0].change.command.arguments == ["chmod", "o+rw", "/dev/video0"])
+  }
+
+  @Test func groupsAreForTheNextLogin() throws {
+    let system = Self.system(uid: 0)
+    let context = try Self.context(system, subject: "ann", GroupStrategy())
+    let plan = try #require(
+      try CameraAccessor(context, analytics: .inMemory).grantPlan())
+    #expect(plan.needsNewLogin)
+    #expect(plan.steps.map(\.change.command.arguments) == [["gpasswd", "-a", "ann", "video"]])
+    #expect(!plan.warnings.isEmpty)
+    // There is no gpasswd in this system: the request fails, and leaves nothing behind.
+    #expect(throws: PermissionError.self) {
+      try CameraAccessor(context, analytics: .inMemory).requestAccessIfNeeded()
+    }
+    #expect(try GrantJournal.standard(system).grants().isEmpty)
+  }
+
+  @Test func rulesSortAfterTheSeatsOwn() throws {
+    let system = Self.system(uid: 0)
+    let context = try Self.context(system, subject: "ann", UdevStrategy())
+    let plan = try #require(
+      try CameraAccessor(context, analytics: .inMemory).grantPlan())
+    guard case .udevRule(let rule) = plan.steps.last?.change else {
+      Issue.record("the last step is no rule")
+      return
+    }
+    #expect(rule.path == "/etc/udev/rules.d/99-permcheck-1000-camera.rules")
+    #expect(rule.contents.contains("KERNEL==\"video0\""))
+    #expect(rule.contents.contains("-n -m u:1000:rw-,m::rw- $env{DEVNAME}"))
+    #expect(plan.persistence == .permanent)
+    let photos = try Self.context(system, subject: "bob", UdevStrategy())
+    var folder = photos
+    folder.path = "/home/ann/Pictures"
+    #expect(throws: PermissionError.self) {
+      try PhotoLibraryAccessor(folder, analytics: .inMemory).grantPlan()
+    }
+  }
+
+  @Test func nothingIsCarriedOutByNone() throws {
+    let system = Self.system(uid: 0)
+    let context = try Self.context(system, subject: "ann", NoStrategy())
+    let accessor = CameraAccessor(context, analytics: .inMemory)
+    #expect(try accessor.grantPlan()?.steps.count == 1)
+    #expect(try accessor.requestAccessIfNeeded().status == .denied)
+    #expect(!system.calls.contains("setxattr"))
+  }
+}
