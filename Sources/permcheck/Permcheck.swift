@@ -9,6 +9,7 @@ struct Permcheck: ParsableCommand {
     usage: """
       permcheck [check] NAME[=PATH] …
       permcheck explain NAME|PATH …
+      permcheck watch NAME[=PATH] …
       permcheck evaluate FACTS
       permcheck list | log | schema
       """,
@@ -20,6 +21,8 @@ struct Permcheck: ParsableCommand {
         permcheck photos --need r          is reading enough?
         permcheck camera mic --json        for programs, see permcheck schema
         permcheck -q camera || echo no     the exit status says it all
+        permcheck camera --wait 5          until a camera is plugged in and set up
+        permcheck watch camera mic         a line for each change
 
       EXIT STATUS
         0   authorized, or limited without --all
@@ -32,7 +35,9 @@ struct Permcheck: ParsableCommand {
       Of several, 1 comes before 2 before 3 before 0.
       """,
     version: Tool.version,
-    subcommands: [Check.self, Explain.self, Evaluate.self, List.self, Log.self, Schema.self],
+    subcommands: [
+      Check.self, Explain.self, Watch.self, Evaluate.self, List.self, Log.self, Schema.self,
+    ],
     defaultSubcommand: Check.self)
 
   /// Arguments are bytes; what is not UTF-8 reaches the parser escaped, see `PathBytes`.

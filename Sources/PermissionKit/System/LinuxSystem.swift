@@ -7,12 +7,12 @@ public struct LinuxSystem: System {
   public init() {}
 
   /// The value of a wrapper that returns -errno.
-  private func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
+  func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
     if result < 0 { throw Errno(rawValue: Int32(-result)) }
     return result
   }
 
-  private func withCString<Result>(
+  func withCString<Result>(
     _ path: PathBytes, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: path.bytes.count + 1) { buffer in

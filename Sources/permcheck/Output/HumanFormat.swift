@@ -135,16 +135,16 @@ struct HumanFormat {
 
   // MARK: - Words and marks
 
-  private func title(_ name: String, _ status: AuthorizationStatus) -> String {
+  func title(_ name: String, _ status: AuthorizationStatus) -> String {
     mark(status) + " " + style.bold(short(name))
   }
 
   /// The accessor as people type it.
-  private func short(_ name: String) -> String {
+  func short(_ name: String) -> String {
     AccessorRegistry.standard[name]?.aliases.first ?? name
   }
 
-  private func mark(_ status: AuthorizationStatus) -> String {
+  func mark(_ status: AuthorizationStatus) -> String {
     switch status {
     case .authorized: style.green("✔")
     case .limited: style.yellow("◐")
@@ -154,7 +154,7 @@ struct HumanFormat {
     }
   }
 
-  private func word(_ status: AuthorizationStatus) -> String {
+  func word(_ status: AuthorizationStatus) -> String {
     switch status {
     case .authorized: style.green(status.rawValue)
     case .limited, .notDetermined: style.yellow(status.rawValue)
