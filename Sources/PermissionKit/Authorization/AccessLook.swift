@@ -14,6 +14,10 @@ struct AccessLook {
   private let system: any System
 
   private struct Surroundings {
+    var root: PathBytes
+    var sources: [PathBytes]
+    /// What the report says is not there.
+    var absent: [PathBytes]
     var facts: AccessFacts?
     var listed: Set<Int> = []
     /// The contents of /etc/passwd and /etc/group.
@@ -37,10 +41,11 @@ struct AccessLook {
     }
     process = subject?.process
     isSeen = accessor != nil && process == nil
-    surroundings = Self.surroundings(
-      system, root: accessor?.context.root ?? "/",
-      sources: accessor.flatMap { accessor in subject.map(accessor.sources) } ?? [],
-      absent: report.resources.filter { $0.decision == nil }.map(\.path))
+    surroundings = Self.read(
+      Surroundings(
+        root: accessor?.context.root ?? "/",
+        sources: accessor.flatMap { accessor in subject.map(accessor.sources) } ?? [],
+        absent: report.resources.filter { $0.decision == nil }.map(\.path)), system)
   }
 
   /// The same accessor now; where it cannot even be made, because the user or the process is gone,
@@ -69,17 +74,15 @@ struct AccessLook {
     process = last.process
     // Whatever it was that went may come back.
     isSeen = false
-    surroundings = last.surroundings
+    surroundings = Self.read(last.surroundings, system)
   }
 
-  private static func surroundings(
-    _ system: any System, root: PathBytes, sources: [PathBytes], absent: [PathBytes]
-  ) -> Surroundings {
-    let database = [root.appending("etc/passwd"), root.appending("etc/group")]
-    var found = Surroundings()
+  private static func read(_ sought: Surroundings, _ system: any System) -> Surroundings {
+    let database = [sought.root.appending("etc/passwd"), sought.root.appending("etc/group")]
+    var found = sought
     guard var reader = try? FactsReader(system) else { return found }
-    for path in absent + database { reader.read(path) }
-    let ends = sources.compactMap { reader.read($0) }
+    for path in sought.absent + database { reader.read(path) }
+    let ends = sought.sources.compactMap { reader.read($0) }
     let facts = reader.finish()
     found.listed = Set(ends.filter { facts.inodes[$0].kind == .directory })
     func contents(_ path: PathBytes) -> [UInt8]? { try? system.contents(of: path) }
@@ -94,7 +97,8 @@ struct AccessLook {
   var scopes: [InodeWatches.Scope] {
     var scopes: [InodeWatches.Scope] = []
     if let facts {
-      scopes.append(.init(facts: facts, prefix: process.map { PathBytes("/proc/\($0)/root") } ?? ""))
+      scopes.append(
+        .init(facts: facts, prefix: process.map { PathBytes("/proc/\($0)/root") } ?? ""))
     }
     if let facts = surroundings.facts {
       scopes.append(.init(facts: facts, listed: surroundings.listed, readsFiles: true))
@@ -107,7 +111,7 @@ struct AccessLook {
 
   /// Why `new` says otherwise than this.
   func cause(
-    of new: AccessLook, changed: [PathBytes], others: [PathBytes]
+    of new: AccessLook, changed: Set<PathBytes>, others: [PathBytes]
   ) -> (ChangeCause, PathBytes?) {
     let paths = (Set(report.resources.map(\.path)), Set(new.report.resources.map(\.path)))
     if surroundings.settings != new.surroundings.settings, paths.0 != paths.1 {
@@ -116,7 +120,7 @@ struct AccessLook {
     let finder = CauseFinder(
       old: .init([facts, surroundings.facts].compactMap { $0 }),
       new: .init([new.facts, new.surroundings.facts].compactMap { $0 }))
-    if let (cause, path) = finder.cause(of: changed, not: others) { return (cause, path) }
+    if let (cause, path) = finder.cause(of: Array(changed), not: others) { return (cause, path) }
     if surroundings.database != new.surroundings.database { return (.groupDatabase, nil) }
     return surroundings.settings == new.surroundings.settings ? (.other, nil) : (.settings, nil)
   }

@@ -48,9 +48,12 @@ extension AccessWatcher {
         Resource(path: $0, old: before[$0]?.status, new: after[$0]?.status)
       }
       let others = after.keys.filter { before[$0] == after[$0] }
+      // Where something was looked for in vain nothing was asked: it is not what changed.
+      let asked = (old.report.resources + new.report.resources).filter { !$0.need.isEmpty }
       let isChange = !changed.isEmpty || old.report.status != new.report.status
       guard isChange else { return nil }
-      (cause, path) = old.cause(of: new, changed: changed, others: Array(others))
+      (cause, path) = old.cause(
+        of: new, changed: Set(asked.map(\.path)).intersection(changed), others: Array(others))
     }
 
     private struct Standing: Hashable {

@@ -65,7 +65,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
 
   private static let names: [Int32: String] = [
     1: "EPERM", 2: "ENOENT", 3: "ESRCH", 4: "EINTR", 5: "EIO", 6: "ENXIO", 9: "EBADF",
-    11: "EAGAIN", 12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST", 19: "ENODEV", 20: "ENOTDIR",
+    11: "EAGAIN", 12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST", 19: "ENODEV",
+    20: "ENOTDIR",
     21: "EISDIR", 22: "EINVAL", 23: "ENFILE", 24: "EMFILE", 25: "ENOTTY", 26: "ETXTBSY",
     27: "EFBIG", 28: "ENOSPC", 30: "EROFS", 32: "EPIPE", 34: "ERANGE", 36: "ENAMETOOLONG",
     38: "ENOSYS", 40: "ELOOP", 61: "ENODATA", 75: "EOVERFLOW", 95: "EOPNOTSUPP", 116: "ESTALE",

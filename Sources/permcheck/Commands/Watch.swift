@@ -23,7 +23,8 @@ struct Watch: ParsableCommand {
       "camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
   var names: [PathBytes]
 
-  @Option(name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "seconds"))
+  @Option(
+    name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "seconds"))
   var time: Seconds?
 
   @Flag(help: "Every resource must be usable, not just one.")

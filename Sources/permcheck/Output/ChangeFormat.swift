@@ -39,7 +39,7 @@ struct ChangeFormat {
     case .json: return try JSONFormat.text(ChangeDocument(change, isVerbose: options.verbose))
     case .human:
       var cause = change.cause.rawValue.split(separator: "-").joined(separator: " ")
-      if let path = change.path { cause += " \(Sanitizer.clean(path.description))" }
+      if let path = change.path { cause += ": \(Sanitizer.clean(path.description))" }
       let status =
         change.old.status == change.new.status
         ? "still \(words.word(change.new.status))"
@@ -60,7 +60,9 @@ struct ChangeFormat {
 
   /// Under the accessor's name.
   private func resource(_ resource: AccessWatcher.Change.Resource) -> String {
-    let (old, new) = (resource.old.map(words.word) ?? "none", resource.new.map(words.word) ?? "none")
+    let (old, new) = (
+      resource.old.map(words.word) ?? "none", resource.new.map(words.word) ?? "none"
+    )
     return String(repeating: " ", count: 16)
       + "\(Sanitizer.clean(resource.path.description))  \(old) → \(new)\n"
   }
