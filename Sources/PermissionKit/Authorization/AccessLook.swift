@@ -70,7 +70,8 @@ struct AccessLook {
       ])
     duration = 0
     analytics = last.analytics
-    facts = nil
+    // Nothing was read: what was known stays what a later look is compared with.
+    facts = last.facts
     process = last.process
     // Whatever it was that went may come back.
     isSeen = false

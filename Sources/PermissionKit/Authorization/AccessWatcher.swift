@@ -23,6 +23,7 @@ public final class AccessWatcher {
 
   private let system: any System
   private let stops: [PollRequest]
+  private let logs: Bool
   private let makers: [Factory]
   private var watches: InodeWatches
   private var mounts: [Descriptor] = []
@@ -40,14 +41,16 @@ public final class AccessWatcher {
   /// - Parameters:
   ///   - system: What is watched.
   ///   - stops: A wait ends when one of these is ready, see poll(2).
+  ///   - logs: Write each report that differs to the accessor's log, as a check.
   ///   - makers: Make the accessors.
   /// - Throws: Where an accessor cannot be made, or there is no inotify.
   public init(
     _ system: any System = LinuxSystem(), stoppedBy stops: [PollRequest] = [],
-    _ makers: [Factory]
+    logs: Bool = true, _ makers: [Factory]
   ) throws(PermissionError) {
     self.system = system
     self.stops = stops
+    self.logs = logs
     self.makers = makers
     do throws(Errno) {
       watches = try InodeWatches(system)
@@ -65,7 +68,7 @@ public final class AccessWatcher {
     }
     arm()
     look()
-    for look in looks { look.log() }
+    if logs { for look in looks { look.log() } }
   }
 
   deinit {
@@ -86,7 +89,6 @@ public final class AccessWatcher {
   public func next(until deadline: Int64? = nil) throws(PermissionError) -> Outcome {
     do throws(Errno) {
       while true {
-        let now = system.monotonic()
         let end = [deadline, nextLook].compactMap { $0 }.min()
         let ready = try wait(until: end, also: true)
         if ready.stops { return .stopped }
@@ -96,7 +98,7 @@ public final class AccessWatcher {
         if counts {
           return .checked(try check())
         }
-        if let deadline, now >= deadline || system.monotonic() >= deadline { return .timeOver }
+        if let deadline, system.monotonic() >= deadline { return .timeOver }
       }
     } catch {
       throw PermissionError(.system, "changes cannot be waited for", call: "poll", errno: error)
@@ -151,7 +153,7 @@ public final class AccessWatcher {
     let time = system.realtime()
     return zip(before, looks).compactMap { old, new in
       let change = Change(time: time, from: old, to: new)
-      if change?.isOfAccessor == true { new.log() }
+      if logs, change?.isOfAccessor == true { new.log() }
       return change
     }
   }

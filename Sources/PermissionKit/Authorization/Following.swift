@@ -34,7 +34,7 @@ final class Following: Sendable {
     _ tell: (AuthorizationStatus) -> Void
   ) {
     do throws(PermissionError) {
-      let watcher = try AccessWatcher(bell.system, stoppedBy: [bell.request], [make])
+      let watcher = try AccessWatcher(bell.system, stoppedBy: [bell.request], logs: false, [make])
       repeat {
         for report in watcher.reports { tell(report.status) }
       } while try watcher.next() != .stopped

@@ -121,11 +121,13 @@ extension InodeWatches: Sendable {}
 extension AccessFacts {
   /// The inodes that are reached by name, each with its path, a directory before what is in it.
   ///
-  /// Links are not followed: each inode is where its directory has it.
+  /// Links are not followed: each inode is where its directory has it. The directory that relative
+  /// paths start at is among them if one did.
   var reached: [(inode: Int, path: PathBytes)] {
     var found: [(inode: Int, path: PathBytes)] = []
     var isFound = [Bool](repeating: false, count: inodes.count)
-    for (origin, path) in [(root, PathBytes("/")), (start, ".")] where !isFound[origin] {
+    let starts = inodes[start].entries.isEmpty ? [] : [(start, PathBytes("."))]
+    for (origin, path) in [(root, PathBytes("/"))] + starts where !isFound[origin] {
       var next = found.count
       found.append((origin, path))
       isFound[origin] = true
