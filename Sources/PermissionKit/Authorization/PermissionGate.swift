@@ -73,6 +73,7 @@ public actor PermissionGate {
   ///
   /// - Parameter following: Also watch for what changes outside, and check whenever something did,
   ///   until this stream ends; the first check is made at once. A thread of its own waits for it.
+  /// - Returns: The changes; they end with the gate.
   public func changes(following: Bool = false) -> AsyncStream<AuthorizationChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: AuthorizationChange.self)
     let id = nextObserver

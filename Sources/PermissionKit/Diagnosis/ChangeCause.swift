@@ -69,11 +69,12 @@ struct CauseFinder {
   let old: Snapshot
   let new: Snapshot
 
-  /// The difference that comes first on the way to what changed; nil when there is none.
+  /// Finds the difference that comes first on the way to what changed.
   ///
   /// - Parameters:
   ///   - changed: The resources that stand otherwise than before.
   ///   - others: Those that stand as they did, whose own nodes have caused nothing.
+  /// - Returns: The cause and where it is; nil when there is no difference.
   func cause(of changed: [PathBytes], not others: [PathBytes]) -> (ChangeCause, PathBytes)? {
     let paths = Set(old.places.keys).union(new.places.keys).filter {
       old.places[$0] != new.places[$0]

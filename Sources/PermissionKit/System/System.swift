@@ -89,6 +89,7 @@ public protocol System: Sendable {
   ///   - requests: The descriptors, and what is waited for on each.
   ///   - timeout: In milliseconds; nil waits without end.
   /// - Returns: What is ready, one for each request.
+  /// - Throws: Its errno.
   func poll(_ requests: [PollRequest], timeout: Int32?) throws(Errno) -> [PollEvents]
   /// eventfd(2) with EFD_NONBLOCK and EFD_CLOEXEC: a counter that is ready once it was written to.
   func eventfd() throws(Errno) -> Descriptor
