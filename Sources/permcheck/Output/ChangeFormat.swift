@@ -2,6 +2,8 @@ import PermissionKit
 
 /// Changes, one a line, in each format.
 struct ChangeFormat {
+  /// Where the accessor's name stands, after the time and the mark.
+  private static let indent = 16
   private let options: OutputOptions
   private let style: Style
   private let words: HumanFormat
@@ -54,8 +56,8 @@ struct ChangeFormat {
     _ time: Int64, _ report: AccessReport, _ width: Int, _ cells: [String]
   ) -> String {
     let title = words.title(report.accessor, report.status).padded(to: width)
-    return ([style.dim(clock(time)), title] + cells).filter { !$0.isEmpty }
-      .joined(separator: "  ") + "\n"
+    let line = ([style.dim(clock(time)), title] + cells).filter { !$0.isEmpty }
+    return words.wrapped(line.joined(separator: "  "), indent: 0, hanging: Self.indent) + "\n"
   }
 
   /// Under the accessor's name.
@@ -63,7 +65,7 @@ struct ChangeFormat {
     let (old, new) = (
       resource.old.map(words.word) ?? "none", resource.new.map(words.word) ?? "none"
     )
-    return String(repeating: " ", count: 16)
+    return String(repeating: " ", count: Self.indent)
       + "\(Sanitizer.clean(resource.path.description))  \(old) → \(new)\n"
   }
 

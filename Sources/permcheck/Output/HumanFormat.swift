@@ -164,7 +164,7 @@ struct HumanFormat {
   }
 
   /// Breaks text at blanks so that it ends before the terminal does.
-  private func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
+  func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
     guard let columns = style.columns, columns > hanging + 20 else { return text }
     var lines: [String] = []
     var line = ""
