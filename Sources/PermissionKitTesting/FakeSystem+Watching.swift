@@ -112,7 +112,8 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.poll`; where nothing is ready the time passes at once, without end it is EINTR.
+  /// See `System.poll`; where nothing is ready the time passes at once, and an
+  /// end that would never come is EIO.
   public func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] {
@@ -125,7 +126,7 @@ extension FakeSystem {
       }
     }
     if ready.contains(where: { !$0.isEmpty }) { return ready }
-    guard let timeout else { throw .EINTR }
+    guard let timeout else { throw .EIO }
     pass(milliseconds: Int64(timeout))
     return ready
   }
