@@ -8,15 +8,19 @@
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <linux/videodev2.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/acl.h>
 #include <sys/capability.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/fsuid.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -310,6 +314,38 @@ static inline char **ccap_arguments(long *count) {
 static inline int ccap_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) != 0 ? -errno : size.ws_col;
+}
+
+// Watching: inotify(7), poll(2), eventfd(2), signalfd(2).
+
+static inline int ccap_inotify_init1(void) {
+  int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  return fd < 0 ? -errno : fd;
+}
+
+static inline int ccap_inotify_add_watch(int inotify, const char *path, uint32_t mask) {
+  int watch = inotify_add_watch(inotify, path, mask);
+  return watch < 0 ? -errno : watch;
+}
+
+static inline int ccap_poll(struct pollfd *requests, unsigned long count, int timeout) {
+  int ready = poll(requests, count, timeout);
+  return ready < 0 ? -errno : ready;
+}
+
+static inline int ccap_eventfd(void) {
+  int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  return fd < 0 ? -errno : fd;
+}
+
+static inline int ccap_signalfd(const int *signals, int count) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+  int error = pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (error) return -error;
+  int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  return fd < 0 ? -errno : fd;
 }
 
 #endif

@@ -29,6 +29,7 @@ public final class FakeSystem: System {
   }
 
   private let state: Mutex<State>
+  let watching = FakeWatching()
 
   /// Makes a system with an empty root directory and a /proc that shows one mount.
   ///
@@ -238,11 +239,13 @@ extension FakeSystem {
   /// See `System.close`; the answer comes from the tree in memory.
   public func close(_ descriptor: Descriptor) {
     state.withLock { $0.files[descriptor.rawValue] = nil }
+    watching.close(descriptor)
   }
 
   /// See `System.read`; the answer comes from the tree in memory.
   public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
-    try call("read") { state throws(Errno) in
+    if let events = try watching.read(descriptor, count) { return events }
+    return try call("read") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       let part = Array((state.contents[file.inode] ?? []).dropFirst(file.offset).prefix(count))
       state.files[descriptor.rawValue]?.offset += part.count
@@ -252,7 +255,8 @@ extension FakeSystem {
 
   /// See `System.write`; the answer comes from the tree in memory.
   public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
-    try call("write") { state throws(Errno) in
+    if watching.write(descriptor) { return bytes.count }
+    return try call("write") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       var contents = state.contents[file.inode] ?? []
       let offset = file.appends ? contents.count : min(file.offset, contents.count)
@@ -537,6 +541,9 @@ extension FakeSystem {
   public func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try call("getgrgid") { state throws(Errno) in state.groups[gid] }
   }
+
+  /// Lets the time pass.
+  func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
 
   /// See `System.realtime`; the answer comes from the tree in memory.
   public func realtime() -> Int64 {

@@ -21,3 +21,16 @@ struct TextArgument: ExpressibleByArgument {
     self.text = text
   }
 }
+
+/// A length of time in seconds, a fraction allowed, of at most a year.
+struct Seconds: ExpressibleByArgument {
+  let microseconds: Int64
+
+  init?(argument: String) {
+    let isPlain = argument.utf8.allSatisfy {
+      $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+    }
+    guard isPlain, let seconds = Double(argument), seconds <= 31_536_000 else { return nil }
+    microseconds = Int64((seconds * 1_000_000).rounded())
+  }
+}

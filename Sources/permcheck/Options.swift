@@ -107,13 +107,33 @@ struct SubjectOptions: ParsableArguments {
   /// The context that these options describe.
   func context(_ system: any System) throws -> AccessContext {
     let root = try absoluteRoot(system)
-    let users = UserDatabase(system, root: root)
-    var subject: Subject?
-    if let user { subject = try users.subject(userNamed: user.text) }
-    if let pid { subject = try users.subject(process: pid) }
-    if let uid, let gid { subject = users.subject(uid: uid, gid: gid, groups: supplementary ?? []) }
     return AccessContext(
-      system: system, subject: subject, root: root, probe: probe, need: wanted)
+      system: system, subject: try subject(UserDatabase(system, root: root)), root: root,
+      probe: probe, need: wanted)
+  }
+
+  /// The subject as it is now; nil for this process.
+  private func subject(_ users: UserDatabase) throws(PermissionError) -> Subject? {
+    if let user { return try users.subject(userNamed: user.text) }
+    if let pid { return try users.subject(process: pid) }
+    guard let uid, let gid else { return nil }
+    return users.subject(uid: uid, gid: gid, groups: supplementary ?? [])
+  }
+
+  /// Makes the accessors of `requests` anew, each time for the subject as it is then.
+  func makers(
+    _ requests: [Request], _ context: AccessContext, _ analytics: AnalyticsLog
+  ) -> [AccessWatcher.Factory] {
+    var makers: [AccessWatcher.Factory] = []
+    for request in requests {
+      func make() throws(PermissionError) -> PermissionAccessor {
+        var context = context
+        context.subject = try subject(UserDatabase(context.system, root: context.root))
+        return request.accessor(context, analytics)
+      }
+      makers.append(make)
+    }
+    return makers
   }
 
   /// What to type to request the access that is missing; nil for subjects and roots that no request

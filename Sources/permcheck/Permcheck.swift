@@ -11,6 +11,7 @@ struct Permcheck: ParsableCommand {
       permcheck explain NAME|PATH …
       permcheck request NAME … | revoke NAME …
       permcheck run NAME … -- COMMAND …
+      permcheck watch NAME[=PATH] …
       permcheck evaluate FACTS
       permcheck list | log | schema
       """,
@@ -23,6 +24,8 @@ struct Permcheck: ParsableCommand {
         permcheck camera mic --json        for programs, see permcheck schema
         permcheck -q camera || echo no     the exit status says it all
         permcheck request photos --dry-run what would give access, and to whom else
+        permcheck camera --wait 5          until a camera is plugged in and set up
+        permcheck watch camera mic         a line for each change
 
       EXIT STATUS
         0   authorized, or limited without --all
@@ -36,8 +39,8 @@ struct Permcheck: ParsableCommand {
       """,
     version: Tool.version,
     subcommands: [
-      Check.self, Explain.self, RequestAccess.self, Revoke.self, Run.self, Evaluate.self,
-      List.self, Log.self, Schema.self,
+      Check.self, Explain.self, RequestAccess.self, Revoke.self, Run.self, Watch.self,
+      Evaluate.self, List.self, Log.self, Schema.self,
     ],
     defaultSubcommand: Check.self)
 

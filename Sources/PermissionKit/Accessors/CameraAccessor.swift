@@ -17,4 +17,8 @@ public final class CameraAccessor: ResourceAccessor {
       catalog.cameras, what: "camera", folder: "dev",
       noneHint: "no node /dev/video* of a camera, and none known to sysfs")
   }
+
+  public override func sources(for subject: Subject) -> [PathBytes] {
+    deviceSources(["dev", "sys/class/video4linux", "run/udev/data"])
+  }
 }

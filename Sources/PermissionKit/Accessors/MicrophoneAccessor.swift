@@ -16,4 +16,8 @@ public final class MicrophoneAccessor: ResourceAccessor {
       catalog.microphones, what: "microphone", folder: "dev/snd",
       noneHint: "no node /dev/snd/pcm*c, and no capture PCM known to /proc/asound")
   }
+
+  public override func sources(for subject: Subject) -> [PathBytes] {
+    deviceSources(["dev/snd", "sys/class/sound", "proc/asound"])
+  }
 }

@@ -31,6 +31,11 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
     }
   }
 
+  public override func sources(for subject: Subject) -> [PathBytes] {
+    guard context.path == nil, let file = PhotoFolder(context).file(for: subject) else { return [] }
+    return [file]
+  }
+
   /// All that a photo program wants of the folder; listing and reading alone is `limited`.
   private func folder(_ path: PathBytes) -> Resource {
     Resource(

@@ -49,6 +49,11 @@ extension ResourceAccessor {
     return set
   }
 
+  /// The folders that the catalogue looks into; none where one node is named.
+  func deviceSources(_ folders: [PathBytes]) -> [PathBytes] {
+    context.path == nil ? folders.map(context.root.appending) : []
+  }
+
   private func nothing(
     _ findings: DeviceCatalog.Findings, what: String, folder: String, noneHint: String
   ) -> ResourceReport {

@@ -5,6 +5,8 @@
 open class ResourceAccessor: PermissionAccessor {
   /// The subject, the system and the root that the accessor judges by.
   public let context: AccessContext
+  /// The facts that the newest check was made on; nil where there was nothing to judge.
+  private(set) var facts: AccessFacts?
 
   /// Names an accessor that judges within a context.
   public init(name: String, context: AccessContext, analytics: AnalyticsLog = .shared) {
@@ -15,7 +17,12 @@ open class ResourceAccessor: PermissionAccessor {
   /// What the accessor needs on behalf of `subject`, and what it looked for and did not find.
   open func resources(for subject: Subject) -> ResourceSet { ResourceSet() }
 
+  /// Where else an answer to `resources(for:)` comes from: the folders that are listed and the files
+  /// that are read, so that a change there can be watched for.
+  open func sources(for subject: Subject) -> [PathBytes] { [] }
+
   open override func checkAccess() -> AccessReport {
+    facts = nil
     let users = UserDatabase(context.system, root: context.root)
     let subject: Subject
     do throws(PermissionError) {
@@ -30,8 +37,9 @@ open class ResourceAccessor: PermissionAccessor {
         var reader = try FactsReader(
           context.system, process: subject.process, isSubject: subject.source == .current)
         for resource in set.resources { reader.read(resource.path) }
-        let judge = ResourceJudge(
-          context: context, users: users, subject: subject, facts: reader.finish())
+        let facts = reader.finish()
+        self.facts = facts
+        let judge = ResourceJudge(context: context, users: users, subject: subject, facts: facts)
         reports = set.resources.map(judge.report)
       } catch {
         return undetermined("the root directory cannot be looked at (\(error))")

@@ -6,17 +6,21 @@ internal import Dispatch
 /// thread of its own queue, so a request that waits for a person blocks no thread of the
 /// cooperative pool, and the gate goes on answering.
 public actor PermissionGate {
+  private let make: @Sendable () -> PermissionAccessor
   private let runner: AccessorRunner
   private var state: any AuthorizationState = UncheckedState()
   private var request: Task<Result<AccessReport, PermissionError>, Never>?
   private var lastReport: AccessReport?
   private var observers: [Int: AsyncStream<AuthorizationChange>.Continuation] = [:]
   private var nextObserver = 0
+  private var followers: Set<Int> = []
+  private var following: Following?
 
   /// Makes a gate that has checked nothing yet.
   ///
   /// - Parameter make: Makes the accessor, inside the gate, at first use.
   public init(_ make: @escaping @Sendable () -> PermissionAccessor) {
+    self.make = make
     runner = AccessorRunner(make)
   }
 
@@ -66,18 +70,43 @@ public actor PermissionGate {
   public func invalidate() { move(to: state.invalidated()) }
 
   /// The changes of state from now on.
-  public func changes() -> AsyncStream<AuthorizationChange> {
+  ///
+  /// - Parameter following: Also watch for what changes outside, and check whenever something did,
+  ///   until this stream ends; the first check is made at once. A thread of its own waits for it.
+  /// - Returns: The changes; they end with the gate.
+  public func changes(following: Bool = false) -> AsyncStream<AuthorizationChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: AuthorizationChange.self)
     let id = nextObserver
     nextObserver += 1
     observers[id] = continuation
+    if following { follow(for: id) }
     continuation.onTermination = { [weak self] _ in
       Task { [weak self] in await self?.forget(id) }
     }
     return stream
   }
 
-  private func forget(_ observer: Int) { observers[observer] = nil }
+  private func forget(_ observer: Int) {
+    observers[observer] = nil
+    followers.remove(observer)
+    if followers.isEmpty { following = nil }
+  }
+
+  private func follow(for observer: Int) {
+    followers.insert(observer)
+    guard following == nil else { return }
+    let (following, statuses) = Following.begin(make)
+    self.following = following
+    Task { [weak self] in
+      for await status in statuses { await self?.heard(status) }
+    }
+  }
+
+  /// Checks when it stands otherwise outside than is known here.
+  private func heard(_ status: AuthorizationStatus) async {
+    if let request { _ = await request.value }
+    if state.kind != status.state.kind { _ = await check() }
+  }
 
   private func move(to next: any AuthorizationState) {
     let change = AuthorizationChange(from: state.kind, to: next.kind)

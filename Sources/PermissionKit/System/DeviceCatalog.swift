@@ -73,7 +73,7 @@ public struct DeviceCatalog: Sendable {
   }
 
   private static func inOrder(_ names: some Sequence<String>) -> [String] {
-    Set(names).sorted { numbers($0).lexicographicallyPrecedes(numbers($1)) }
+    Set(names).map { ($0, numbers($0)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
   }
 }
 

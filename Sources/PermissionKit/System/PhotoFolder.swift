@@ -17,18 +17,23 @@ struct PhotoFolder: Sendable {
 
   init(_ context: AccessContext) { self.context = context }
 
+  /// The user's user-dirs.dirs, whether or not there is one; nil when no home is known.
+  func file(for subject: Subject) -> PathBytes? {
+    guard let home = subject.home, home.isAbsolute else { return nil }
+    var config = below(home).appending(".config")
+    if subject.source == .current, let set = system.getenv("XDG_CONFIG_HOME"), set.isAbsolute {
+      config = below(set)
+    }
+    return config.appending("user-dirs.dirs")
+  }
+
   func locate(for subject: Subject) -> Location {
-    guard let home = subject.home, home.isAbsolute else {
+    guard let home = subject.home, let file = file(for: subject) else {
       return .unknown(
         Reason(
           .notConfigured, .proven, "the home directory of \(subject.displayName) is not known"))
     }
     let realHome = below(home)
-    var config = realHome.appending(".config")
-    if subject.source == .current, let set = system.getenv("XDG_CONFIG_HOME"), set.isAbsolute {
-      config = below(set)
-    }
-    let file = config.appending("user-dirs.dirs")
     let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
     do throws(Errno) {
       // A FIFO or a device in its place would read as empty, or never end.

@@ -120,6 +120,33 @@ public protocol System: Sendable {
   func realtime() -> Int64
   /// clock_gettime(2), CLOCK_MONOTONIC, in microseconds.
   func monotonic() -> Int64
+
+  // MARK: Watching
+
+  /// inotify_init1(2) with IN_NONBLOCK and IN_CLOEXEC; its events are read by `read`.
+  func inotify_init1() throws(Errno) -> Descriptor
+  /// inotify_add_watch(2).
+  ///
+  /// - Returns: The watch's number, the same for an inode that is watched already.
+  func inotify_add_watch(
+    _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
+  ) throws(Errno) -> Int32
+  /// inotify_rm_watch(2); that the watch is gone already is no failure.
+  func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32)
+  /// poll(2), once: EINTR is thrown.
+  ///
+  /// - Parameters:
+  ///   - requests: The descriptors, and what is waited for on each.
+  ///   - timeout: In milliseconds; nil waits without end.
+  /// - Returns: What is ready, one for each request.
+  /// - Throws: Its errno.
+  func poll(_ requests: [PollRequest], timeout: Int32?) throws(Errno) -> [PollEvents]
+  /// eventfd(2) with EFD_NONBLOCK and EFD_CLOEXEC: a counter that is ready once it was written to.
+  func eventfd() throws(Errno) -> Descriptor
+  /// Blocks signals in the calling thread by sigprocmask(2), and gives a signalfd(2) of them.
+  func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor
+  /// localtime_r(3): the clock on the wall, for a time in microseconds since 1970-01-01 UTC.
+  func localtime(_ microseconds: Int64) -> WallTime
 }
 
 /// An open file descriptor.

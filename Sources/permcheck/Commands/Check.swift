@@ -10,6 +10,7 @@ struct Check: ParsableCommand {
         permcheck check camera --user www-data --json
         permcheck photos=/srv/photos --need rx
         permcheck camera --all --skip-unavailable   for CI: all there are
+        permcheck camera --wait 5                   until udev has set the node up
       """)
 
   @Argument(
@@ -23,6 +24,12 @@ struct Check: ParsableCommand {
   @Flag(help: "Exit with 77 when all that was asked for is unavailable.")
   var skipUnavailable = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Wait so long for access before the answer is no; 0.5 is half a second.",
+      valueName: "seconds"))
+  var wait: Seconds?
+
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
@@ -32,9 +39,10 @@ struct Check: ParsableCommand {
     let requests = try names.map { try Request($0, .standard) }
     let context = try subject.context(system)
     let analytics = log.analytics(system)
-    let reports = requests.map { $0.accessor(context, analytics).currentAccess() }
-    let status = ExitStatus(
-      reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable)
+    if let wait { try waitForAccess(wait, subject.makers(requests, context, .discard), system) }
+    let makers = subject.makers(requests, context, analytics)
+    let reports = try makers.map { try $0().currentAccess() }
+    let status = status(reports)
 
     let console = Console(system, output)
     if output.verbose, let failure = analytics.failure {
@@ -51,5 +59,21 @@ struct Check: ParsableCommand {
       console.print(try JSONFormat.text(reports, subject: asked, status: status))
     }
     try console.finish(status)
+  }
+
+  private func status(_ reports: [AccessReport]) -> ExitStatus {
+    ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable)
+  }
+
+  /// Returns as soon as there is access, and at the latest when the time is over.
+  private func waitForAccess(
+    _ time: Seconds, _ makers: [AccessWatcher.Factory], _ system: any System
+  ) throws {
+    let end = system.monotonic() + time.microseconds
+    if status(try makers.map { try $0().currentAccess() }) == .authorized { return }
+    let watcher = try AccessWatcher(system, makers)
+    while status(watcher.reports) != .authorized {
+      guard case .checked = try watcher.next(until: end) else { return }
+    }
   }
 }

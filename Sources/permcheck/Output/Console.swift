@@ -33,7 +33,7 @@ final class Console {
     errorStyle = style(.standardError)
   }
 
-  /// Keeps text for standard output; it is written in one piece by `finish`.
+  /// Keeps text for standard output; it is written in one piece by `flush` or `finish`.
   func print(_ text: String) {
     if !isQuiet { output += Array(text.utf8) }
   }
@@ -46,20 +46,30 @@ final class Console {
     _ = try? system.write(.standardError, Array("\(Tool.name): \(line)\n".utf8))
   }
 
-  /// Writes standard output and ends the run.
+  /// Writes what is kept, at once.
   ///
-  /// A reader that has gone away (`| head -1`) is no failure.
-  func finish(_ status: ExitStatus) throws {
+  /// - Returns: Whether somebody still reads it; a reader that has gone away (`| head -1`) is no
+  ///   failure.
+  @discardableResult
+  func flush() throws -> Bool {
+    defer { output = [] }
     do throws(Errno) {
       var rest = output[...]
       while !rest.isEmpty {
         rest = rest.dropFirst(try system.write(.standardOutput, Array(rest)))
       }
+      return true
     } catch .EPIPE {
+      return false
     } catch {
       throw PermissionError(
         .system, "standard output cannot be written", call: "write", errno: error)
     }
+  }
+
+  /// Writes standard output and ends the run.
+  func finish(_ status: ExitStatus) throws {
+    try flush()
     if status != .authorized { throw status.code }
   }
 }

@@ -1,6 +1,7 @@
 import PermissionKit
 
-/// The JSON Schema of what `permcheck check --json` and `permcheck explain --json` print.
+/// The JSON Schema of what `permcheck check --json` and `permcheck explain --json` print, and of
+/// the lines of `permcheck watch --json`.
 enum DocumentSchema {
   private static func list(_ values: some Sequence<String>) -> String {
     values.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -11,7 +12,7 @@ enum DocumentSchema {
     {
       "$schema": "https://json-schema.org/draft/2020-12/schema",
       "title": "permcheck check --json, permcheck explain --json",
-      "description": "Paths are UTF-8; a byte that is not, and the backslash, reads \\\\xNN.",
+      "description": "Paths are UTF-8; a byte that is not, and the backslash, reads \\\\xNN. A line of permcheck watch --json is #/$defs/change.",
       "type": "object",
       "additionalProperties": false,
       "required": ["schemaVersion", "tool", "subject", "reports", "exitStatus"],
@@ -132,6 +133,38 @@ enum DocumentSchema {
               "type": "array",
               "description": "Of explain: each component, root first.",
               "items": {"$ref": "#/$defs/component"}
+            }
+          }
+        },
+        "change": {
+          "type": "object",
+          "description": "A line of permcheck watch --json; the first of an accessor has no old.",
+          "additionalProperties": false,
+          "required": ["schemaVersion", "time", "accessor", "new"],
+          "dependentRequired": {"old": ["cause"], "cause": ["old"]},
+          "properties": {
+            "schemaVersion": {"const": 1},
+            "time": {"type": "string", "format": "date-time"},
+            "accessor": {"type": "string"},
+            "old": {"$ref": "#/$defs/status"},
+            "new": {"$ref": "#/$defs/status"},
+            "cause": {"enum": [\(list(ChangeCause.allCases.map(\.rawValue)))]},
+            "path": {"type": "string", "description": "Where the cause is."},
+            "reason": {"enum": [\(list(Reason.Code.allCases.map(\.rawValue)))]},
+            "message": {"type": "string"},
+            "resources": {
+              "type": "array",
+              "description": "With -v: what stands otherwise than before.",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["path"],
+                "properties": {
+                  "path": {"type": "string"},
+                  "old": {"$ref": "#/$defs/status"},
+                  "new": {"$ref": "#/$defs/status"}
+                }
+              }
             }
           }
         },

@@ -152,16 +152,16 @@ struct HumanFormat {
 
   // MARK: - Words and marks
 
-  private func title(_ name: String, _ status: AuthorizationStatus) -> String {
+  func title(_ name: String, _ status: AuthorizationStatus) -> String {
     mark(status) + " " + style.bold(short(name))
   }
 
   /// The accessor as people type it.
-  private func short(_ name: String) -> String {
+  func short(_ name: String) -> String {
     AccessorRegistry.standard[name]?.aliases.first ?? name
   }
 
-  private func mark(_ status: AuthorizationStatus) -> String {
+  func mark(_ status: AuthorizationStatus) -> String {
     switch status {
     case .authorized: style.green("✔")
     case .limited: style.yellow("◐")
@@ -171,7 +171,7 @@ struct HumanFormat {
     }
   }
 
-  private func word(_ status: AuthorizationStatus) -> String {
+  func word(_ status: AuthorizationStatus) -> String {
     switch status {
     case .authorized: style.green(status.rawValue)
     case .limited, .notDetermined: style.yellow(status.rawValue)
@@ -181,7 +181,7 @@ struct HumanFormat {
   }
 
   /// Breaks text at blanks so that it ends before the terminal does.
-  private func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
+  func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
     guard let columns = style.columns, columns > hanging + 20 else { return text }
     var lines: [String] = []
     var line = ""

@@ -22,7 +22,7 @@ enum PlainFormat {
     ])
   }
 
-  private static func line(_ fields: [String]) -> String {
+  static func line(_ fields: [String]) -> String {
     fields.map(Sanitizer.clean).joined(separator: "\t") + "\n"
   }
 }

@@ -58,25 +58,7 @@ package enum Command {
     _ arguments: [String], environment: [String: String?] = [:], as account: Account? = nil,
     input: String = ""
   ) throws -> Outcome {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    var command = arguments
-    if let account {
-      let groups =
-        account.groups.isEmpty
-        ? ["--clear-groups"]
-        : ["--groups", account.groups.map(String.init).joined(separator: ",")]
-      command =
-        ["setpriv", "--reuid", "\(account.uid)", "--regid", "\(account.gid)"] + groups
-        + ["--inh-caps=-all"] + arguments
-    }
-    // A thread of Dispatch blocks almost every signal, and a child inherits that: without SIGCHLD a
-    // shell's `wait` never ends. GNU env gives the signals back.
-    process.arguments = ["--default-signal"] + command
-    var variables = ProcessInfo.processInfo.environment
-    variables["PERMCHECK_LOG"] = "none"
-    for (name, value) in environment { variables[name] = value }
-    process.environment = variables
+    let process = prepared(arguments, environment: environment, as: account)
     let (output, errors, stdin) = (Pipe(), Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
@@ -99,6 +81,32 @@ package enum Command {
     return Outcome(
       status: status, output: String(decoding: data, as: UTF8.self),
       errors: String(decoding: errorData, as: UTF8.self))
+  }
+
+  /// A process that is not started yet, and whose streams are those of the test.
+  static func prepared(
+    _ arguments: [String], environment: [String: String?], as account: Account?
+  ) -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    var command = arguments
+    if let account {
+      let groups =
+        account.groups.isEmpty
+        ? ["--clear-groups"]
+        : ["--groups", account.groups.map(String.init).joined(separator: ",")]
+      command =
+        ["setpriv", "--reuid", "\(account.uid)", "--regid", "\(account.gid)"] + groups
+        + ["--inh-caps=-all"] + arguments
+    }
+    // A thread of Dispatch blocks almost every signal, and a child inherits that: without SIGCHLD a
+    // shell's `wait` never ends. GNU env gives the signals back.
+    process.arguments = ["--default-signal"] + command
+    var variables = ProcessInfo.processInfo.environment
+    variables["PERMCHECK_LOG"] = "none"
+    for (name, value) in environment { variables[name] = value }
+    process.environment = variables
+    return process
   }
 
   /// Runs the built permcheck.

@@ -1,0 +1,128 @@
+/// One look at an accessor: the report, and all that it depends on.
+struct AccessLook {
+  let report: AccessReport
+  /// The process whose root and mounts are meant; nil for this one.
+  let process: Int32?
+  /// A change of what the report depends on is told by the kernel.
+  let isSeen: Bool
+  /// What the report was made on; nil where there was nothing to judge.
+  let facts: AccessFacts?
+  /// What else was looked at: folders of devices, settings, the data base of users and groups.
+  private let surroundings: Surroundings
+  private let analytics: AnalyticsLog
+  private let duration: Int64
+  private let system: any System
+
+  private struct Surroundings {
+    var root: PathBytes
+    var sources: [PathBytes]
+    /// What the report says is not there.
+    var absent: [PathBytes]
+    var facts: AccessFacts?
+    var listed: Set<Int> = []
+    /// The contents of /etc/passwd and /etc/group.
+    var database: [[UInt8]?] = []
+    /// The contents of the files that say where things are.
+    var settings: [[UInt8]?] = []
+  }
+
+  /// Checks and reads.
+  init(_ accessor: PermissionAccessor, _ system: any System) {
+    self.system = system
+    let start = system.monotonic()
+    report = accessor.checkAccess()
+    duration = system.monotonic() - start
+    analytics = accessor.analytics
+    let accessor = accessor as? ResourceAccessor
+    facts = accessor?.facts
+    let subject = accessor.flatMap { accessor in
+      accessor.context.subject
+        ?? (try? UserDatabase(system, root: accessor.context.root).currentSubject())
+    }
+    process = subject?.process
+    isSeen = accessor != nil && process == nil
+    surroundings = Self.read(
+      Surroundings(
+        root: accessor?.context.root ?? "/",
+        sources: accessor.flatMap { accessor in subject.map(accessor.sources) } ?? [],
+        absent: report.resources.filter { $0.decision == nil }.map(\.path)), system)
+  }
+
+  /// The same accessor now; where it cannot even be made, because the user or the process is gone,
+  /// that cannot be told.
+  func again(_ make: AccessWatcher.Factory) -> AccessLook {
+    do throws(PermissionError) {
+      return AccessLook(try make(), system)
+    } catch {
+      return AccessLook(self, unknown: error)
+    }
+  }
+
+  private init(_ last: AccessLook, unknown error: PermissionError) {
+    system = last.system
+    report = AccessReport(
+      accessor: last.report.accessor, status: .notDetermined,
+      resources: [
+        ResourceReport(
+          path: error.path ?? "/", label: last.report.accessor, device: last.report.accessor,
+          need: [], status: .notDetermined,
+          reasons: [Reason(.unreadableFacts, .proven, error.description)])
+      ])
+    duration = 0
+    analytics = last.analytics
+    // Nothing was read: what was known stays what a later look is compared with.
+    facts = last.facts
+    process = last.process
+    // Whatever it was that went may come back.
+    isSeen = false
+    surroundings = Self.read(last.surroundings, system)
+  }
+
+  private static func read(_ sought: Surroundings, _ system: any System) -> Surroundings {
+    let database = [sought.root.appending("etc/passwd"), sought.root.appending("etc/group")]
+    var found = sought
+    guard var reader = try? FactsReader(system) else { return found }
+    for path in sought.absent + database { reader.read(path) }
+    let ends = sought.sources.compactMap { reader.read($0) }
+    let facts = reader.finish()
+    found.listed = Set(ends.filter { facts.inodes[$0].kind == .directory })
+    func contents(_ path: PathBytes) -> [UInt8]? { try? system.contents(of: path) }
+    found.database = database.map(contents)
+    found.settings = ends.filter { facts.inodes[$0].kind == .regular }.map { facts.path(of: $0) }
+      .map(contents)
+    found.facts = facts
+    return found
+  }
+
+  /// What must be watched so that no change of the report is missed.
+  var scopes: [InodeWatches.Scope] {
+    var scopes: [InodeWatches.Scope] = []
+    if let facts {
+      scopes.append(
+        .init(facts: facts, prefix: process.map { PathBytes("/proc/\($0)/root") } ?? ""))
+    }
+    if let facts = surroundings.facts {
+      scopes.append(.init(facts: facts, listed: surroundings.listed, readsFiles: true))
+    }
+    return scopes
+  }
+
+  /// Writes the look to the accessor's log, as a check.
+  func log() { analytics.log(.check, report, duration: duration) }
+
+  /// Why `new` says otherwise than this.
+  func cause(
+    of new: AccessLook, changed: Set<PathBytes>, others: [PathBytes]
+  ) -> (ChangeCause, PathBytes?) {
+    let paths = (Set(report.resources.map(\.path)), Set(new.report.resources.map(\.path)))
+    if surroundings.settings != new.surroundings.settings, paths.0 != paths.1 {
+      return (.settings, nil)
+    }
+    let finder = CauseFinder(
+      old: .init([facts, surroundings.facts].compactMap { $0 }),
+      new: .init([new.facts, new.surroundings.facts].compactMap { $0 }))
+    if let (cause, path) = finder.cause(of: Array(changed), not: others) { return (cause, path) }
+    if surroundings.database != new.surroundings.database { return (.groupDatabase, nil) }
+    return surroundings.settings == new.surroundings.settings ? (.other, nil) : (.settings, nil)
+  }
+}
