@@ -12,6 +12,10 @@ public struct AccessContext: Sendable {
   public var need: Permissions?
   /// The one node or directory to look at; nil stands for all that the accessor finds.
   public var path: PathBytes?
+  /// Say also what a grant rests on and how long it holds, which takes more questions.
+  public var wantsDetail = false
+  /// The facts come from elsewhere: nothing about this machine may be asked.
+  var isOffline = false
 
   /// Makes one of its parts; by default this process asks about itself.
   public init(

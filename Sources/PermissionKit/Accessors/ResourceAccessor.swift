@@ -37,7 +37,9 @@ open class ResourceAccessor: PermissionAccessor {
         return undetermined("the root directory cannot be looked at (\(error))")
       }
     }
-    reports += set.absences
+    let diagnosis = Diagnosis(
+      context: context, users: users, subject: subject, facts: AccessFacts())
+    reports += set.absences.map(diagnosis.refine(absence:))
     return Self.report(name, reports)
   }
 
@@ -57,7 +59,11 @@ open class ResourceAccessor: PermissionAccessor {
         devices.append(resources[index].device)
         statuses.append(status)
       }
-      if status == .denied || status == .limited && !resources[index].remedies.isEmpty {
+      // A mount or a flag of a container is for an administrator, not for a request.
+      if status == .denied
+        || status == .limited
+          && resources[index].remedies.contains(where: { $0.kind == .acl || $0.kind == .mode })
+      {
         isRequestable = true
       }
     }

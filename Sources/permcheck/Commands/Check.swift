@@ -30,7 +30,8 @@ struct Check: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let requests = try names.map { try Request($0, .standard) }
-    let context = try subject.context(system)
+    var context = try subject.context(system)
+    context.wantsDetail = output.verbose
     let analytics = log.analytics(system)
     let reports = requests.map { $0.accessor(context, analytics).currentAccess() }
     let status = ExitStatus(

@@ -66,7 +66,12 @@ struct HumanFormat {
       // Nothing was there to judge: the reason is the whole line.
       let message = telling.reasons.first?.message ?? ""
       var entry = Entry(cells: [title, word(shown), Sanitizer.clean(message)])
-      entry.details = fixes(telling) + extra(telling)
+      var messages: [String] = [message]
+      for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
+        messages.append(reason.message)
+      }
+      entry.details = messages.dropFirst().map { (Sanitizer.clean($0), false) }
+      entry.details += fixes(telling) + extra(telling)
       return entry
     }
     let note = status == .authorized ? telling.decision?.basis ?? "" : ""
@@ -93,16 +98,13 @@ struct HumanFormat {
       let advice = resource.reasons.lazy.compactMap(\.code.advice).first
       return advice.map { [($0, true)] } ?? []
     }
-    return resource.remedies.map { remedy in
-      let command = remedy.command.map(shellQuoted).joined(separator: " ")
-      let sudo = remedy.needsRoot ? "sudo " : ""
+    return resource.remedies.flatMap { remedy in
       let gains =
         remedy.othersAffected.isEmpty
         ? "nobody else gains" : "also gains: \(remedy.othersAffected.joined(separator: "; "))"
-      return (
-        "\(sudo)\(Sanitizer.clean(command))   \(lasting(remedy.persistence)), \(Sanitizer.clean(gains))",
-        true
-      )
+      let fix = "\(remedy.text)   \(lasting(remedy.persistence)), \(Sanitizer.clean(gains))"
+      guard isVerbose, let note = remedy.note else { return [(fix, true)] }
+      return [(fix, true), (Sanitizer.clean(note), false)]
     }
   }
 
@@ -128,6 +130,9 @@ struct HumanFormat {
     if let probe = resource.probe {
       lines.append(
         ("\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")", false))
+    }
+    if let meaning = resource.decision?.meaning {
+      lines.append((Sanitizer.clean("that holds \(meaning)"), false))
     }
     lines += resource.reasons.flatMap(\.evidence).map { (Sanitizer.clean($0), false) }
     return lines
@@ -204,6 +209,16 @@ func shellQuoted(_ argument: PathBytes) -> String {
   }
   return "'"
     + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+}
+
+extension Remedy {
+  /// What to type, and the line to add, on one line.
+  var text: String {
+    let typed = command.map(shellQuoted).joined(separator: " ")
+    let command = typed.isEmpty ? "" : (needsRoot ? "sudo " : "") + typed
+    let added = line.map { (command.isEmpty ? "add: " : ", add: ") + $0 } ?? ""
+    return Sanitizer.clean(command + added)
+  }
 }
 
 extension ResourceDecision {
