@@ -80,10 +80,10 @@ struct Contradiction {
     let mayBeDriver = isDevice && major != 81 && major != 116 && major != 1
     let isSure =
       errno == .EACCES && answers.open == .EACCES && answers.access == nil && !mayBeDriver
-      && answers.status?.seccomp == 0 && decision.isGranted
+      && answers.status?.seccomp == 0
     return Reason(
       .landlockOrLSM, isSure ? .proven : .suspected,
-      "mode and ACL grant \(path), and yet the kernel refuses it (\(errno)): \(who)",
+      "mode and ACL do not explain why the kernel refuses \(path) (\(errno)): \(who)",
       evidence: answers.evidence + own.evidence)
   }
 
@@ -97,11 +97,16 @@ struct Contradiction {
     answers.evidence.append(
       "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)")
     note(probe.method.rawValue, probe.errno)
-    answers.access = refusal { () throws(Errno) in try system.faccessat2(path, need) }
+    let opened: Permissions = isDirectory ? .read : [.read, .write]
+    if probe.method == .open, !need.isDisjoint(with: opened) {
+      answers.open = system.probe(open: path, flags)
+    }
+    // Of the same as the call that was refused.
+    let asked = answers.open != nil ? need.intersection(opened) : need
+    answers.access = refusal { () throws(Errno) in try system.faccessat2(path, asked) }
     note("faccessat2", answers.access)
     if probe.method == .open {
       let flags = self.flags
-      answers.open = system.probe(open: path, flags)
       if answers.open != nil {
         answers.open2 = open2(path, flags)
         note("openat2", answers.open2)

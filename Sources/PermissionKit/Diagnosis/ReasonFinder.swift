@@ -113,7 +113,6 @@ struct ReasonFinder {
         .busy, .proven, "\(path) may be used, but something else is using it now",
         evidence: evidence)
     case .EACCES, .EPERM, .EROFS:
-      if decision.errno != nil { return nil }
       if decision.rule == .networkFileSystem || decision.rule == .fuseDaemon {
         return served(decision, errno, path, evidence)
       }
