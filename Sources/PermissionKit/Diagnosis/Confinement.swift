@@ -33,13 +33,12 @@ struct Confinement {
     let privateDevices = hasPrivateDevices
     findSandboxes()
     findContainers()
-    findService(privateDevices)
+    if found.isEmpty, privateDevices, isBelow("bwrap") {
+      found.append((.bubblewrap, ["/dev is no devtmpfs", "bwrap is among the processes above"]))
+    }
+    findService(privateDevices && found.isEmpty)
     if found.isEmpty, privateDevices {
-      if isBelow("bwrap") {
-        found.append((.bubblewrap, ["/dev is a tmpfs", "bwrap is among the processes above"]))
-      } else {
-        found.append((.privateDevices, ["/dev is not a devtmpfs"]))
-      }
+      found.append((.privateDevices, ["/dev is no devtmpfs"]))
     }
     let release = line("proc/sys/kernel/osrelease") ?? ""
     if release.lowercased().contains("microsoft") {
@@ -185,8 +184,9 @@ struct Confinement {
       }
     }
     if !seen { hidden.append("not visible: the files of \(unit)") }
-    guard !settings.isEmpty || privateDevices else { return }
-    let evidence = ["unit \(unit)"] + settings + (privateDevices ? ["/dev is a tmpfs"] : [])
+    // Where its files cannot be read, a /dev of its own is the sign.
+    guard !settings.isEmpty || privateDevices && !seen else { return }
+    let evidence = ["unit \(unit)"] + settings + (privateDevices ? ["/dev is no devtmpfs"] : [])
     found.append((.service(unit: unit, settings: settings), evidence))
   }
 
@@ -294,7 +294,10 @@ extension Confinement {
       return "\(start), which passes no camera or sound hardware on by itself"
     case .service(_, let settings) where !settings.isEmpty:
       return "\(start), whose unit says \(settings.joined(separator: ", "))"
-    default: return "\(start), which was not given \(what)\(isMissing ? "" : " in full")"
+    default:
+      return isMissing
+        ? "\(start), where \(what) of the machine are only if they were given to it"
+        : "\(start), which was not given \(what) in full"
     }
   }
 

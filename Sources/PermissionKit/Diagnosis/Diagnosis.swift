@@ -49,6 +49,7 @@ struct Diagnosis {
     if report.reasons.contains(where: { $0.code == .usernsUnmapped }) {
       confineGroups(&report)
     }
+    if decision.rule == .unreadable { nameMount(&report, decision) }
     report.remedies += LayerRemedies(
       subject: subject, facts: facts, path: report.path, need: report.need,
       isDirectory: isDirectory
@@ -141,6 +142,45 @@ struct Diagnosis {
           needsRoot: true, persistence: .permanent, othersAffected: ["every container"],
           outcome: .undetermined))
     }
+  }
+
+  /// A mount point that not even statx(2) is allowed: FUSE of another user, or a server that
+  /// refuses, see fuse_allow_current_process() in fs/fuse/dir.c.
+  private func nameMount(_ report: inout ResourceReport, _ decision: Decision) {
+    guard let index = decision.inode,
+      let bytes = try? system.contents(
+        of: PathBytes("/proc/\(subject.process.map(String.init) ?? "self")/mountinfo"),
+        limit: 1 << 26)
+    else { return }
+    let folder = facts.path(of: index)
+    let closed = facts.inodes[index].entries.filter {
+      if case .unreadable(.EACCES) = $0.found { true } else { false }
+    }.map { folder.appending($0.name) }
+    let mounts = MountTable(mountinfo: bytes).mounts
+    guard let mount = mounts.last(where: { closed.contains($0.point) }) else { return }
+    let options = mount.superblockOptions.split(separator: ",")
+    let message: String
+    if mount.fileSystem.hasPrefix("fuse"), !options.contains("allow_other") {
+      let owner = options.first { $0.hasPrefix("user_id=") }.flatMap { UInt32($0.dropFirst(8)) }
+      message =
+        "\(mount.point) is a FUSE mount of \(owner.map { users.userName($0) } ?? "another user") without allow_other: nobody else may look into it, not even root"
+      report.remedies.append(LayerRemedies.allowOther)
+    } else if ["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs"].contains(mount.fileSystem) {
+      let squash =
+        subject.credentials.user.fileSystem == 0
+        ? "; it may take root for nobody (root squash)" : ""
+      message = "the server of \(mount.point) (\(mount.fileSystem)) refuses it\(squash)"
+    } else if mount.fileSystem == "autofs" {
+      message = "\(mount.point) is an automount, and mounting it is refused"
+    } else {
+      return
+    }
+    report.reasons = [
+      Reason(
+        .networkFS, .proven, message,
+        evidence: ["\(mount.fileSystem) \(mount.superblockOptions)"]
+          + report.reasons.flatMap(\.evidence))
+    ]
   }
 
   private static func isOfDevices(_ path: PathBytes, root: PathBytes) -> Bool {

@@ -89,13 +89,7 @@ struct LayerRemedies {
           note: "root without it owns only what is its own; a group would not be the way",
           others: ["all that runs there as root"])
       ]
-    case .networkFS where decision.rule == .fuseOtherUser:
-      return [
-        remedy(
-          .mount, [], line: "user_allow_other   in /etc/fuse.conf, and -o allow_other at the mount",
-          note: "with default_permissions too, or mode bits mean nothing",
-          others: ["all whom the daemon lets in"])
-      ]
+    case .networkFS where decision.rule == .fuseOtherUser: return [Self.allowOther]
     case .noDriver:
       guard let major = decision.inode.flatMap({ facts.inodes[$0].device?.major }) else {
         return []
@@ -108,6 +102,16 @@ struct LayerRemedies {
         : major == 116 ? [remedy(.driver, ["modprobe", "snd-usb-audio"], .untilReboot)] : []
     default: return []
     }
+  }
+
+  /// What lets others into a FUSE mount.
+  static var allowOther: Remedy {
+    var remedy = Remedy(
+      kind: .mount, command: [], needsRoot: true, persistence: .permanent,
+      othersAffected: ["all whom the daemon lets in"], outcome: .undetermined)
+    remedy.line = "user_allow_other   in /etc/fuse.conf, and -o allow_other at the mount"
+    remedy.note = "with default_permissions too, or mode bits mean nothing"
+    return remedy
   }
 
   /// The file systems without ACLs whose ids are fixed when they are mounted.

@@ -116,6 +116,12 @@ struct ReasonFinder {
       if decision.rule == .networkFileSystem || decision.rule == .fuseDaemon {
         return served(decision, errno, path, evidence)
       }
+      if decision.verdict == .undetermined, errno == .EACCES {
+        // The facts left it open, and this is the answer: no sign of a layer above the bits.
+        var reason = undetermined(decision, path)
+        reason.evidence += evidence
+        return reason
+      }
       return contradicted(errno)
     case .ENOENT, .ENOTDIR:
       return Reason(.noDevice, .proven, "there is no \(path) (\(errno))", evidence: evidence)

@@ -89,7 +89,8 @@ struct ResourceJudge {
     }
     return Probe.ask(
       context.system, path, need, isDirectory: isDirectory,
-      isVideo: isVideo == true && decision.step == .target && need != .execute, method: context.probesAsSelf)
+      isVideo: isVideo == true && decision.step == .target && need != .execute,
+      method: context.probesAsSelf)
   }
 
   /// Reads the facts and asks the kernel once more where the two contradict each other, for either

@@ -45,7 +45,8 @@ struct Session {
       "process: groups \(subject.credentials.groups.sorted().map(String.init).joined(separator: " "))",
     ]
     var top: (pid: Int32, name: String)?
-    var next: Int32? = subject.process ?? system.getpid()
+    let own = subject.process ?? system.getpid()
+    var next: Int32? = own
     var depth = 0
     while let pid = next, pid > 0, depth < 64 {
       depth += 1
@@ -62,26 +63,25 @@ struct Session {
       evidence.append("\(status.name) (pid \(pid)) does not have the group")
       next = status.parent
     }
-    let remedy = top.map { restart($0.pid, $0.name, depth) } ?? "log out and in again"
+    let remedy = top.map { restart($0.pid, $0.name, isAlone: $0.pid == own) }
     return Reason(
       .staleGroups, .proven,
-      "\(name) is in group \(group) in the user data base, but this process is not: \(remedy)",
+      "\(name) is in group \(group) in the user data base, but this process is not: \(remedy ?? "log out and in again")",
       evidence: evidence)
   }
 
   /// What has to end and begin again: the topmost process of the user without the group.
-  private func restart(_ pid: Int32, _ program: String, _ depth: Int) -> String {
+  private func restart(_ pid: Int32, _ program: String, isAlone: Bool) -> String {
+    if isAlone { return "it was started without it, by a process of another user" }
     let began = "\(program) (pid \(pid)) and all that it started began before, or without it"
     if program == "systemd" {
-      if lingers {
-        return
-          "\(began); it is the user manager, and \(subject.displayName) lingers, so that logging out does not end it: loginctl terminate-user \(subject.displayName)"
-      }
-      return "\(began); it is the user manager: end every session of \(subject.displayName)"
+      let restart = "systemctl restart user@\(uid).service, as root"
+      return lingers
+        ? "\(began); it is the user manager, and \(subject.displayName) lingers, so that logging out does not end it: \(restart)"
+        : "\(began); it is the user manager: end every session of \(subject.displayName), or \(restart)"
     }
     if program.hasPrefix("tmux") { return "\(began); end it by tmux kill-server" }
     if program.lowercased().hasPrefix("screen") { return "\(began); end it by screen -X quit" }
-    if depth <= 1 { return "\(began); start it from a login that has the group" }
     return "\(began); end that session and log in again"
   }
 

@@ -11,7 +11,6 @@ Wants root. Prints each fault and `stacks: S stacks, Q steps, F faults`.
 """
 
 import argparse
-import ctypes
 import errno
 import fcntl
 import json
@@ -28,9 +27,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import kernel
+from walls import UID, GROUP, Walls
 
-UID, GID, GROUP = 54321, 54321, 54400
-CGROUPS = "/sys/fs/cgroup/devices"
 DEVICE = (1, 5)  # /dev/zero: what runs under the cgroup still has /dev/null
 BITS = ["owner", "group", "other", "entry", "group entry"]
 CAUSES = {
@@ -160,82 +158,10 @@ def remount(folder, flags):
     kernel.mount("none", folder, flags=kernel.MS_REMOUNT | kernel.MS_BIND | flags)
 
 
-# --- the subject ---------------------------------------------------------------------------------
+# --- asking ---------------------------------------------------------------------------------------
 
 
-class Confinements:
-    """Becomes the subject, below the walls that a stack wants."""
-
-    def __init__(self, base):
-        self.base = base
-        self.cgroup = None
-        top = "/" + base.strip("/").split("/")[0]
-        self.allowed = ["/" + name for name in os.listdir("/") if "/" + name != top]
-
-    def make_cgroup(self):
-        folder = f"{CGROUPS}/permissionkit-stacks-{os.getpid()}"
-        try:
-            os.mkdir(folder)
-            with open(f"{folder}/devices.deny", "w") as file:
-                file.write("c %d:%d rwm" % DEVICE)
-        except OSError as error:
-            return str(error)
-        self.cgroup = folder
-        return None
-
-    def remove_cgroup(self):
-        if self.cgroup:
-            os.rmdir(self.cgroup)
-
-    def become(self, walls):
-        if "cgroup" in walls:
-            with open(f"{self.cgroup}/tasks", "w") as file:
-                file.write(str(os.getpid()))
-        os.setgroups([GROUP])
-        os.setresgid(GID, GID, GID)
-        os.setresuid(UID, UID, UID)
-        if "landlock" in walls:
-            self.landlock()
-        if "seccomp" in walls:
-            self.seccomp()
-
-    def landlock(self):
-        rights = 1 << 1 | 1 << 2 | 1 << 3  # WRITE_FILE, READ_FILE, READ_DIR
-        libc = kernel.libc
-        attr = ctypes.c_uint64(rights)
-        ruleset = kernel.check(libc.syscall(444, ctypes.byref(attr), ctypes.c_size_t(8), 0), "landlock")
-        for path in self.allowed:
-            try:
-                descriptor = os.open(path, os.O_PATH)
-            except OSError:
-                continue
-            of_kind = rights if stat.S_ISDIR(os.stat(descriptor).st_mode) else rights & ~8
-            rule = struct.pack("=Qi", of_kind, descriptor)
-            kernel.check(libc.syscall(445, ruleset, 1, rule, 0), f"landlock {path}")
-            os.close(descriptor)
-        kernel.check(libc.prctl(38, 1, 0, 0, 0), "no_new_privs")
-        kernel.check(libc.syscall(446, ruleset, 0), "landlock_restrict_self")
-
-    def seccomp(self):
-        """openat(2) for reading and writing answers EPERM, and so does openat2(2)."""
-        number = {"x86_64": 257, "aarch64": 56}[os.uname().machine]
-        program = [
-            (0x20, 0, 0, 0),  # ld nr
-            (0x15, 4, 0, 437),  # openat2: refuse
-            (0x15, 0, 4, number),  # not openat: allow
-            (0x20, 0, 0, 32),  # ld args[2]
-            (0x54, 0, 0, 3),  # and O_ACCMODE
-            (0x15, 0, 1, 2),  # O_RDWR?
-            (0x06, 0, 0, 0x00050000 | errno.EPERM),
-            (0x06, 0, 0, 0x7FFF0000),
-        ]
-        code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in program))
-        filters = struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
-        kernel.check(kernel.libc.prctl(38, 1, 0, 0, 0), "no_new_privs")
-        kernel.check(kernel.libc.prctl(22, 2, filters, 0, 0), "seccomp")
-
-
-def ask_kernel(confinements, stacks):
+def ask_kernel(walls, stacks):
     """What the kernel answers the subject about each of `stacks`, which have the same walls."""
     if not stacks:
         return []
@@ -244,7 +170,7 @@ def ask_kernel(confinements, stacks):
     if child == 0:
         try:
             os.close(reader)
-            confinements.become(stacks[0].confinement)
+            walls.become(stacks[0].confinement)
             with os.fdopen(writer, "w") as file:
                 file.write(" ".join(str(answer(stack)) for stack in stacks))
         except BaseException as error:
@@ -274,12 +200,12 @@ def answer(stack):
     return 0
 
 
-def ask_permcheck(permcheck, confinements, stacks):
+def ask_permcheck(permcheck, walls, stacks):
     """permcheck's resource of each of `stacks`, which have the same walls and need."""
     command = [permcheck, "explain", "--json", "--need", NEEDS[stacks[0].kind]]
     outcome = subprocess.run(
         command + [stack.path for stack in stacks],
-        preexec_fn=lambda: confinements.become(stacks[0].confinement),
+        preexec_fn=lambda: walls.become(stacks[0].confinement),
         capture_output=True,
         env={"PATH": os.environ["PATH"], "HOME": "/", "PERMCHECK_LOG": "none"},
         check=False,
@@ -302,8 +228,8 @@ def by_walls(stacks):
 
 
 class Run:
-    def __init__(self, permcheck, base, seed, has_cgroup, confinements):
-        self.permcheck, self.base, self.confinements = permcheck, base, confinements
+    def __init__(self, permcheck, base, seed, has_cgroup, walls):
+        self.permcheck, self.base, self.walls = permcheck, base, walls
         self.random = random.Random(seed)
         self.left_out = set() if has_cgroup else {"cgroup"}
         self.faults, self.steps, self.changed = [], 0, 0
@@ -323,7 +249,7 @@ class Run:
             stack.number, stack.kind, {cause}, stack.bits, f"{self.base}/t{stack.number}-{cause}"
         )
         build(twin)
-        answer = ask_kernel(self.confinements, [twin])[0]
+        answer = ask_kernel(self.walls, [twin])[0]
         clear(twin)
         return answer
 
@@ -334,8 +260,8 @@ class Run:
         """One round: asks about all, and takes the first named cause of each away."""
         rest = []
         for group in by_walls(stacks):
-            answers = ask_kernel(self.confinements, group)
-            resources = ask_permcheck(self.permcheck, self.confinements, group)
+            answers = ask_kernel(self.walls, group)
+            resources = ask_permcheck(self.permcheck, self.walls, group)
             for stack, number, resource in zip(group, answers, resources, strict=True):
                 if self.step(stack, number, resource):
                     rest.append(stack)
@@ -398,13 +324,13 @@ def main():
     if not os.path.isdir(base):
         base = tempfile.mkdtemp(prefix="permissionkit-stacks-", dir="/var")
     kernel.mount("none", base, "tmpfs", data="mode=755")
-    confinements = Confinements(base)
-    missing = confinements.make_cgroup()
+    walls = Walls(base)
+    missing = walls.make_cgroup(DEVICE)
     if missing:
         print(f"left out: device cgroup: {missing}", file=sys.stderr)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        run = Run(options.permcheck, base, options.seed, not missing, confinements)
+        run = Run(options.permcheck, base, options.seed, not missing, walls)
         stacks = [run.draw(number) for number in range(options.stacks)]
         for stack in stacks:
             build(stack)
@@ -416,7 +342,7 @@ def main():
         for stack in rest:
             run.fault(stack, "never granted")
     finally:
-        confinements.remove_cgroup()
+        walls.remove_cgroup()
     for text in run.faults[:40]:
         print(text)
     print("stacks: named " + ", ".join(f"{code} {count}" for code, count in sorted(run.named.items())))
