@@ -88,15 +88,19 @@ struct ReasonTests {
   /// A pseudo-terminal that somebody has for himself (TIOCEXCL), see tty_open() in
   /// drivers/tty/tty_io.c; `mine`: the one who asks.
   static func terminal(exclusive: Bool, mine: Bool) -> Scene {
+    // Python may be root's alone: it drops the privileges itself, and shows what it has open again.
     let python =
-      "import fcntl, os, pty, termios, time\\n"
+      "import ctypes, fcntl, os, pty, sys, termios, time\\n"
       + "_, s = pty.openpty(); os.fchmod(s, 0o666)\\n"
       + (exclusive ? "fcntl.ioctl(s, termios.TIOCEXCL)\\n" : "")
-      + "print(os.ttyname(s), flush=True); time.sleep(60)\\n"
+      + (mine
+        ? "os.setgroups([54400]); os.setresgid(*[54321] * 3); os.setresuid(*[54321] * 3)\\n"
+          + "ctypes.CDLL(None).prctl(4, 1)\\n" : "")
+      + "print(os.ttyname(s), flush=True); time.sleep(20)\\n"
     return Scene(
-      "chmod 777 .; printf \"\(python)\" >holder.py; (\(mine ? Scene.stranger : "") python3 holder.py"
-        + " >name 2>/dev/null) & holder=$!; trap 'kill $holder; pkill -P $holder' EXIT; "
-        + "until [ -s name ]; do sleep 0.02; done; ",
+      "printf \"\(python)\" >holder.py; python3 holder.py >name 2>/dev/null & holder=$!; "
+        + "trap 'kill $holder' EXIT; "
+        + "for i in $(seq 500); do [ ! -s name ] || break; sleep 0.02; done; ",
       ask: "camera=$(cat name)")
   }
 
@@ -229,7 +233,7 @@ struct ReasonTests {
       \(scene.drop) \(Command.permcheck) \(scene.ask) --json; exit $?
       """
     let outcome = try Command.run(
-      ["unshare", "--mount", "sh", "-ec", script],
+      ["timeout", "60", "unshare", "--mount", "sh", "-ec", script],
       environment: [
         "T": tree.root, "CI": nil, "GITHUB_ACTIONS": nil, "PYTHONDONTWRITEBYTECODE": "1",
       ])
