@@ -139,4 +139,14 @@ final class RecordingSystem: System {
   func getgrgid(_ gid: UInt32) throws(Errno) -> String? { try system.getgrgid(gid) }
   func realtime() -> Int64 { system.realtime() }
   func monotonic() -> Int64 { system.monotonic() }
+
+  // MARK: Diagnosis
+
+  func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor { throw .ENOSYS }
+
+  func lsm_list_modules() throws(Errno) -> [UInt64] { throw .ENOSYS }
+
+  func reqbufs(none descriptor: Descriptor) throws(Errno) { throw .ENOTTY }
 }

@@ -311,6 +311,44 @@ static inline char **ccap_arguments(long *count) {
   return NULL;
 }
 
+// openat2(2) with no RESOLVE_… flag.
+static inline int ccap_openat2(int dir, const char *path, int flags) {
+  enum { DIRECTORY = 0200000, NOFOLLOW = 0400000, DIRECT = 040000 };
+  struct { uint64_t flags, mode, resolve; } how = {0, 0, 0};
+  int native = flags & ~(DIRECTORY | NOFOLLOW | DIRECT);
+  if (flags & DIRECTORY) native |= O_DIRECTORY;
+  if (flags & NOFOLLOW) native |= O_NOFOLLOW;
+  how.flags = (uint64_t)(unsigned)native;
+  // The number is the same on every architecture.
+  long fd = syscall(437, dir, path, &how, sizeof how);
+  return fd < 0 ? -errno : (int)fd;
+}
+
+// lsm_list_modules(2), Linux 6.8: LSM_ID_… of include/uapi/linux/lsm.h; their number.
+static inline int ccap_lsm_list_modules(uint64_t ids[32]) {
+  uint32_t size = 32 * sizeof ids[0];
+  long count = syscall(461, ids, &size, 0);
+  return count < 0 ? -errno : (int)count;
+}
+
+// VIDIOC_REQBUFS of no buffers: frees those of this descriptor, which has none. Where another
+// descriptor has some, or streams, the answer is EBUSY, see vb2_ioctl_reqbufs() in
+// drivers/media/common/videobuf2/videobuf2-v4l2.c and uvc_ioctl_reqbufs().
+static inline int ccap_reqbufs_none(int fd) {
+  const uint32_t types[] = {V4L2_BUF_TYPE_VIDEO_CAPTURE, V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE};
+  int error = 0;
+  for (int i = 0; i < 2; i++) {
+    struct v4l2_requestbuffers request;
+    memset(&request, 0, sizeof request);
+    request.type = types[i];
+    request.memory = V4L2_MEMORY_MMAP;
+    if (ioctl(fd, VIDIOC_REQBUFS, &request) == 0) return 0;
+    error = errno;
+    if (error != EINVAL) break;
+  }
+  return -error;
+}
+
 static inline int ccap_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) != 0 ? -errno : size.ws_col;

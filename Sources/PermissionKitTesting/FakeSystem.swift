@@ -555,4 +555,28 @@ extension FakeSystem {
 
   /// See `System.monotonic`; the answer comes from the tree in memory.
   public func monotonic() -> Int64 { realtime() }
+
+  // MARK: Diagnosis
+
+  /// See `System.openat2`; the answer comes from the tree in memory.
+  public func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor {
+    let forced = state.withLock { state -> Errno? in
+      state.calls.append("openat2")
+      return state.forced["openat2"]
+    }
+    if let forced { throw forced }
+    return try openat(directory, path, flags, mode: 0)
+  }
+
+  /// See `System.lsm_list_modules`; there are none unless an error is forced.
+  public func lsm_list_modules() throws(Errno) -> [UInt64] {
+    try call("lsm_list_modules") { _ throws(Errno) in [] }
+  }
+
+  /// See `System.reqbufs`; nobody captures unless EBUSY is forced.
+  public func reqbufs(none descriptor: Descriptor) throws(Errno) {
+    try call("reqbufs") { _ throws(Errno) in }
+  }
 }

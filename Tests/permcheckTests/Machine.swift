@@ -24,6 +24,19 @@ struct Document: Decodable {
     let code: String
     let certainty: String
     let message: String
+    let evidence: [String]
+  }
+  struct Remedy: Decodable {
+    let kind: String
+    let command: [String]
+    let needsRoot: Bool
+    let persistence: String
+    let othersAffected: [String]
+    let outcome: String
+    let line: String?
+    let note: String?
+    /// The command and the line as one text.
+    var text: String { (command + [line].compactMap { $0 }).joined(separator: " ") }
   }
   struct Resource: Decodable {
     let path: String
@@ -33,6 +46,7 @@ struct Document: Decodable {
     let decision: Decision?
     let probe: Probe?
     let reasons: [Reason]
+    let remedies: [Remedy]
   }
   struct Report: Decodable {
     let accessor: String

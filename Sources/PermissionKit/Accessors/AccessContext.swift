@@ -14,6 +14,10 @@ public struct AccessContext: Sendable {
   public var path: PathBytes?
   /// How missing access is asked for.
   public var grants = GrantOptions()
+  /// Say also what a grant rests on and how long it holds, which takes more questions.
+  public var wantsDetail = false
+  /// The facts come from elsewhere: nothing about this machine may be asked.
+  var isOffline = false
 
   /// Makes one of its parts; by default this process asks about itself.
   public init(

@@ -45,7 +45,9 @@ open class ResourceAccessor: PermissionAccessor {
         return undetermined("the root directory cannot be looked at (\(error))")
       }
     }
-    reports += set.absences
+    let diagnosis = Diagnosis(
+      context: context, users: users, subject: subject, facts: AccessFacts())
+    reports += set.absences.map(diagnosis.refine(absence:))
     return Self.report(name, reports)
   }
 
@@ -149,7 +151,11 @@ open class ResourceAccessor: PermissionAccessor {
         devices.append(resources[index].device)
         statuses.append(status)
       }
-      if status == .denied || status == .limited && !resources[index].remedies.isEmpty {
+      // A mount or a flag of a container is for an administrator, not for a request.
+      if status == .denied
+        || status == .limited
+          && resources[index].remedies.contains(where: \.isGrant)
+      {
         isRequestable = true
       }
     }

@@ -80,6 +80,9 @@ public struct ResourceDecision: Hashable, Sendable {
   public var component: PathBytes?
   /// The deciding entry or bits for people: `owner rw-`, `ACL user:1000:rw-`.
   public var basis: String
+  /// What that basis means over ssh, as a service and after switching users; nil where that was not
+  /// asked for or nothing was granted.
+  public var meaning: String?
 
   /// Makes one of its parts.
   public init(

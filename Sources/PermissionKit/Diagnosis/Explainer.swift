@@ -78,7 +78,8 @@ public struct Explainer: Sendable {
   public static func explain(
     _ targets: [Target], subject: Subject, facts: AccessFacts, need: Permissions? = nil
   ) -> Explanation {
-    let offline = AccessContext(probe: .none, need: need)
+    var offline = AccessContext(probe: .none, need: need)
+    offline.isOffline = true
     return Explainer(offline).explain(targets, subject, facts, UserDatabase.numbersOnly)
   }
 
@@ -87,9 +88,12 @@ public struct Explainer: Sendable {
   ) -> Explanation {
     let judge = ResourceJudge(
       context: context, users: users, subject: subject, facts: facts, explains: true)
+    let diagnosis = Diagnosis(context: context, users: users, subject: subject, facts: facts)
     let reports = targets.map { target in
       ResourceAccessor.report(
-        target.name, target.set.resources.map(judge.report) + target.set.absences)
+        target.name,
+        target.set.resources.map(judge.report)
+          + target.set.absences.map(diagnosis.refine(absence:)))
     }
     return Explanation(subject: subject, facts: facts, targets: targets, reports: reports)
   }

@@ -14,6 +14,8 @@ public struct Probe: Hashable, Sendable {
   public var method: Method
   /// The refusal; nil when it was granted.
   public var errno: Errno?
+  /// It opens, but another descriptor captures from it, as V4L2 tells by EBUSY at VIDIOC_REQBUFS.
+  public var isBusy = false
 
   /// Makes one of its parts.
   public init(method: Method, errno: Errno?) {
@@ -25,18 +27,20 @@ public struct Probe: Hashable, Sendable {
 extension Probe {
   /// Asks the kernel for `need` of `path`, once.
   ///
-  /// A directory is opened for reading, and asked by faccessat2(2) for what an open cannot ask.
+  /// A directory is opened for reading, and asked by faccessat2(2) for what an open cannot ask. A
+  /// video node that opens is asked whether somebody captures, which starts nothing.
   ///
   /// - Returns: Nil when `method` is `none`.
   static func ask(
     _ system: any System, _ path: PathBytes, _ need: Permissions, isDirectory: Bool,
-    method: Method
+    isVideo: Bool = false, method: Method
   ) -> Probe? {
     switch method {
     case .none: return nil
     case .access: return Probe(method: .access, errno: refusal(system, path, need))
     case .open:
       var errno: Errno?
+      if isVideo { return askVideo(system, path, need) }
       if isDirectory {
         if need.contains(.read) { errno = system.probe(open: path, [.readOnly, .directory]) }
         let rest = need.subtracting(.read)
@@ -48,6 +52,27 @@ extension Probe {
       }
       return Probe(method: .open, errno: errno)
     }
+  }
+
+  private static func askVideo(
+    _ system: any System, _ path: PathBytes, _ need: Permissions
+  ) -> Probe {
+    var probe = Probe(method: .open, errno: nil)
+    let flags = OpenFlags(need.intersection([.read, .write]))
+    do throws(Errno) {
+      let node = try system.openat(
+        .currentDirectory, path, flags.union([.nonBlocking, .noControllingTerminal]), mode: 0)
+      defer { system.close(node) }
+      do throws(Errno) {
+        try system.reqbufs(none: node)
+      } catch {
+        probe.isBusy = error == .EBUSY
+      }
+      if need.contains(.execute) { probe.errno = refusal(system, path, .execute) }
+    } catch {
+      probe.errno = error
+    }
+    return probe
   }
 
   private static func refusal(

@@ -33,7 +33,7 @@ struct ReasonFinder {
   private static func driverStatus(_ errno: Errno) -> AuthorizationStatus {
     switch errno {
     case .ENXIO, .ENODEV: .unavailable
-    case .EBUSY: .authorized
+    // Nothing that is requested here ends another program's use: EBUSY is restricted too.
     default: .restricted
     }
   }
@@ -41,14 +41,14 @@ struct ReasonFinder {
   /// The status when the kernel was asked as well; the kernel decides.
   static func status(_ decision: Decision, _ probe: Probe?) -> AuthorizationStatus {
     guard let probe else { return status(decision) }
-    guard let errno = probe.errno else { return .authorized }
+    guard let errno = probe.errno else { return probe.isBusy ? .restricted : .authorized }
     if decision.errno == errno { return status(decision) }
     switch errno {
     case .EACCES, .EPERM, .EROFS:
       // A refusal of which the facts gave another errno is still refused by what they name.
       return decision.errno == nil ? .restricted : status(decision)
     case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: return .unavailable
-    case .EBUSY: return .authorized
+    case .EBUSY: return .restricted
     default: return .notDetermined
     }
   }
@@ -56,12 +56,15 @@ struct ReasonFinder {
   // MARK: - Reasons
 
   /// Why a resource is not simply authorized; empty when it is.
+  ///
+  /// `contradicted` finds out why the kernel refuses with an errno what the facts grant.
   func reasons(
-    _ decision: Decision, steps: [WalkStep], probe: Probe?, path: PathBytes, need: Permissions
+    _ decision: Decision, steps: [WalkStep], probe: Probe?, path: PathBytes, need: Permissions,
+    contradicted: (Errno) -> Reason
   ) -> [Reason] {
     var reasons: [Reason] = []
     if let probe, probe.errno != decision.errno || decision.verdict == .undetermined {
-      if let contradiction = contradiction(decision, probe, path) { reasons.append(contradiction) }
+      if let reason = contradiction(decision, probe, path, contradicted) { reasons.append(reason) }
       if probe.errno == nil || decision.errno == nil { return reasons }
     }
     switch decision.verdict {
@@ -86,7 +89,9 @@ struct ReasonFinder {
   private func isBitRule(_ rule: Rule) -> Bool { Self.status(.EACCES, rule) == .denied }
 
   /// What it means that the kernel says otherwise than the facts.
-  private func contradiction(_ decision: Decision, _ probe: Probe, _ path: PathBytes) -> Reason? {
+  private func contradiction(
+    _ decision: Decision, _ probe: Probe, _ path: PathBytes, _ contradicted: (Errno) -> Reason
+  ) -> Reason? {
     let evidence = [
       "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)",
       "\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")",
@@ -107,16 +112,17 @@ struct ReasonFinder {
       return Reason(
         .busy, .proven, "\(path) may be used, but something else is using it now",
         evidence: evidence)
-    case .EPERM where isDevice(decision):
-      return Reason(
-        .deviceCgroup, .suspected,
-        "mode and ACL grant \(path), and yet the kernel refuses it (EPERM): most likely the device cgroup of a container or service",
-        evidence: evidence)
     case .EACCES, .EPERM, .EROFS:
-      return Reason(
-        .landlockOrLSM, .suspected,
-        "mode and ACL do not explain why the kernel refuses \(path) (\(errno)): a security module, a sandbox, or the file system itself",
-        evidence: evidence)
+      if decision.rule == .networkFileSystem || decision.rule == .fuseDaemon {
+        return served(decision, errno, path, evidence)
+      }
+      if decision.verdict == .undetermined, errno == .EACCES {
+        // The facts left it open, and this is the answer: no sign of a layer above the bits.
+        var reason = undetermined(decision, path)
+        reason.evidence += evidence
+        return reason
+      }
+      return contradicted(errno)
     case .ENOENT, .ENOTDIR:
       return Reason(.noDevice, .proven, "there is no \(path) (\(errno))", evidence: evidence)
     default:
@@ -125,8 +131,17 @@ struct ReasonFinder {
     }
   }
 
-  private func isDevice(_ decision: Decision) -> Bool {
-    decision.inode.map { facts.inodes[$0].kind.isDevice } ?? false
+  /// The server of a file system refuses.
+  private func served(
+    _ decision: Decision, _ errno: Errno, _ path: PathBytes, _ evidence: [String]
+  ) -> Reason {
+    let system = decision.inode.map { facts.mounts[facts.inodes[$0].mount].fileSystem } ?? ""
+    let squash =
+      subject.credentials.user.fileSystem == 0 && decision.rule == .networkFileSystem
+      ? "; it may take root for nobody (root squash)" : ""
+    return Reason(
+      .networkFS, .proven, "the server of \(path) (\(system)) refuses it (\(errno))\(squash)",
+      evidence: evidence)
   }
 
   private func undetermined(_ decision: Decision, _ path: PathBytes) -> Reason {
@@ -141,7 +156,10 @@ struct ReasonFinder {
       return Reason(
         .networkFS, .proven,
         "\(place) is on \(decision.inode.map { facts.mounts[facts.inodes[$0].mount].fileSystem } ?? "a network file system"), where a server has the last word",
-        evidence: [])
+        evidence: decision.inode.map {
+          let mount = facts.mounts[facts.inodes[$0].mount]
+          return ["\(mount.point): \(mount.superblockOptions)"]
+        } ?? [])
     case .fileSystemRules:
       return Reason(
         .unreadableFacts, .proven,

@@ -8,6 +8,9 @@ struct ResourceJudge {
   let explains: Bool
   private let evaluator: AccessEvaluator
   private let finder: ReasonFinder
+  private let diagnosis: Diagnosis
+  /// The kernel contradicted the facts once already, and they were read again since.
+  private var isSecond = false
 
   init(
     context: AccessContext, users: UserDatabase, subject: Subject, facts: AccessFacts,
@@ -20,6 +23,7 @@ struct ResourceJudge {
     self.explains = explains
     evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
     finder = ReasonFinder(users: users, subject: subject, facts: facts)
+    diagnosis = Diagnosis(context: context, users: users, subject: subject, facts: facts)
   }
 
   func report(_ resource: Resource) -> ResourceReport {
@@ -35,18 +39,33 @@ struct ResourceJudge {
       report.reasons = [wrong]
       return report
     }
-    let probe = Probe.ask(
-      context.system, resource.path, need, isDirectory: isDirectory, method: context.probesAsSelf)
+    let probe = ask(resource.path, need, decision, isDirectory: isDirectory)
+    if let second = askedAgain(resource, decision, probe) { return second }
     report.probe = probe
     report.status = ReasonFinder.status(decision, probe)
     report.decision = described(decision)
-    guard !decision.isGranted || probe?.errno != nil || explains else { return report }
+    let isTaken =
+      report.status == .authorized && probe?.method != .open && diagnosis.isTaken(decision)
+    if isTaken { report.status = .restricted }
+    guard report.status != .authorized || !decision.isGranted || explains else { return report }
 
     let steps = evaluator.explain(need, resource.path, isDirectory: isDirectory)
     if explains { report.walk = WalkExplainer(finder).walk(steps, decision, resource.path) }
     report.decision?.component = component(decision, steps)
     report.reasons = finder.reasons(
-      decision, steps: steps, probe: probe, path: resource.path, need: need)
+      decision, steps: steps, probe: probe, path: resource.path, need: need
+    ) { errno in
+      Contradiction(
+        system: context.system, facts: facts, decision: decision,
+        probe: probe ?? Probe(method: .none, errno: errno), path: resource.path, need: need,
+        isDirectory: isDirectory
+      ).reason(errno)
+    }
+    if isTaken || probe?.isBusy == true || probe?.errno == .EBUSY,
+      let busy = diagnosis.busyReason(decision, probe, resource.path)
+    {
+      report.reasons = [busy]
+    }
     if report.status != .authorized, context.need == nil, let lesser = resource.lesserNeed,
       isEnough(lesser, resource)
     {
@@ -56,7 +75,38 @@ struct ResourceJudge {
       report.remedies = RemedyFinder(users: users, subject: subject, facts: facts)
         .remedies(path: resource.path, need: need, isDirectory: isDirectory)
     }
+    if report.status != .authorized {
+      diagnosis.refine(&report, decision, isDirectory: isDirectory)
+    }
     return report
+  }
+
+  private func ask(
+    _ path: PathBytes, _ need: Permissions, _ decision: Decision, isDirectory: Bool
+  ) -> Probe? {
+    let isVideo = decision.inode.map {
+      facts.inodes[$0].kind == .characterDevice && facts.inodes[$0].device?.major == 81
+    }
+    return Probe.ask(
+      context.system, path, need, isDirectory: isDirectory,
+      isVideo: isVideo == true && decision.step == .target && need != .execute,
+      method: context.probesAsSelf)
+  }
+
+  /// Reads the facts and asks the kernel once more where the two contradict each other, for either
+  /// may be older than a change; nil where they agree, or did not the second time either.
+  private func askedAgain(
+    _ resource: Resource, _ decision: Decision, _ probe: Probe?
+  ) -> ResourceReport? {
+    guard let probe, !isSecond, probe.errno != decision.errno, decision.verdict != .undetermined,
+      ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno),
+      var reader = try? FactsReader(context.system)
+    else { return nil }
+    reader.read(resource.path)
+    var judge = ResourceJudge(
+      context: context, users: users, subject: subject, facts: reader.finish(), explains: explains)
+    judge.isSecond = true
+    return judge.report(resource)
   }
 
   /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
@@ -76,15 +126,22 @@ struct ResourceJudge {
   private func isEnough(_ need: Permissions, _ resource: Resource) -> Bool {
     let isDirectory = resource.kind == .directory
     let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
-    let probe = Probe.ask(
-      context.system, resource.path, need, isDirectory: isDirectory, method: context.probesAsSelf)
+    let probe = ask(resource.path, need, decision, isDirectory: isDirectory)
     return ReasonFinder.status(decision, probe) == .authorized
   }
 
   private func described(_ decision: Decision) -> ResourceDecision {
-    ResourceDecision(
+    var basis = finder.basis(decision)
+    var meaning: String?
+    if decision.isGranted {
+      if case .aclUser = decision.rule { basis = diagnosis.basis(decision, basis) ?? basis }
+      if explains || context.wantsDetail { meaning = diagnosis.meaning(decision) }
+    }
+    var described = ResourceDecision(
       verdict: decision.verdict, rule: decision.rule, step: decision.step,
-      component: decision.inode.map { facts.path(of: $0) }, basis: finder.basis(decision))
+      component: decision.inode.map { facts.path(of: $0) }, basis: basis)
+    described.meaning = meaning
+    return described
   }
 
   private func component(_ decision: Decision, _ steps: [WalkStep]) -> PathBytes? {

@@ -360,4 +360,29 @@ public struct LinuxSystem: System {
       unsafe String(cString: entry.gr_name)
     }
   }
+
+  // MARK: Diagnosis
+
+  /// openat2(2) with O_CLOEXEC and without RESOLVE_… flags; a NUL in the path gives EINVAL.
+  public func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor {
+    if path.bytes.contains(0) { throw .EINVAL }
+    let result = unsafe withCString(path) {
+      unsafe ccap_openat2(directory.rawValue, $0, flags.union(.closeOnExec).rawValue)
+    }
+    return Descriptor(rawValue: try check(result))
+  }
+
+  /// lsm_list_modules(2), Linux 6.8 or later.
+  public func lsm_list_modules() throws(Errno) -> [UInt64] {
+    var ids = [UInt64](repeating: 0, count: 32)
+    let count = try check(unsafe ccap_lsm_list_modules(&ids))
+    return Array(ids.prefix(Int(count)))
+  }
+
+  /// VIDIOC_REQBUFS with a count of 0, for a single- and then a multi-planar capture queue.
+  public func reqbufs(none descriptor: Descriptor) throws(Errno) {
+    _ = try check(ccap_reqbufs_none(descriptor.rawValue))
+  }
 }

@@ -8,6 +8,10 @@ public struct ProcStatus: Hashable, Sendable {
   public var noNewPrivileges: Bool
   /// Seccomp: 0 none, 1 strict, 2 filter.
   public var seccomp: Int
+  /// Name: the first 15 bytes of the program's name, or what the program made of it.
+  public var name: String
+  /// PPid: the process that started it; nil when it is not shown.
+  public var parent: Int32?
 
   /// Reads the whole file; nil when a line that is needed is missing or malformed.
   public init?(_ bytes: [UInt8]) {
@@ -37,6 +41,15 @@ public struct ProcStatus: Hashable, Sendable {
     bounding = capabilities("CapBnd")
     noNewPrivileges = fields["NoNewPrivs"]?.first == "1"
     seccomp = fields["Seccomp"]?.first.flatMap { Int($0) } ?? 0
+    name = (fields["Name"] ?? []).joined(separator: " ")
+    parent = fields["PPid"]?.first.flatMap { Int32($0) }
+  }
+}
+
+extension System {
+  /// What /proc/PID/status says of a process; nil when there is none or it is not shown.
+  func status(ofProcess pid: Int32) -> ProcStatus? {
+    (try? contents(of: PathBytes("/proc/\(pid)/status"))).flatMap { ProcStatus($0) }
   }
 }
 

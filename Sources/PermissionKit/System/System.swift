@@ -147,6 +147,21 @@ public protocol System: Sendable {
   func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor
   /// localtime_r(3): the clock on the wall, for a time in microseconds since 1970-01-01 UTC.
   func localtime(_ microseconds: Int64) -> WallTime
+
+  // MARK: Diagnosis
+
+  /// openat2(2) without any RESOLVE_… flag; O_CLOEXEC is always added.
+  ///
+  /// To a filter of system calls it is another call than openat(2).
+  func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor
+  /// lsm_list_modules(2): the LSM_ID_… numbers of the active security modules.
+  func lsm_list_modules() throws(Errno) -> [UInt64]
+  /// ioctl VIDIOC_REQBUFS for no buffers of an open video node, which changes nothing.
+  ///
+  /// - Throws: EBUSY while another descriptor captures; EINVAL or ENOTTY where it cannot be told.
+  func reqbufs(none descriptor: Descriptor) throws(Errno)
 }
 
 /// An open file descriptor.

@@ -37,7 +37,8 @@ struct Check: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let requests = try names.map { try Request($0, .standard) }
-    let context = try subject.context(system)
+    var context = try subject.context(system)
+    context.wantsDetail = output.verbose
     let analytics = log.analytics(system)
     if let wait { try waitForAccess(wait, subject.makers(requests, context, .discard), system) }
     let makers = subject.makers(requests, context, analytics)

@@ -197,7 +197,11 @@ enum DocumentSchema {
             "verdict": {"enum": ["granted", "refused", "undetermined"]},
             "errno": {"type": "string"},
             "rule": {"type": "string"},
-            "component": {"type": "string"}
+            "component": {"type": "string"},
+            "meaning": {
+              "type": "string",
+              "description": "Of explain and -v: how long and where what was granted holds."
+            }
           }
         },
         "reason": {
@@ -225,7 +229,12 @@ enum DocumentSchema {
               "enum": ["until-udev-event", "until-reboot", "until-logout", "permanent"]
             },
             "othersAffected": {"type": "array", "items": {"type": "string"}},
-            "outcome": {"enum": ["granted", "refused", "undetermined"]}
+            "outcome": {
+              "enum": ["granted", "refused", "undetermined"],
+              "description": "By simulation; undetermined where that cannot be simulated."
+            },
+            "line": {"type": "string", "description": "A line to add to a file."},
+            "note": {"type": "string", "description": "Why the usual advice is worse."}
           }
         }
       }

@@ -54,8 +54,8 @@ struct HumanFormat {
       return [Entry(cells: [title(report.accessor, report.status), word(report.status), ""])]
     }
     // One request is for all devices: it is said under the first that lacks something.
-    let remedies = report.resources.flatMap(\.remedies)
-    let place = devices.firstIndex { $0.contains { !$0.remedies.isEmpty } }
+    let remedies = report.resources.flatMap(\.remedies).filter(\.isGrant)
+    let place = devices.firstIndex { $0.contains { $0.remedies.contains(where: \.isGrant) } }
     return devices.enumerated().map { index, resources in
       let fix = request.map { index == place ? [(self.request($0, remedies), true)] : [] }
       let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
@@ -76,7 +76,12 @@ struct HumanFormat {
       // Nothing was there to judge: the reason is the whole line.
       let message = telling.reasons.first?.message ?? ""
       var entry = Entry(cells: [title, word(shown), Sanitizer.clean(message)])
-      entry.details = fixes(telling) + extra(telling)
+      var messages: [String] = [message]
+      for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
+        messages.append(reason.message)
+      }
+      entry.details = messages.dropFirst().map { (Sanitizer.clean($0), false) }
+      entry.details += fixes(telling) + extra(telling)
       return entry
     }
     let note = status == .authorized ? telling.decision?.basis ?? "" : ""
@@ -94,7 +99,7 @@ struct HumanFormat {
       messages.append(reason.message)
     }
     entry.details = messages.map { (Sanitizer.clean($0), false) }
-    let isRequestable = resources.contains { !$0.remedies.isEmpty }
+    let isRequestable = resources.contains { $0.remedies.contains(where: \.isGrant) }
     if let fix, isRequestable { entry.details += fix }
     if fix == nil || !isRequestable || isVerbose { entry.details += resources.flatMap(fixes) }
     entry.details += resources.flatMap(extra)
@@ -119,16 +124,13 @@ struct HumanFormat {
       let advice = resource.reasons.lazy.compactMap(\.code.advice).first
       return advice.map { [($0, true)] } ?? []
     }
-    return resource.remedies.map { remedy in
-      let command = remedy.command.map(shellQuoted).joined(separator: " ")
-      let sudo = remedy.needsRoot ? "sudo " : ""
+    return resource.remedies.flatMap { remedy in
       let gains =
         remedy.othersAffected.isEmpty
         ? "nobody else gains" : "also gains: \(remedy.othersAffected.joined(separator: "; "))"
-      return (
-        "\(sudo)\(Sanitizer.clean(command))   \(remedy.persistence.words), \(Sanitizer.clean(gains))",
-        true
-      )
+      let fix = "\(remedy.text)   \(remedy.persistence.words), \(Sanitizer.clean(gains))"
+      guard isVerbose, let note = remedy.note else { return [(fix, true)] }
+      return [(fix, true), (Sanitizer.clean(note), false)]
     }
   }
 
@@ -145,6 +147,9 @@ struct HumanFormat {
     if let probe = resource.probe {
       lines.append(
         ("\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")", false))
+    }
+    if let meaning = resource.decision?.meaning {
+      lines.append((Sanitizer.clean("that holds \(meaning)"), false))
     }
     lines += resource.reasons.flatMap(\.evidence).map { (Sanitizer.clean($0), false) }
     return lines
@@ -221,6 +226,16 @@ func shellQuoted(_ argument: PathBytes) -> String {
   }
   return "'"
     + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+}
+
+extension Remedy {
+  /// What to type, and the line to add, on one line.
+  var text: String {
+    let typed = command.map(shellQuoted).joined(separator: " ")
+    let command = typed.isEmpty ? "" : (needsRoot ? "sudo " : "") + typed
+    let added = line.map { (command.isEmpty ? "add: " : ", add: ") + $0 } ?? ""
+    return Sanitizer.clean(command + added)
+  }
 }
 
 extension ResourceDecision {

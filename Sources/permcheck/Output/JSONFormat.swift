@@ -77,12 +77,14 @@ struct CheckDocument: Encodable {
     let errno: String?
     let rule: String
     let component: String?
+    let meaning: String?
 
     init(_ decision: ResourceDecision) {
       verdict = decision.verdict.name
       errno = decision.errnoName
       rule = decision.rule.description
       component = decision.component?.description
+      meaning = decision.meaning
     }
   }
 
@@ -105,6 +107,8 @@ struct CheckDocument: Encodable {
     let persistence: String
     let othersAffected: [String]
     let outcome: String
+    let line: String?
+    let note: String?
   }
 
   struct Component: Encodable {
@@ -171,7 +175,7 @@ struct CheckDocument: Encodable {
         Remedy(
           kind: $0.kind.rawValue, command: $0.command.map(\.description), needsRoot: $0.needsRoot,
           persistence: $0.persistence.rawValue, othersAffected: $0.othersAffected,
-          outcome: $0.outcome.rawValue)
+          outcome: $0.outcome.rawValue, line: $0.line, note: $0.note)
       }
     }
   }

@@ -30,20 +30,24 @@ struct WalkFormat {
       let branch = index == rows.count - 1 ? "└─ " : "├─ "
       text += style.dim(branch) + Table.line(row, widths) + "\n"
     }
+    if let meaning = resource.decision?.meaning {
+      text += "holds: \(Sanitizer.clean(meaning))\n"
+    }
     for reason in resource.reasons { text += "why: \(Sanitizer.clean(reason.message))\n" }
     if let probe = resource.probe {
       text +=
         "asked: \(probe.method.rawValue) \(probe.errno.map { "fails (\($0))" } ?? "succeeds")\n"
     }
     for remedy in resource.remedies {
-      let command = remedy.command.map(shellQuoted).joined(separator: " ")
       let gains =
         remedy.othersAffected.isEmpty
         ? "nobody else gains"
         : "also gains: \(Sanitizer.clean(remedy.othersAffected.joined(separator: "; ")))"
+      let isKnown = remedy.outcome != .undetermined
       text +=
-        "least fix: \(remedy.needsRoot ? "sudo " : "")\(Sanitizer.clean(command))"
-        + "     \(remedy.persistence.rawValue), \(gains); with it: \(remedy.outcome.rawValue) (simulated)\n"
+        "\(isKnown ? "least fix" : "fix"): \(remedy.text)     \(remedy.persistence.rawValue), \(gains)"
+        + (isKnown ? "; with it: \(remedy.outcome.rawValue) (simulated)\n" : "\n")
+      if let note = remedy.note { text += "     \(Sanitizer.clean(note))\n" }
     }
     return text
   }

@@ -59,6 +59,17 @@ confined DevicePolicy device-cgroup "${service[@]}" -p DevicePolicy=closed
 ask_by "${service[@]}" -p DevicePolicy=closed -p 'DeviceAllow=char-video4linux rw' permcheck camera mic
 says "DeviceAllow: the camera alone" \
     'status("camera") == "authorized" and status("microphone") == "restricted" and has("microphone", "device-cgroup") and exits(1)'
+chown tester "$camera"
+chmod 600 "$camera"
+weak=(systemd-run -q --wait --pipe --collect -p CapabilityBoundingSet=~CAP_DAC_OVERRIDE)
+try camera "${weak[@]}" bash -c "captures $camera"
+ask_by "${weak[@]}" permcheck camera
+agree "root without capability: camera" camera
+says "root without capability: that is a reason, proven" 'has("camera", "root-without-capability", "proven") and exits(1)'
+says "root without capability: nobody tells root to join a group" \
+    'not any(re.search("usermod|newgrp|gpasswd", json.dumps(m)) for m in remedies("camera"))'
+chown root "$camera"
+chmod 660 "$camera"
 # hidden SANDBOX COMMAND...: there is no node at all.
 hidden() {
     local sandbox=$1
@@ -69,10 +80,14 @@ hidden() {
     says "$sandbox: the sandbox is the reason" 'has("camera", "sandbox") and has("microphone", "sandbox")'
 }
 hidden PrivateDevices "${service[@]}" -p PrivateDevices=yes
+says "PrivateDevices: the line to change is named" \
+    'any(m.line and "PrivateDevices=no" in m.line and m.kind == "service" for m in remedies("camera"))'
 
 section "bubblewrap"
 bubble=("${member[@]}" bwrap --ro-bind / / --proc /proc --dev /dev)
 hidden bubblewrap "${bubble[@]}"
+says "bubblewrap: by its name, and the flag that lets the node in" \
+    '"bubblewrap" in evidence("camera", "sandbox") and any("--dev-bind" in m.command for m in remedies("camera"))'
 bubble+=(--dev-bind "$camera" "$camera")
 try camera "${bubble[@]}" bash -c "captures $camera"
 ask_by "${bubble[@]}" permcheck camera

@@ -121,6 +121,34 @@ try_seat
 ask_by seat permcheck camera mic
 agree_both "VT 1 again"
 
+section "a user manager that lingers"
+# Masked to save time at boot.
+rm /etc/systemd/system/user@1002.service
+systemctl daemon-reload
+loginctl enable-linger other
+systemctl start user@1002.service
+check "linger: other's user manager runs" timeout 60 bash -c 'until systemctl -q is-active user@1002; do sleep 0.2; done'
+managed() { as other env XDG_RUNTIME_DIR=/run/user/1002 systemd-run --user -q --wait --pipe --collect "$@"; }
+usermod -aG video other
+try camera managed bash -c "$truth captures $camera"
+ask_by managed permcheck camera
+agree "linger: camera" camera
+says "linger: the user manager has stale groups" 'has("camera", "stale-groups", "proven") and exits(1)'
+says "linger: it is named, and that logging out does not end it" \
+    're.search(r"systemd \(pid \d+\).*lingers.*systemctl restart user@1002.service", evidence("camera", "stale-groups")) is not None'
+systemctl restart user@1002.service
+try camera managed bash -c "$truth captures $camera"
+ask_by managed permcheck camera
+agree "linger: after the restart that was named, camera" camera
+says "linger: after it nothing is stale" 'not has("camera", "stale-groups") and exits(0)'
+gpasswd -d other video
+
+ask_by managed permcheck explain camera
+says "linger: and that the next login will not have them is said" \
+    '"still has" in resource("/dev/video0").decision.meaning and exits(0)'
+loginctl disable-linger other
+systemctl stop user@1002.service
+
 section "logout"
 systemctl stop getty@tty1.service          # whose main process is the session's login
 check "logout: logind takes tester's entry away" entry no

@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The first cause that permcheck names, of several at once: the kernel says whether it is one.
+@Suite(
+  .enabled(if: Kernel.canAsk, "mounting file systems and taking on other credentials wants root"))
+struct StackTests {
+  @Test func theFirstNamedCauseDecides() throws {
+    let driver = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Oracle/stacks.py")
+    let outcome = try Command.run(
+      [
+        "python3", driver.path, "--seed", "\(LiveKernelTests.seed)", "--stacks", "1000",
+        "--permcheck", Command.products.appending(path: "permcheck").path,
+      ], environment: ["PYTHONDONTWRITEBYTECODE": "1"])
+    for line in outcome.output.split(separator: "\n") where line.hasPrefix("stacks: ") {
+      print(line)
+    }
+    for line in outcome.errors.split(separator: "\n") { print("stacks: \(line)") }
+    #expect(outcome.status == 0, "\(outcome.output.prefix(4000))\n\(outcome.errors.prefix(2000))")
+    let counts = try #require(outcome.output.split(separator: "\n").last)
+      .split { $0 == " " || $0 == "," }.compactMap { Int($0) }
+    #expect(counts.prefix(3).first == 1000 && counts[1] >= 2000 && counts[2] == 0)
+  }
+}
