@@ -83,7 +83,8 @@ extension FakeSystem {
 
   /// See `System.inotify_init1`; its events are those of `notify`.
   public func inotify_init1() throws(Errno) -> Descriptor {
-    watching.state.withLock { state in
+    try call("inotify_init1") { _ throws(Errno) in }
+    return watching.state.withLock { state in
       state.nextDescriptor += 1
       state.watches[state.nextDescriptor] = []
       return Descriptor(rawValue: state.nextDescriptor)

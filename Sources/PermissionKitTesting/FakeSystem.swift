@@ -6,13 +6,13 @@ internal import Synchronization
 /// It holds a tree of inodes, and answers each call as the kernel would: its permissions are judged
 /// by `AccessEvaluator`, for the credentials that it was given. Errors can be forced.
 public final class FakeSystem: System {
-  private struct OpenFile {
+  struct OpenFile {
     var inode: Int
     var offset = 0
     var appends = false
   }
 
-  private struct State {
+  struct State {
     var facts: AccessFacts
     var contents: [Int: [UInt8]] = [:]
     var files: [Int32: OpenFile] = [:]
@@ -181,7 +181,7 @@ public final class FakeSystem: System {
   }
 
   /// Notes a call, and throws what was forced on it.
-  private func call<Result>(
+  func call<Result>(
     _ name: String, _ body: (inout sending State) throws(Errno) -> sending Result
   ) throws(Errno) -> Result {
     try state.withLock { state throws(Errno) in

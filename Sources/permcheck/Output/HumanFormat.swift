@@ -116,7 +116,7 @@ struct HumanFormat {
     let gains =
       others.isEmpty ? "nobody else gains" : "also gains: \(others.joined(separator: "; "))"
     return
-      "\(command)   \(count) change\(count == 1 ? "" : "s"), \(persistence.words), \(Sanitizer.clean(gains))"
+      "\(Sanitizer.clean(command))   \(count) change\(count == 1 ? "" : "s"), \(persistence.words), \(Sanitizer.clean(gains))"
   }
 
   private func fixes(_ resource: ResourceReport) -> [(String, Bool)] {
