@@ -131,9 +131,47 @@ struct PlaceTests {
     let busy = try #require(report.resources.first?.reasons.first { $0.code == "busy" })
     #expect(report.status == "restricted" && !report.requestable && outcome.status == 1)
     let text = ([busy.message] + busy.evidence).joined(separator: "\n")
-    #expect(text.contains(mine ? "python3" : "not visible"), "\(text)")
+    #expect(text.contains(mine ? "holder (pid " : "not visible"), "\(text)")
     #expect(text.contains("running since 2") == mine, "\(text)")
     #expect(!text.contains("permcheck"))
+  }
+
+  /// PipeWire has it for another program, and that is what it is called.
+  @Test func aServerOfTheDesktopIsNamedAsOne() throws {
+    let (_, report) = try ReasonTests.run(
+      ReasonTests.terminal(exclusive: true, mine: true, program: "pipewire"))
+    let busy = try #require(report.resources.first?.reasons.first { $0.code == "busy" })
+    #expect(busy.message.contains("pipewire, the media server of the desktop"), "\(busy.message)")
+  }
+
+  /// The groups that a rootless container drops are not to be told apart, and the flag is named.
+  @Test func droppedGroupsHaveAFlag() throws {
+    let (outcome, report) = try ReasonTests.run(
+      ReasonTests.Scene(
+        "mount -t tmpfs -o mode=755 none /run; echo rootless=1 >/run/.containerenv; "
+          + ": >file; chmod 640 file; chgrp 54400 file", drop: ReasonTests.space,
+        ask: "explain $T/file --need r --probe none"))
+    #expect(Set(report.codes) == ["userns-unmapped", "container"], "\(outcome.output)")
+    #expect(
+      report.resources.flatMap(\.remedies).map(\.text).contains {
+        $0 == "podman run --group-add=keep-groups IMAGE"
+      })
+  }
+
+  /// The number of the node's group, which the image may know by another name or not at all.
+  @Test func theGroupOfTheMachineIsAddedByNumber() throws {
+    let tree = try Tree()
+    try tree.file(".dockerenv")
+    try tree.camera(0, mode: 0o660)
+    let changed = try Command.run(["chgrp", "54499", tree.path("dev/video0")])
+    try #require(changed.status == 0)
+    let report = try Command.permcheck(["camera", "--json", "--root", tree.root], as: stranger)
+      .report()
+    #expect(report.codes == ["not-in-group"] && report.requestable)
+    #expect(
+      report.resources.flatMap(\.remedies).contains {
+        $0.text == "docker run --group-add=54499 IMAGE"
+      })
   }
 
   /// Behind /proc that hides others, what is above is not known, and that is said.

@@ -87,7 +87,7 @@ struct ReasonTests {
 
   /// A pseudo-terminal that somebody has for himself (TIOCEXCL), see tty_open() in
   /// drivers/tty/tty_io.c; `mine`: the one who asks.
-  static func terminal(exclusive: Bool, mine: Bool) -> Scene {
+  static func terminal(exclusive: Bool, mine: Bool, program: String = "holder") -> Scene {
     // Python may be root's alone: it drops the privileges itself, and shows what it has open again.
     let python =
       "import ctypes, fcntl, os, pty, sys, termios, time\\n"
@@ -96,6 +96,7 @@ struct ReasonTests {
       + (mine
         ? "os.setgroups([54400]); os.setresgid(*[54321] * 3); os.setresuid(*[54321] * 3)\\n"
           + "ctypes.CDLL(None).prctl(4, 1)\\n" : "")
+      + "ctypes.CDLL(None).prctl(15, b'\(program)')\\n"
       + "print(os.ttyname(s), flush=True); time.sleep(20)\\n"
     return Scene(
       "printf \"\(python)\" >holder.py; python3 holder.py >name 2>/dev/null & holder=$!; "

@@ -45,7 +45,8 @@ public struct ResourceReport: Hashable, Sendable {
   public var probe: Probe?
   /// Why it is not simply authorized, the main reason first; empty when it is.
   public var reasons: [Reason]
-  /// The changes that together would give access, in order; empty where none is known.
+  /// What would give access: changes of ACLs and modes together, in order, and any other change as
+  /// a way of its own; empty where none is known.
   public var remedies: [Remedy]
   /// Each component of the path, root first; empty unless an explanation was asked for.
   public var walk: [WalkedComponent] = []

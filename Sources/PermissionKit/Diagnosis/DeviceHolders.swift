@@ -144,7 +144,7 @@ struct DeviceHolders {
           ? "the holder is not visible: another user's process shows what it has open to root alone"
           : "no process that has it open is visible")
     } else if someAreHidden {
-      seen.append("processes of other users that have it open are not visible")
+      seen.append("whether processes of other users have it open too is not visible")
     }
     return Reason(
       .busy, .proven, "\(path) may be used, but \(who) is using it now", evidence: seen)

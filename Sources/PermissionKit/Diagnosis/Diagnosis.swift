@@ -87,6 +87,7 @@ struct Diagnosis {
       report.remedies = [session.newGroupRemedy(gid, moved)]
       return
     }
+    addGroupFlag(&report, decision)
     if let reason = session.seatReason(decision) {
       report.reasons.append(reason)
       if !report.remedies.isEmpty, let index = decision.inode {
@@ -94,6 +95,26 @@ struct Diagnosis {
         report.remedies[0].note =
           "not usermod -aG \(group): its members have the device while another user sits at the seat; and not chmod 666, which gives it to everybody"
       }
+    }
+  }
+
+  /// In a container the number of the node's group counts, which is the machine's, not the image's.
+  private func addGroupFlag(_ report: inout ResourceReport, _ decision: Decision) {
+    guard report.reasons.first?.code == .notInGroup, subject.credentials.user.fileSystem != 0,
+      Self.isOfDevices(report.path, root: context.root), let index = decision.inode
+    else { return }
+    for (place, _) in Confinement(context).found {
+      let command: [PathBytes]
+      switch place {
+      case .docker:
+        command = ["docker", "run", PathBytes("--group-add=\(facts.inodes[index].gid)"), "IMAGE"]
+      case .podman: command = ["podman", "run", "--group-add=keep-groups", "IMAGE"]
+      default: continue
+      }
+      report.remedies.append(
+        Remedy(
+          kind: .container, command: command, needsRoot: false, persistence: .permanent,
+          othersAffected: ["all that runs in the container"], outcome: .undetermined))
     }
   }
 
@@ -198,6 +219,9 @@ struct Diagnosis {
       let (reasons, remedies) = confinement.reasons(wanted, report.path, isMissing: true)
       report.reasons += reasons
       report.remedies += remedies
+    }
+    if confinement.runner != nil, let wanted = Wanted(report.path, isDirectory: false) {
+      report.remedies.append(LayerRemedies.testDevice(wanted))
     }
     if let runner = confinement.runner {
       report.reasons[0].evidence.append(

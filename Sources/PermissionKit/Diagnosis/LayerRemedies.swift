@@ -104,6 +104,15 @@ struct LayerRemedies {
     }
   }
 
+  /// A device that needs no hardware, for a CI service whose machines have none.
+  static func testDevice(_ wanted: Wanted) -> Remedy {
+    var remedy = Remedy(
+      kind: .driver, command: ["modprobe", wanted == .camera ? "vivid" : "snd-aloop"],
+      needsRoot: true, persistence: .untilReboot, othersAffected: [], outcome: .undetermined)
+    remedy.note = "a test driver, where the runner's kernel has it; else --skip-unavailable"
+    return remedy
+  }
+
   /// What lets others into a FUSE mount.
   static var allowOther: Remedy {
     var remedy = Remedy(

@@ -5,6 +5,9 @@ extension Reason.Code {
     case .deviceCgroup:
       "give the container the device (docker run --device=…) or the service DeviceAllow=…"
     case .landlockOrLSM: "look for a sandbox or a security profile around this process"
+    case .seccomp:
+      "start it without that filter (docker run --security-opt seccomp=FILE, or SystemCallFilter= of the service)"
+    case .driver: "see what its driver asks for: most often a capability"
     case .noDriver: "load the device's driver, or remove the stale node"
     case .readOnlyMount: "remount it read-write, or choose another folder"
     case .nodevMount: "use the node in /dev itself"

@@ -47,6 +47,9 @@ struct ResourceJudge {
     let isTaken =
       report.status == .authorized && probe?.method != .open && diagnosis.isTaken(decision)
     if isTaken { report.status = .restricted }
+    if report.status == .authorized, explains || context.wantsDetail {
+      report.decision?.meaning = diagnosis.meaning(decision)
+    }
     guard report.status != .authorized || !decision.isGranted || explains else { return report }
 
     let steps = evaluator.explain(need, resource.path, isDirectory: isDirectory)
@@ -132,16 +135,12 @@ struct ResourceJudge {
 
   private func described(_ decision: Decision) -> ResourceDecision {
     var basis = finder.basis(decision)
-    var meaning: String?
-    if decision.isGranted {
-      if case .aclUser = decision.rule { basis = diagnosis.basis(decision, basis) ?? basis }
-      if explains || context.wantsDetail { meaning = diagnosis.meaning(decision) }
+    if decision.isGranted, case .aclUser = decision.rule {
+      basis = diagnosis.basis(decision, basis) ?? basis
     }
-    var described = ResourceDecision(
+    return ResourceDecision(
       verdict: decision.verdict, rule: decision.rule, step: decision.step,
       component: decision.inode.map { facts.path(of: $0) }, basis: basis)
-    described.meaning = meaning
-    return described
   }
 
   private func component(_ decision: Decision, _ steps: [WalkStep]) -> PathBytes? {

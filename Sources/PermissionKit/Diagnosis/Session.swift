@@ -26,6 +26,7 @@ struct Session {
   func staleGroup(
     _ decision: Decision, _ path: PathBytes, _ need: Permissions, isDirectory: Bool
   ) -> (gid: UInt32, moved: Decision)? {
+    guard couldGroupHelp(decision, need) else { return nil }
     for gid in missingGroups {
       var credentials = subject.credentials
       credentials.groups.append(gid)
@@ -34,6 +35,24 @@ struct Session {
       if moved.isGranted || moved.inode != decision.inode { return (gid, moved) }
     }
     return nil
+  }
+
+  /// Whether some group has here what is asked for: only then is the data base worth a question.
+  private func couldGroupHelp(_ decision: Decision, _ need: Permissions) -> Bool {
+    guard let index = decision.inode else { return false }
+    let inode = facts.inodes[index]
+    let asked: Permissions = decision.step == .walk ? .execute : need
+    let bits = Permissions(rawValue: UInt8(inode.mode >> 3 & 7))
+    switch decision.rule {
+    case .otherBits: return bits.isSuperset(of: asked)
+    case .aclOther, .aclGroup, .aclOwningGroup:
+      // With an ACL the group bits are its mask.
+      return inode.acl?.entries.contains {
+        ($0.tag == .group || $0.tag == .owningGroup)
+          && $0.permissions.intersection(bits).isSuperset(of: asked)
+      } ?? false
+    default: return false
+    }
   }
 
   /// Says that the process began without the group, and what has to begin anew.

@@ -151,7 +151,10 @@ struct HumanFormat {
     if let meaning = resource.decision?.meaning {
       lines.append((Sanitizer.clean("that holds \(meaning)"), false))
     }
-    lines += resource.reasons.flatMap(\.evidence).map { (Sanitizer.clean($0), false) }
+    for evidence in resource.reasons.flatMap(\.evidence).map(Sanitizer.clean)
+    where !lines.contains(where: { $0.0 == evidence }) {
+      lines.append((evidence, false))
+    }
     return lines
   }
 
