@@ -91,13 +91,15 @@ struct GrantPlanner {
         .changeFailed, "\(path) cannot be looked at", path: path, call: "open", errno: error)
     }
     let before = InodeGrant.State(change.before, change.attribute)
-    guard state == before, status.uid == change.before.uid, status.gid == change.before.gid,
+    let identity = InodeGrant.Identity(status)
+    let isSame = request.identities.isEmpty || request.identities[change.inode] == identity
+    guard isSame, state == before, status.uid == change.before.uid, status.gid == change.before.gid,
       status.kind == change.before.kind
     else {
       throw refusal("\(path) changed while it was looked at", path: path, advice: "ask again")
     }
     return InodeGrant(
-      path: path, identity: .init(status), uid: request.uid, permissions: change.permissions,
+      path: path, identity: identity, uid: request.uid, permissions: change.permissions,
       before: before, after: .init(change.after, change.attribute),
       persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
       attribute: change.attribute, arguments: change.command(path))
@@ -153,13 +155,19 @@ struct GrantPlanner {
 struct FolderContents {
   let system: any System
 
+  /// Something below a resource, and which inode it was when it was looked at.
+  struct Found {
+    var resource: Resource
+    var identity: InodeGrant.Identity
+  }
+
   /// The files and directories below a resource, each with what is needed of it; links, special files
   /// and other file systems are left out.
   ///
   /// - Throws: Where not all can be listed, or a file has another name elsewhere: its owner could
   ///   have put anybody's file here.
-  func resources(below resource: Resource) throws(PermissionError) -> [Resource] {
-    var found: [Resource] = []
+  func resources(below resource: Resource) throws(PermissionError) -> [Found] {
+    var found: [Found] = []
     var folders = [resource.path]
     var path = resource.path
     do throws(Errno) {
@@ -184,7 +192,7 @@ struct FolderContents {
           one.lesserNeed = nil
           if kind == .regular { one.need.remove(.execute) }
           if kind == .directory { folders.append(path) }
-          found.append(one)
+          found.append(Found(resource: one, identity: .init(status)))
         }
       }
     } catch .EMLINK {
