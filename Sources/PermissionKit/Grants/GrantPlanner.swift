@@ -65,6 +65,15 @@ struct GrantPlanner {
     guard path.isAbsolute else {
       throw refusal("the way to \(path) from the root is not known", path: path)
     }
+    // Whoever owns a link may turn it to anybody's inode: it counts for inodes of its owner alone.
+    let strangers = facts.inodes.filter { inode in
+      inode.kind == .symbolicLink && ![0, own.user.fileSystem, change.before.uid].contains(inode.uid)
+    }
+    if let link = strangers.first {
+      throw refusal(
+        "the way to \(path) leads through a link of \(request.users.userName(link.uid)), who does not"
+          + " own it", path: path, advice: "name the path without the link")
+    }
     let grant = try tie(change, path)
     let isOwn = change.before.uid == own.user.fileSystem || own.effective.contains(.fowner)
     let keepsGroup = own.isMember(of: change.before.gid) || own.effective.contains(.fsetid)

@@ -14,7 +14,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/ptrace.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -43,7 +42,7 @@ struct state {
   char listing[TEXT];
 };
 
-static const char *setup, *command, *next[4], *list, *revoke, *journal, *begin, *watched[WATCHED];
+static const char *setup, *command, *next[4], *list, *revocation, *journal, *begin, *watched[WATCHED];
 static int nexts, watches, only_before;
 
 static void die(const char *what) {
@@ -144,7 +143,7 @@ static int complete(const char *text, char *listing) {
 }
 
 // Whether the n-th argument of the call that begins holds the text that is waited for.
-static int opens(pid_t thread, const struct ptrace_syscall_info *info) {
+static int opens(pid_t thread, const struct __ptrace_syscall_info *info) {
   char path[512] = "";
   if (info->entry.nr != SYS_openat) return 0;
   struct iovec here = {path, sizeof path - 1}, there = {(void *)info->entry.args[1], 64};
@@ -180,7 +179,7 @@ static long trace(long n, int at_end, int *killed, long *first) {
     int signal = WSTOPSIG(status);
     if (signal == SIGTRAP && status >> 16 == PTRACE_EVENT_EXEC) counts = 1;
     if (signal == (SIGTRAP | 0x80)) {
-      struct ptrace_syscall_info info;
+      struct __ptrace_syscall_info info;
       if (counts && ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) > 0) {
         int kills = 0;
         // The end of the execve(2) itself is no call of the command.
@@ -227,14 +226,14 @@ int main(int argc, char **argv) {
       case 'c': command = optarg; break;
       case 'n': next[nexts++ % 4] = optarg; break;
       case 'l': list = optarg; break;
-      case 'r': revoke = optarg; break;
+      case 'r': revocation = optarg; break;
       case 'j': journal = optarg; break;
       case 'f': begin = optarg; break;
       case 'w': watched[watches++ % WATCHED] = optarg; break;
       case 'b': only_before = 1; break;
       default: return 2;
     }
-  if (!setup || !command || !nexts || !list || !revoke || !journal || !begin || !watches) return 2;
+  if (!setup || !command || !nexts || !list || !revocation || !journal || !begin || !watches) return 2;
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
       mount("tmpfs", "/var/lib", "tmpfs", 0, "mode=755") != 0)
     die("a mount namespace");
@@ -257,7 +256,7 @@ int main(int argc, char **argv) {
     look(&sides[side]);
     journals[side] = load();
     complete(list, sides[side].listing);
-    complete(revoke, NULL);
+    complete(revocation, NULL);
     look(&ends[side]);
     restore(&sides[side]);
     store(journals[side]);
@@ -295,7 +294,7 @@ int main(int argc, char **argv) {
       complete(list, now.listing);
       if (strcmp(now.listing, sides[side].listing) != 0)
         fail(n, at_end, "as %s, but listed:\n%s", side ? "after" : "before", now.listing);
-      complete(revoke, NULL);
+      complete(revocation, NULL);
       look(&now);
       if (!same(&now, &ends[side])) fail(n, at_end, "revoking the other grant left something else");
     }
