@@ -47,7 +47,8 @@ struct GrantCrashTests {
       Command.products.appending(path: "crash-tracer").path, "-s", setup,
       "-c", line(scenario.command), "-n", "\(permcheck) revoke --expired",
       "-n", line(["request", "--user", "daemon", "--yes"]),
-      "-l", "\(permcheck) list --grants --format plain", "-r", line(["revoke", "--user", "daemon"]),
+      "-l", "\(permcheck) list --grants --format plain", "-r",
+      line(["revoke", "--user", "daemon"]),
       "-j", Self.journal, "-f", Self.journal, "-w", tree.path("shut/album"), "-w",
       tree.path("shut"),
     ]

@@ -64,7 +64,8 @@ extension System {
     // The name, in parentheses, may hold anything; what follows are fields 3 and on.
     let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
     guard fields.count > 19, !["Z", "X"].contains(String(decoding: fields[0], as: UTF8.self)),
-      let start = UInt64(String(decoding: fields[19], as: UTF8.self)) else {
+      let start = UInt64(String(decoding: fields[19], as: UTF8.self))
+    else {
       return nil
     }
     return Grant.ProcessMark(pid: pid, start: start)

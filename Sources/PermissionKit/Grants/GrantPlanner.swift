@@ -67,7 +67,8 @@ struct GrantPlanner {
     }
     // Whoever owns a link may turn it to anybody's inode: it counts for inodes of its owner alone.
     let strangers = facts.inodes.filter { inode in
-      inode.kind == .symbolicLink && ![0, own.user.fileSystem, change.before.uid].contains(inode.uid)
+      inode.kind == .symbolicLink
+        && ![0, own.user.fileSystem, change.before.uid].contains(inode.uid)
     }
     if let link = strangers.first {
       throw refusal(

@@ -29,7 +29,8 @@ final class FaultySystem: System {
   private let state = Mutex(State())
 
   /// Takes the folder, the number of the call that fails (0: none), how, and with what.
-  init(_ folder: PathBytes, failing number: Int = 0, _ fault: Fault = .once, _ errno: Errno = .EIO) {
+  init(_ folder: PathBytes, failing number: Int = 0, _ fault: Fault = .once, _ errno: Errno = .EIO)
+  {
     self.folder = folder
     self.number = number
     self.fault = fault

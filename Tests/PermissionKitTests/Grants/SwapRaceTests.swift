@@ -131,6 +131,7 @@ struct SwapRaceTests {
     }
     #expect(process.isRunning)
     #expect(refused > 0 && made + nothing > 0, "the race was never run")
-    print("swaps: \(race.name): \(made) made, \(refused) refused, \(nothing) nothing to do, 0 victims")
+    print(
+      "swaps: \(race.name): \(made) made, \(refused) refused, \(nothing) nothing to do, 0 victims")
   }
 }
