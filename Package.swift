@@ -43,6 +43,7 @@ let package = Package(
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
+    .executableTarget(name: "crash-tracer", path: "Tests/Support/CrashTracer"),
     .executableTarget(
       name: "log-writer",
       dependencies: ["PermissionKit"],
@@ -57,7 +58,9 @@ let package = Package(
     ),
     .testTarget(
       name: "permcheckTests",
-      dependencies: ["TestSupport", "permcheck", "kernel-asker", "log-writer"],
+      dependencies: [
+        "PermissionKit", "TestSupport", "permcheck", "crash-tracer", "kernel-asker", "log-writer",
+      ],
       swiftSettings: settings
     ),
     .target(

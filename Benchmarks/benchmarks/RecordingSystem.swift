@@ -77,26 +77,6 @@ final class RecordingSystem: System {
     return try system.getxattr(attribute, of: descriptor)
   }
 
-  // A check changes nothing and starts nothing.
-  func setxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
-  ) throws(Errno) { throw .ENOSYS }
-  func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
-    throw .ENOSYS
-  }
-  func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) { throw .ENOSYS }
-  func fsync(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
-  func flock(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
-  func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) { throw .ENOSYS }
-  func unlink(_ path: PathBytes) throws(Errno) { throw .ENOSYS }
-  func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 { throw .ENOSYS }
-  func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? { throw .ENOSYS }
-  func execvp(_ arguments: [PathBytes]) -> Errno { .ENOSYS }
-  func kill(_ pid: Int32, _ signal: Int32) throws(Errno) { throw .ENOSYS }
-  func block(_ signals: [Int32]) throws(Errno) { throw .ENOSYS }
-  func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo { throw .ENOSYS }
-  func end(by signal: Int32) -> Never { system.end(by: signal) }
-
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? { throw .ENOSYS }
 
   func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts { throw .ENOSYS }

@@ -218,15 +218,13 @@ static inline int ccap_sigwaitinfo(const int *signals, int count, int *from_proc
   return signal;
 }
 
-// Does not return: dies of the signal, or exits as a shell would say it.
-static inline void ccap_end(int number) {
+static inline void ccap_raise(int number) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);
   signal(number, SIG_DFL);
   raise(number);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
-  _exit(128 + number);
 }
 
 static inline long ccap_readlinkat(int dir, const char *path, char *buffer, size_t size) {

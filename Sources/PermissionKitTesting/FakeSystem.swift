@@ -432,34 +432,6 @@ extension FakeSystem {
     try call("spawn") { _ throws(Errno) in throw .ENOENT }
   }
 
-  /// See `System.waitpid`; there is no child here.
-  public func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? {
-    try call("waitpid") { _ throws(Errno) in throw .EINVAL }
-  }
-
-  /// See `System.execvp`; there is no program here.
-  public func execvp(_ arguments: [PathBytes]) -> Errno { .ENOENT }
-
-  /// See `System.kill`; there is no other process here.
-  public func kill(_ pid: Int32, _ signal: Int32) throws(Errno) {
-    try call("kill") { _ throws(Errno) in throw .EPERM }
-  }
-
-  /// See `System.block`; no signal comes here.
-  public func block(_ signals: [Int32]) throws(Errno) {
-    try call("block") { _ throws(Errno) in }
-  }
-
-  /// See `System.sigwaitinfo`; no signal comes here.
-  public func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo {
-    try call("sigwaitinfo") { _ throws(Errno) in throw .EINVAL }
-  }
-
-  /// See `System.end(by:)`; a test that comes here has failed.
-  public func end(by signal: Int32) -> Never {
-    preconditionFailure("a test is not to end by signal \(signal)")
-  }
-
   /// See `System.statmount`; the answer comes from the tree in memory.
   public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     try call("statmount") { _ throws(Errno) in nil }

@@ -68,7 +68,7 @@ open class ResourceAccessor: PermissionAccessor {
         () throws(PermissionError) -> GrantPlan? in
         // Nobody else can plan now; what was agreed to must still be what is to be done.
         guard let fresh = try grantPlan() else { return nil }
-        guard fresh.isLike(plan) else {
+        guard fresh.isWithin([plan]) else {
           throw PermissionError(
             .changeFailed, "what is to be changed has changed since it was agreed to",
             advice: "ask again")
@@ -105,27 +105,41 @@ open class ResourceAccessor: PermissionAccessor {
     let options = context.grants
     var resources = resources(for: subject).resources
     for index in resources.indices { resources[index].need = context.need ?? resources[index].need }
+    var contents: [FolderContents.Found] = []
     if options.isRecursive {
       for resource in resources where resource.kind == .directory {
-        resources += try FolderContents(system: context.system).resources(below: resource)
+        contents += try FolderContents(system: context.system).resources(below: resource)
       }
+      resources += contents.map(\.resource)
     }
     if resources.isEmpty { return nil }
     let facts: AccessFacts
+    let identities: [InodeIdentity]
     do throws(Errno) {
       var reader = try FactsReader(
         context.system, process: subject.process, isSubject: subject.source == .current)
       for resource in resources { reader.read(resource.path) }
+      identities = reader.identities
       facts = reader.finish()
     } catch {
       throw PermissionError(
         .system, "the root directory cannot be looked at", call: "open", errno: error)
     }
+    // What lies in a folder may be its owner's to swap: for a link out of it, or a name of somebody
+    // else's file.
+    for found in contents {
+      let inode = facts.inode(at: found.resource.path)
+      guard let inode, identities[inode] == found.identity else {
+        throw PermissionError(
+          .changeFailed, "\(found.resource.path) changed while it was looked at",
+          path: found.resource.path, advice: "ask again")
+      }
+    }
     let plan = try options.strategy.plan(
       GrantRequest(
         accessor: name, subject: subject, resources: resources, facts: facts,
         system: context.system, allowsOthers: options.allowsOthers,
-        isRecursive: options.isRecursive, users: users))
+        isRecursive: options.isRecursive, users: users, identities: identities))
     if options.isConfinedToDevices, let plan, let step = plan.steps.first(where: { !$0.isOfDevice })
     {
       throw PermissionError(

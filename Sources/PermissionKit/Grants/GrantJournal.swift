@@ -187,6 +187,13 @@ public struct GrantJournal: Sendable {
     }
   }
 
+  fileprivate func damaged(_ line: Int) -> PermissionError {
+    failure(
+      "line \(line) of the journal of grants \(path) is about a grant that is not in it: something"
+        + " is missing, so it is not trusted; nothing was changed",
+      advice: "look at it, and at what it names, and put it away")
+  }
+
   fileprivate func unreadable(_ line: Int) -> PermissionError {
     failure(
       "line \(line) of the journal of grants \(path) was written by a newer permcheck",
@@ -219,6 +226,8 @@ private struct GrantRecord: Codable {
   var event: Event
   /// Of the grant; of the request for `committed`.
   var id: String
+  /// All that is taken back together, for `undoing`: one line, so it is all of it or nothing.
+  var ids: [String]?
   var request: String?
   var accessor: String?
   var uid: UInt32?
@@ -248,32 +257,38 @@ private struct GrantRecord: Codable {
         }
         continue
       }
-      record.add(to: &grants)
+      guard record.add(to: &grants) else { throw journal.damaged(number + 1) }
     }
     return grants
   }
 
-  private func add(to grants: inout [Grant]) {
+  /// Answers whether it is about something that the lines before it have told of.
+  private func add(to grants: inout [Grant]) -> Bool {
     if event == .intent {
-      guard let accessor, let uid, let change, let request else { return }
+      guard let accessor, let uid, let change, let request else { return false }
       grants.append(
         Grant(
           id: id, request: request, time: time, accessor: accessor, uid: uid,
           lifetime: lifetime ?? .init(), change: change, stage: .intended))
-      return
+      return true
     }
+    // An intent that was torn is taken back all the same.
+    var isKnown = event == .undone
     for index in grants.indices {
+      if grants[index].id == id || grants[index].request == id { isKnown = true }
       switch event {
       case .committed where grants[index].request == id && grants[index].stage == .applied:
         grants[index].stage = .active
       case .applied where grants[index].id == id: grants[index].stage = .applied
-      case .undoing where grants[index].id == id: grants[index].stage = .undoing
+      case .undoing where grants[index].id == id || ids?.contains(grants[index].id) ?? false:
+        grants[index].stage = .undoing
       case .undone:
         if grants[index].id == id { grants[index].stage = .undone }
         if let change = rebased?[grants[index].id] { grants[index].change = change }
       default: break
       }
     }
+    return isKnown
   }
 }
 
@@ -393,6 +408,12 @@ private struct Writer {
   mutating func undo(
     _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome
   ) throws(PermissionError) {
+    guard let newest = wanted.last else { return }
+    // Whoever finds this half done takes all of it back.
+    var together = record(.undoing, newest.id)
+    together.ids = wanted.map(\.id)
+    try append([together])
+    for grant in wanted { set(.undoing, grant.id) }
     var failure: PermissionError?
     for grant in wanted.reversed() {
       do throws(PermissionError) {
@@ -410,8 +431,10 @@ private struct Writer {
     // What was taken back before it may have moved it.
     let grant = grants.first { $0.id == grant.id } ?? grant
     let (shift, rebased) = shift(without: grant)
-    try append([record(.undoing, grant.id)])
-    set(.undoing, grant.id)
+    if grant.stage != .undoing {
+      try append([record(.undoing, grant.id)])
+      set(.undoing, grant.id)
+    }
     var note: String?
     var isShifted = false
     if let shift, try shift.progress(system) != .neither {
@@ -470,6 +493,11 @@ private struct Writer {
       case .undone: continue
       case .intended, .applied, .undoing: recover(grant, &outcome)
       case .active:
+        // It was taken back, and that could not be written down; or somebody else undid it.
+        if (try? grant.change.command.progress(system)) == .before {
+          forget(grant, &outcome)
+          continue
+        }
         let isOver = grant.lifetime.expires.map { $0 <= time } ?? false
         let isAlone = grant.lifetime.process.map { !isAlive($0) } ?? false
         if isOver || isAlone { recover(grant, &outcome) }
@@ -483,12 +511,20 @@ private struct Writer {
     system.mark(of: system.getpid()) == nil || system.mark(of: process.pid) == process
   }
 
+  /// Writes down that there is nothing to take back.
+  private mutating func forget(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
+    do throws(PermissionError) {
+      try append([record(.undone, grant.id)])
+      set(.undone, grant.id)
+    } catch {
+      outcome.notes.append(error.description)
+    }
+  }
+
   private mutating func recover(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
     do throws(PermissionError) {
       if grant.stage == .intended, try grant.change.command.progress(system) == .before {
-        try append([record(.undone, grant.id)])
-        set(.undone, grant.id)
-        return
+        return forget(grant, &outcome)
       }
       if let note = try undo(grant) { outcome.notes.append(note) }
       outcome.recovered.append(grant)

@@ -61,12 +61,23 @@ public struct GrantPlan: Hashable, Sendable {
     return order.first(where: lasting.contains) ?? .permanent
   }
 
-  /// Whether it changes the same things in the same way, whatever state they are in by now.
-  func isLike(_ other: GrantPlan) -> Bool {
-    func words(_ plan: GrantPlan) -> [String] {
-      plan.steps.map { "\($0.place)\u{0}\($0.change.command.summary)" } + plan.othersAffected
+  /// Whether it changes nothing but what those change, in the same way, whatever state that is in by
+  /// now, and nobody gains by it who would not by those.
+  package func isWithin(_ others: [GrantPlan]) -> Bool {
+    struct Part: Hashable {
+      let place: String
+      let summary: String
+      let identity: InodeIdentity?
     }
-    return words(self) == words(other)
+    func parts(_ plan: GrantPlan) -> [Part] {
+      plan.steps.map { step in
+        var identity: InodeIdentity?
+        if case .inode(let grant) = step.change { identity = grant.identity }
+        return Part(place: step.place, summary: step.change.command.summary, identity: identity)
+      }
+    }
+    return Set(parts(self)).isSubset(of: others.flatMap(parts))
+      && Set(othersAffected).isSubset(of: others.flatMap(\.othersAffected))
   }
 
   /// Whether one of the changes is not for this process to make.

@@ -65,6 +65,16 @@ struct GrantPlanner {
     guard path.isAbsolute else {
       throw refusal("the way to \(path) from the root is not known", path: path)
     }
+    // Whoever owns a link may turn it to anybody's inode: it counts for inodes of its owner alone.
+    let strangers = facts.inodes.filter { inode in
+      inode.kind == .symbolicLink
+        && ![0, own.user.fileSystem, change.before.uid].contains(inode.uid)
+    }
+    if let link = strangers.first {
+      throw refusal(
+        "the way to \(path) leads through a link of \(request.users.userName(link.uid)), who does not"
+          + " own it", path: path, advice: "name the path without the link")
+    }
     let grant = try tie(change, path)
     let isOwn = change.before.uid == own.user.fileSystem || own.effective.contains(.fowner)
     let keepsGroup = own.isMember(of: change.before.gid) || own.effective.contains(.fsetid)
@@ -91,13 +101,15 @@ struct GrantPlanner {
         .changeFailed, "\(path) cannot be looked at", path: path, call: "open", errno: error)
     }
     let before = InodeGrant.State(change.before, change.attribute)
-    guard state == before, status.uid == change.before.uid, status.gid == change.before.gid,
+    let identity = InodeIdentity(status)
+    let isSame = request.identities.isEmpty || request.identities[change.inode] == identity
+    guard isSame, state == before, status.uid == change.before.uid, status.gid == change.before.gid,
       status.kind == change.before.kind
     else {
       throw refusal("\(path) changed while it was looked at", path: path, advice: "ask again")
     }
     return InodeGrant(
-      path: path, identity: .init(status), uid: request.uid, user: request.subject.name,
+      path: path, identity: identity, uid: request.uid, user: request.subject.name,
       permissions: change.permissions,
       before: before, after: .init(change.after, change.attribute),
       persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
@@ -154,13 +166,19 @@ struct GrantPlanner {
 struct FolderContents {
   let system: any System
 
+  /// Something below a resource, and which inode it was when it was looked at.
+  struct Found {
+    var resource: Resource
+    var identity: InodeIdentity
+  }
+
   /// The files and directories below a resource, each with what is needed of it; links, special files
   /// and other file systems are left out.
   ///
   /// - Throws: Where not all can be listed, or a file has another name elsewhere: its owner could
   ///   have put anybody's file here.
-  func resources(below resource: Resource) throws(PermissionError) -> [Resource] {
-    var found: [Resource] = []
+  func resources(below resource: Resource) throws(PermissionError) -> [Found] {
+    var found: [Found] = []
     var folders = [resource.path]
     var path = resource.path
     do throws(Errno) {
@@ -185,7 +203,7 @@ struct FolderContents {
           one.lesserNeed = nil
           if kind == .regular { one.need.remove(.execute) }
           if kind == .directory { folders.append(path) }
-          found.append(one)
+          found.append(Found(resource: one, identity: .init(status)))
         }
       }
     } catch .EMLINK {

@@ -46,6 +46,8 @@ public struct GrantRequest: Sendable {
   /// A directory means all that is in it as well.
   public var isRecursive: Bool
   let users: UserDatabase
+  /// Which inodes the facts are of, one for one; empty when only the facts are known.
+  var identities: [InodeIdentity] = []
 
   var uid: UInt32 { subject.credentials.user.fileSystem }
 }

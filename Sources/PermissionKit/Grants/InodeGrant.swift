@@ -1,24 +1,5 @@
 /// An ACL entry of one user, or mode bits, of one inode: changed by a single system call.
 public struct InodeGrant: GrantCommand {
-  /// What tells the inode from any other.
-  public struct Identity: Hashable, Sendable, Codable {
-    /// The device that holds the file system.
-    public var fileSystem: InodeFacts.Device
-    /// The number of the inode.
-    public var inode: UInt64
-    /// The S_IFMT bits.
-    public var type: UInt32
-    /// The number of a device node.
-    public var device: InodeFacts.Device
-
-    init(_ status: StatusFields) {
-      fileSystem = status.fileSystem
-      inode = status.inode
-      type = status.mode & 0o170000
-      device = status.device
-    }
-  }
-
   /// What is changed of an inode: its mode and its access ACL, or its default ACL alone.
   public struct State: Hashable, Sendable, Codable {
     /// The bits 07777; 0 for a default ACL.
@@ -42,7 +23,7 @@ public struct InodeGrant: GrantCommand {
   /// Where the inode is: absolute, without links.
   public var path: PathBytes
   /// Which inode it is; another one at the same path is left alone.
-  public var identity: Identity
+  public var identity: InodeIdentity
   /// For whom.
   public var uid: UInt32
   /// The user's name, for people; nil where there is none.
@@ -93,7 +74,7 @@ public struct InodeGrant: GrantCommand {
       }
       call = "statx"
       do throws(Errno) {
-        if Identity(try system.statx(descriptor)) == identity { return descriptor }
+        if InodeIdentity(try system.statx(descriptor)) == identity { return descriptor }
       } catch {
         system.close(descriptor)
         throw error
@@ -212,7 +193,7 @@ public struct InodeGrant: GrantCommand {
     do throws(Errno) {
       let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
       defer { system.close(descriptor) }
-      let present = Identity(try system.statx(descriptor))
+      let present = InodeIdentity(try system.statx(descriptor))
       guard present.type == identity.type, present.device.major == identity.device.major else {
         return nil
       }

@@ -9,6 +9,8 @@ public struct FactsReader: ~Copyable {
   private let mountinfo: PathBytes
   private var mountsMayBelongToNamespace = false
   private var facts: AccessFacts
+  /// What tells each inode among the facts from any other.
+  private(set) var identities: [InodeIdentity] = []
   private var descriptors: [Descriptor?] = []
   private var indices: [Key: Int] = [:]
   private var mountTable: MountTable?
@@ -235,6 +237,7 @@ public struct FactsReader: ~Copyable {
       readACL(of: descriptor, into: &inode)
     }
     facts.inodes.append(inode)
+    identities.append(InodeIdentity(status))
     indices[key] = index
     parentIsKnown.append(parent != nil)
     keepsOpen = kind == .directory

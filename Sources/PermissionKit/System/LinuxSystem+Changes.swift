@@ -115,9 +115,6 @@ extension LinuxSystem {
     return SignalInfo(signal: signal, isFromProcess: isFromProcess != 0)
   }
 
-  /// raise(3) with the default action; exits with 128 and the signal's number where it has none.
-  public func end(by signal: Int32) -> Never {
-    ccap_end(signal)
-    _exit(128 + signal)
-  }
+  /// raise(3) with SIG_DFL, the signal unblocked.
+  public func raise(_ signal: Int32) { ccap_raise(signal) }
 }

@@ -83,8 +83,8 @@ public protocol System: Sendable {
   func block(_ signals: [Int32]) throws(Errno)
   /// sigwaitinfo(2): waits for one of the signals.
   func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo
-  /// Ends this process by a signal, with its default action.
-  func end(by signal: Int32) -> Never
+  /// raise(3) with the signal's default action, which ends this process or does nothing.
+  func raise(_ signal: Int32)
 
   // MARK: Processes
 
@@ -273,6 +273,26 @@ public struct StatusFields: Hashable, Sendable {
   }
 }
 
+/// What tells an inode from any other.
+public struct InodeIdentity: Hashable, Sendable, Codable {
+  /// The device that holds the file system.
+  public var fileSystem: InodeFacts.Device
+  /// The number of the inode.
+  public var inode: UInt64
+  /// The S_IFMT bits.
+  public var type: UInt32
+  /// The number of a device node.
+  public var device: InodeFacts.Device
+
+  /// Takes it out of what statx(2) says.
+  public init(_ status: StatusFields) {
+    fileSystem = status.fileSystem
+    inode = status.inode
+    type = status.mode & 0o170000
+    device = status.device
+  }
+}
+
 /// What VIDIOC_QUERYCAP tells of one video node.
 public struct VideoCapability: Hashable, Sendable {
   /// V4L2_CAP_… bits of this very node (`device_caps`).
@@ -305,6 +325,52 @@ public struct UserRecord: Hashable, Sendable {
     self.gid = gid
     self.home = home
   }
+}
+
+/// A system that says nothing of them makes no changes, runs no programs and does not know these.
+extension System {
+  /// Fails with ENOSYS.
+  public func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func lsm_list_modules() throws(Errno) -> [UInt64] { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func reqbufs(none descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func setxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+  ) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func removexattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor
+  ) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func fsync(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func flock(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func unlink(_ path: PathBytes) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func spawn(
+    _ arguments: [PathBytes], output: Descriptor
+  ) throws(Errno) -> Int32 { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func execvp(_ arguments: [PathBytes]) -> Errno { .ENOSYS }
+  /// Fails with ENOSYS.
+  public func kill(_ pid: Int32, _ signal: Int32) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func block(_ signals: [Int32]) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo { throw .ENOSYS }
+  /// Does nothing.
+  public func raise(_ signal: Int32) {}
 }
 
 extension System {

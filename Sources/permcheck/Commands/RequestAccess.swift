@@ -51,6 +51,7 @@ struct RequestAccess: ParsableCommand {
     guard elevated.elevated else { return }
     if subject.user != nil || subject.uid != nil || grants.allowOthers || grants.recursive
       || names.contains(where: { $0.bytes.contains(UInt8(ascii: "=")) })
+      || ![nil, "none"].contains(log.log)
     {
       throw ValidationError("--elevated takes names, --need and --strategy alone")
     }
@@ -77,7 +78,9 @@ struct RequestAccess: ParsableCommand {
     {
       console.warn("this asks for root; for \(name) give --user \(name)")
     }
-    let analytics = log.analytics(system)
+    // Where root writes is not for the one who asked to say.
+    let analytics =
+      elevated.elevated ? AnalyticsLog(DiscardLogging(), system: system) : log.analytics(system)
     if !dryRun { try GrantFlags.recover(system, console) }
     let outcome = try requestAccess(requests, context, analytics, console)
 
@@ -144,7 +147,16 @@ struct RequestAccess: ParsableCommand {
         return outcome
       }
     }
-    context.grants.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in true }
+    // What was shown is what was agreed to.
+    let shown = outcome.plans
+    context.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
+      guard plan.isWithin(shown) else {
+        throw PermissionError(
+          .changeFailed, "what is to be changed has changed since it was agreed to",
+          advice: "ask again")
+      }
+      return true
+    }
     for (index, request) in requests.enumerated() where isWanted[index] {
       let accessor = request.accessor(context, analytics)
       accessor.acceptsLimited = !all

@@ -100,7 +100,9 @@ struct Run: ParsableCommand {
     }
     switch try ending.get() {
     case .exited(let status): throw ExitCode(status)
-    case .signalled(let signal): system.end(by: signal)
+    case .signalled(let signal):
+      system.raise(signal)
+      throw ExitCode(128 + signal)
     }
   }
 

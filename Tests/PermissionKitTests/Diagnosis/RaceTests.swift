@@ -39,8 +39,8 @@ final class ChangingSystem: System {
   func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
     try fake.readlinkat(descriptor)
   }
-  func getxattr(acl descriptor: Descriptor) throws(Errno) -> [UInt8] {
-    try fake.getxattr(acl: descriptor)
+  func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8] {
+    try fake.getxattr(attribute, of: descriptor)
   }
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     try fake.statmount(descriptor)

@@ -1,0 +1,160 @@
+import Foundation
+import PermissionKit
+import TestSupport
+import Testing
+
+/// The journal cannot be written: whatever call fails, and however, nothing is half done or lost.
+struct JournalFaultTests {
+  static let errors: [Errno] = [.ENOSPC, .EIO, .EROFS]
+  static let games: UInt32 = 54_331
+  static let daemon: UInt32 = 54_332
+
+  /// Two folders of this user that are to change, one of them with an ACL and a mask.
+  struct Album {
+    let tree: Tree
+    let shut: PathBytes
+    let album: PathBytes
+    let journal: PathBytes
+    var folder: PathBytes { PathBytes(tree.path("state")) }
+
+    init() throws {
+      tree = try Tree()
+      try tree.folder("shut/album", mode: 0o750)
+      try tree.folder("shut", mode: 0o700)
+      try tree.setfacl(["-m", "u:7:rwx,g:7:rw,m:r"], "shut/album")
+      shut = PathBytes(tree.path("shut"))
+      album = PathBytes(tree.path("shut/album"))
+      journal = PathBytes(tree.path("state/permcheck/grants.jsonl"))
+    }
+
+    /// Mode and ACL of both, bit by bit.
+    func state() throws -> [[UInt8]] {
+      let system = LinuxSystem()
+      return try [shut, album].flatMap { path in
+        let file = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+        defer { system.close(file) }
+        let mode = try system.statx(file).mode
+        let acl = (try? system.getxattr(.access, of: file)) ?? []
+        return [[UInt8(mode & 0xff), UInt8(mode >> 8)], acl]
+      }
+    }
+
+    func plan(_ uid: UInt32) throws(PermissionError) -> GrantPlan? {
+      let subject = UserDatabase(LinuxSystem()).subject(uid: uid, gid: uid, groups: [])
+      var context = AccessContext(subject: subject)
+      context.path = album
+      return try PhotoLibraryAccessor(context).grantPlan()
+    }
+
+    func request(_ uid: UInt32, _ system: any System = LinuxSystem()) throws {
+      let made = try GrantJournal(journal, system: system).carryOut {
+        () throws(PermissionError) -> GrantPlan? in try plan(uid)
+      }
+      #expect(made.grants.count == 2)
+    }
+
+    @discardableResult
+    func revoke(
+      _ uid: UInt32, _ system: any System = LinuxSystem()
+    ) throws -> GrantJournal.Outcome {
+      try GrantJournal(journal, system: system).undo { $0.uid == uid }
+    }
+
+    /// For whom the journal has grants, after the next run has looked at it.
+    func listed() throws -> [UInt32] {
+      let outcome = try GrantJournal(journal).recover()
+      #expect(outcome.notes.isEmpty)
+      let grants = try GrantJournal(journal).grants()
+      #expect(grants.allSatisfy { $0.stage == .active })
+      return grants.map(\.uid)
+    }
+  }
+
+  @Test(arguments: FaultySystem.Fault.allCases) func requestIsMadeOrNot(
+    _ fault: FaultySystem.Fault
+  ) throws {
+    var faults = 0
+    for isFirst in [true, false] {
+      for errno in Self.errors {
+        let album = try Album()
+        let clean = try album.state()
+        if !isFirst { try album.request(Self.daemon) }
+        let before = try album.state()
+        for number in 1... {
+          let system = FaultySystem(album.folder, failing: number, fault, errno)
+          do {
+            try album.request(Self.games, system)
+            try #require(system.calls.count < number, "call \(number) failed, and nobody noticed")
+            break
+          } catch let error as PermissionError {
+            faults += 1
+            #expect(error.errno == errno || error.message.contains("\(errno)"), "\(error)")
+            #expect(error.path == album.journal)
+          }
+          let what = Comment(rawValue: "\(fault) \(errno) of \(system.calls), call \(number)")
+          #expect(try album.state() == before, what)
+          #expect(try album.listed() == (isFirst ? [] : [Self.daemon, Self.daemon]), what)
+          #expect(try album.state() == before, what)
+          // The next one works, and can be taken back.
+          try album.request(Self.games)
+          #expect(try album.state() != before, what)
+          try album.revoke(Self.games)
+          #expect(try album.state() == before, what)
+          if isFirst { try? FileManager.default.removeItem(atPath: album.tree.path("state")) }
+        }
+        try album.revoke(Self.games)
+        try album.revoke(Self.daemon)
+        #expect(try album.state() == clean)
+        #expect(try album.listed().isEmpty)
+      }
+    }
+    #expect(faults > 40)
+    print("journal faults: request, \(fault): \(faults)")
+  }
+
+  @Test(arguments: FaultySystem.Fault.allCases) func revocationIsFinishedByTheNext(
+    _ fault: FaultySystem.Fault
+  ) throws {
+    var faults = 0
+    for errno in Self.errors {
+      let album = try Album()
+      let clean = try album.state()
+      try album.request(Self.games)
+      try album.request(Self.daemon)
+      let both = try album.state()
+      for number in 1... {
+        let system = FaultySystem(album.folder, failing: number, fault, errno)
+        do {
+          try album.revoke(Self.games, system)
+          try #require(system.calls.count < number, "call \(number) failed, and nobody noticed")
+          break
+        } catch is PermissionError {
+          faults += 1
+        }
+        let what = Comment(rawValue: "\(fault) \(errno) of \(system.calls), call \(number)")
+        let listed = try album.listed()
+        if listed.contains(Self.games) {
+          #expect(try album.state() == both, what)
+          #expect(listed.count == 4, what)
+          try album.revoke(Self.games)
+        }
+        let alone = try album.state()
+        #expect(try album.listed() == [Self.daemon, Self.daemon], what)
+        // Back to both, in the same order.
+        try album.revoke(Self.daemon)
+        #expect(try album.state() == clean, what)
+        try album.request(Self.daemon)
+        #expect(try album.state() == alone, what)
+        try album.revoke(Self.daemon)
+        try album.request(Self.games)
+        try album.request(Self.daemon)
+        #expect(try album.state() == both, what)
+      }
+      try album.revoke(Self.daemon)
+      #expect(try album.state() == clean)
+      #expect(try album.listed().isEmpty)
+    }
+    #expect(faults > 20)
+    print("journal faults: revoke, \(fault): \(faults)")
+  }
+}

@@ -1,0 +1,306 @@
+// Kills a command at each of its system calls, and looks what the next command makes of it.
+//
+//   crash-tracer -s SETUP -c COMMAND -n NEXT… -l LIST -r REVOKE -j JOURNAL -f TEXT -w PATH… [-b]
+//
+// In a mount namespace of its own with an empty /var/lib: runs SETUP by sh, notes mode and ACLs of
+// every PATH and what JOURNAL holds (before), runs COMMAND to its end, notes them again (after).
+// Then, for every n: puts all back as before, runs COMMAND under ptrace(2) and kills it by SIGKILL
+// where its n-th system call begins (the call is not made) and, another time, where it ends; runs
+// NEXT (one after the other, if there are several); holds every PATH to be as before or as after,
+// all of them alike; holds what LIST prints, up to the fourth tab of each line, to what it printed on
+// that side; runs REVOKE and holds every PATH to what REVOKE makes of that side. With -b all must be
+// as before. Calls before the first openat(2) of a path with TEXT in it are tried every seventh.
+// Threads of the command are counted; what it starts is not.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { WATCHED = 8, ACL = 1024, TEXT = 1 << 16 };
+static const char *const attributes[2] = {"system.posix_acl_access", "system.posix_acl_default"};
+
+struct inode {
+  unsigned mode;
+  ssize_t length[2];
+  char acl[2][ACL];
+};
+struct state {
+  struct inode inodes[WATCHED];
+  char listing[TEXT];
+};
+
+static const char *setup, *command, *next[4], *list, *revocation, *journal, *begin, *watched[WATCHED];
+static int nexts, watches, only_before;
+
+static void die(const char *what) {
+  fprintf(stderr, "crash-tracer: %s: %s\n", what, strerror(errno));
+  exit(2);
+}
+
+// MARK: what is looked at
+
+static void look(struct state *s) {
+  memset(s->inodes, 0, sizeof s->inodes);
+  for (int i = 0; i < watches; i++) {
+    struct stat st;
+    if (lstat(watched[i], &st) != 0) die(watched[i]);
+    s->inodes[i].mode = st.st_mode;
+    for (int a = 0; a < 2; a++)
+      s->inodes[i].length[a] = lgetxattr(watched[i], attributes[a], s->inodes[i].acl[a], ACL);
+  }
+}
+
+static void restore(const struct state *s) {
+  for (int i = 0; i < watches; i++) {
+    for (int a = 0; a < 2; a++) {
+      const struct inode *inode = &s->inodes[i];
+      if (inode->length[a] < 0) lremovexattr(watched[i], attributes[a]);
+      else if (lsetxattr(watched[i], attributes[a], inode->acl[a], inode->length[a], 0) != 0)
+        die("setxattr");
+    }
+    if (chmod(watched[i], s->inodes[i].mode & 07777) != 0) die("chmod");
+  }
+}
+
+static int same(const struct state *a, const struct state *b) {
+  return memcmp(a->inodes, b->inodes, sizeof a->inodes) == 0;
+}
+
+struct bytes {
+  char *data;
+  ssize_t length;
+};
+
+static struct bytes load(void) {
+  struct bytes b = {malloc(1 << 20), -1};
+  int fd = open(journal, O_RDONLY);
+  if (fd < 0) return b;
+  b.length = read(fd, b.data, 1 << 20);
+  close(fd);
+  return b;
+}
+
+static void store(struct bytes b) {
+  if (b.length < 0) {
+    unlink(journal);
+    return;
+  }
+  int fd = open(journal, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0 || write(fd, b.data, b.length) != b.length) die(journal);
+  close(fd);
+}
+
+// MARK: commands
+
+// Replaces this process; arguments are divided by spaces.
+static void become(const char *text, int output) {
+  char *words[64], *copy = strdup(text);
+  int count = 0, null = open("/dev/null", O_RDWR);
+  for (char *word = strtok(copy, " "); word && count < 63; word = strtok(NULL, " "))
+    words[count++] = word;
+  words[count] = NULL;
+  dup2(null, 0);
+  dup2(output < 0 ? null : output, 1);
+  if (!getenv("CRASH_TRACER_VERBOSE")) dup2(null, 2);
+  execv(words[0], words);
+  _exit(127);
+}
+
+// Runs a command to its end; keeps what it prints up to the fourth tab of each line.
+static int complete(const char *text, char *listing) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) die("pipe2");
+  pid_t pid = fork();
+  if (pid == 0) become(text, ends[1]);
+  close(ends[1]);
+  size_t length = 0;
+  int tabs = 0, status;
+  char part[4096];
+  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
+    for (ssize_t i = 0; listing && i < n && length < TEXT - 1; i++) {
+      if (part[i] == '\n') tabs = 0;
+      if (part[i] == '\t') tabs++;
+      if (tabs < 4) listing[length++] = part[i];
+    }
+  if (listing) listing[length] = 0;
+  close(ends[0]);
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) die("waitpid");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Whether the n-th argument of the call that begins holds the text that is waited for.
+static int opens(pid_t thread, const struct __ptrace_syscall_info *info) {
+  char path[512] = "";
+  if (info->entry.nr != SYS_openat) return 0;
+  struct iovec here = {path, sizeof path - 1}, there = {(void *)info->entry.args[1], 64};
+  process_vm_readv(thread, &here, 1, &there, 1, 0);
+  return strstr(path, begin) != NULL;
+}
+
+// Runs the command and kills it at its n-th call; n 0 never. Answers how many calls it began, and
+// whether it was killed; tells the first call that opens what is waited for.
+static long trace(long n, int at_end, int *killed, long *first) {
+  pid_t pid = fork();
+  if (pid == 0) {
+    ptrace(PTRACE_TRACEME, 0, 0, 0);
+    raise(SIGSTOP);
+    become(command, -1);
+  }
+  int status;
+  if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status)) die("waitpid");
+  long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+  if (ptrace(PTRACE_SETOPTIONS, pid, 0, options) != 0) die("PTRACE_SETOPTIONS");
+  long calls = 0;
+  int counts = 0;
+  pid_t last = 0;
+  *killed = 0;
+  ptrace(PTRACE_SYSCALL, pid, 0, 0);
+  while (1) {
+    pid_t thread = waitpid(-1, &status, __WALL);
+    if (thread < 0) die("waitpid");
+    if (!WIFSTOPPED(status)) {
+      if (thread == pid) return calls;
+      continue;
+    }
+    int signal = WSTOPSIG(status);
+    if (signal == SIGTRAP && status >> 16 == PTRACE_EVENT_EXEC) counts = 1;
+    if (signal == (SIGTRAP | 0x80)) {
+      struct __ptrace_syscall_info info;
+      if (counts && ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) > 0) {
+        int kills = 0;
+        // The end of the execve(2) itself is no call of the command.
+        if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+          calls++;
+          if (first && *first == 0 && opens(thread, &info)) *first = calls;
+          if (calls == n) last = thread;
+          kills = calls == n && !at_end;
+        } else {
+          kills = at_end && last == thread;
+        }
+        if (kills) {
+          *killed = 1;
+          kill(pid, SIGKILL);
+          continue;
+        }
+      }
+      signal = 0;
+    } else if (status >> 16 || signal == SIGSTOP || signal == SIGTRAP) {
+      signal = 0;
+    }
+    ptrace(PTRACE_SYSCALL, thread, 0, signal);
+  }
+}
+
+// MARK: the loop
+
+static long failures;
+
+static void fail(long n, int at_end, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (failures++ < 10) {
+    fprintf(stderr, "killed at the %s of call %ld: ", at_end ? "end" : "begin", n);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+  }
+  va_end(arguments);
+}
+
+int main(int argc, char **argv) {
+  for (int option; (option = getopt(argc, argv, "s:c:n:l:r:j:f:w:b")) >= 0;) switch (option) {
+      case 's': setup = optarg; break;
+      case 'c': command = optarg; break;
+      case 'n': next[nexts++ % 4] = optarg; break;
+      case 'l': list = optarg; break;
+      case 'r': revocation = optarg; break;
+      case 'j': journal = optarg; break;
+      case 'f': begin = optarg; break;
+      case 'w': watched[watches++ % WATCHED] = optarg; break;
+      case 'b': only_before = 1; break;
+      default: return 2;
+    }
+  if (!setup || !command || !nexts || !list || !revocation || !journal || !begin || !watches) return 2;
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("tmpfs", "/var/lib", "tmpfs", 0, "mode=755") != 0)
+    die("a mount namespace");
+  pid_t pid = fork();
+  if (pid == 0) {
+    execl("/bin/sh", "sh", "-ec", setup, (char *)NULL);
+    _exit(127);
+  }
+  int status;
+  if (waitpid(pid, &status, 0) != pid || status != 0) die("the setup failed");
+
+  static struct state sides[2], ends[2], now;
+  struct bytes journals[2];
+  for (int side = 0; side < 2; side++) {
+    if (side == 1) {
+      restore(&sides[0]);
+      store(journals[0]);
+      if (complete(command, NULL) != 0) die("the command failed");
+    }
+    look(&sides[side]);
+    journals[side] = load();
+    complete(list, sides[side].listing);
+    complete(revocation, NULL);
+    look(&ends[side]);
+    restore(&sides[side]);
+    store(journals[side]);
+  }
+  if (same(&sides[0], &sides[1]) != only_before) {
+    fprintf(stderr, "crash-tracer: the command changes %s\n", only_before ? "things" : "nothing");
+    return 2;
+  }
+
+  long first = 0, kills = 0, came[2] = {0, 0};
+  int killed;
+  restore(&sides[0]);
+  store(journals[0]);
+  long calls = trace(0, 0, &killed, &first);
+  if (first == 0) die("the command does not open what it should");
+  for (long n = 1;; n = n >= first ? n + 1 : n + 7 < first ? n + 7 : first) {
+    int ended = 0;
+    for (int at_end = 0; at_end < (n < first ? 1 : 2); at_end++) {
+      restore(&sides[0]);
+      store(journals[0]);
+      trace(n, at_end, &killed, NULL);
+      if (!killed && !at_end) ended = 1;
+      if (!killed) continue;
+      kills++;
+      status = complete(next[kills % nexts], NULL);
+      if (status > 1) fail(n, at_end, "the next command ended with %d", status);
+      look(&now);
+      int side = same(&now, &sides[0]) ? 0 : 1;
+      if (!same(&now, &sides[side])) {
+        fail(n, at_end, "neither as before nor as after");
+        continue;
+      }
+      if (only_before && side != 0) fail(n, at_end, "not as before");
+      came[side]++;
+      complete(list, now.listing);
+      if (strcmp(now.listing, sides[side].listing) != 0)
+        fail(n, at_end, "as %s, but listed:\n%s", side ? "after" : "before", now.listing);
+      complete(revocation, NULL);
+      look(&now);
+      if (!same(&now, &ends[side])) fail(n, at_end, "revoking the other grant left something else");
+    }
+    if (ended) break;
+  }
+  printf("%ld system calls, every one from the %ldth, %ld kills: %ld before, %ld after, %ld wrong\n",
+         calls, first, kills, came[0], came[1], failures);
+  return failures != 0;
+}

@@ -1,0 +1,178 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A journal that somebody has tampered with, forged invocations, and hostile names.
+@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+struct GrantAttackTests {
+  /// What is done to the journal of a grant, and whether `list --grants` sees it as well.
+  static let tampering = [
+    "mv $J $J.old; ln -s $J.old $J", "chown 54333 $J", "chmod 666 $J", "chmod 620 $J",
+    "ln $J $J.twin", "chmod 777 /var/lib/permcheck", "chmod 775 /var/lib/permcheck",
+    "chown 54333 /var/lib/permcheck", "rm $J; mkfifo $J; chmod 600 $J", "rm $J; mkdir $J",
+    "sed -i '1s/.*/garbage/' $J", "sed -i 1d $J", "sed -i 's/\"v\":1/\"v\":2/' $J",
+    "rm $J; mknod -m 600 $J c 1 3", "setfacl -m u:54333:rw $J",
+  ]
+
+  @Test(arguments: tampering) func journalIsNotTrusted(_ tampering: String) throws {
+    let tree = try Tree()
+    try tree.folder("album", mode: 0o700)
+    try PrivateJournal().expect(
+      """
+      A=$1
+      is 0 $P request photos=$A --user games --yes
+      BEFORE=$(state $A)
+      (\(tampering))
+      for words in "revoke photos" "revoke --expired" "request photos=$A --user daemon --yes" \
+        "run photos=$A --user daemon --request --yes -- true" "list --grants"; do
+        is 70 $P $words
+        [ "$(wc -l <$OUT.e)" = 1 ] || fail "$words: $(cat $OUT.e)"
+        grep -q "^permcheck: .*journal of grants" $OUT.e || fail "$words: $(cat $OUT.e)"
+        [ ! -s $OUT.o ] || fail "$words printed $(cat $OUT.o)"
+        same "$(state $A)" "$BEFORE" "$words"
+      done
+      """, [tree.path("album")])
+  }
+
+  /// A torn line, and lines of something else, cost nothing.
+  @Test func tornLinesAreTolerated() throws {
+    let tree = try Tree()
+    try tree.folder("album", mode: 0o700)
+    try PrivateJournal().expect(
+      """
+      A=$1
+      CLEAN=$(state $A)
+      is 0 $P request photos=$A --user games --yes
+      ONE=$(state $A)
+      SIZE=$(stat -c %s $J)
+      # Not one byte is written over, wherever the last line ends.
+      cp -p $J $OUT.j
+      for cut in $(seq 1 7 $((SIZE - 1))) ; do
+        cp -p $OUT.j $J; setfacl -b $A; chmod 700 $A; setfacl -m u:games:rwx $A
+        same "$(state $A)" "$ONE" "the beginning"
+        truncate -s $cut $J
+        is 0 $P request photos=$A --user games --yes
+        same "$(state $A)" "$ONE" "asked again after $cut bytes"
+        is 0 $P revoke photos
+        GONE=$(state $A)
+        # What the journal never told of in full was not permcheck's: it stays.
+        if [ $cut -ge $(head -1 $OUT.j | wc -c) ]; then same "$GONE" "$CLEAN" "$cut bytes"; fi
+        $P list --grants | grep -q "nothing is granted" || fail "$cut bytes: something is left"
+      done
+      rm $OUT.j
+      """, [tree.path("album")])
+  }
+
+  /// Somebody puts another journal in its place while this one waits for it.
+  @Test func journalReplacedWhileWaiting() throws {
+    let tree = try Tree()
+    try tree.folder("album", mode: 0o700)
+    try PrivateJournal().expect(
+      """
+      A=$1
+      is 0 $P request photos=$A --user games --yes
+      BEFORE=$(state $A)
+      exec 9<$J; flock 9
+      $P request photos=$A --user daemon --yes >$OUT.o 2>$OUT.e & WAITER=$!
+      until grep -q "^[0-9]*: -> FLOCK .* $WAITER " /proc/locks; do sleep 0.01; done
+      cp -p $J $J.new; mv $J.new $J
+      exec 9<&-
+      STATUS=0; wait $WAITER || STATUS=$?
+      same $STATUS 70 "$(cat $OUT.e)"
+      grep -q "was removed" $OUT.e || fail "$(cat $OUT.e)"
+      same "$(state $A)" "$BEFORE" "the folder"
+      is 0 $P request photos=$A --user daemon --yes
+      """, [tree.path("album")])
+  }
+
+  /// `--elevated` is believed only of root, and only with one uid of sudo or pkexec.
+  @Test func forgedElevation() throws {
+    let tree = try Tree()
+    try tree.folder("album", mode: 0o700)
+    try PrivateJournal().expect(
+      """
+      A=$1
+      BEFORE=$(state $A)
+      forged() { is 64 env XDG_STATE_HOME=/nonexistent "$@" \
+        && grep -q "^permcheck: " $OUT.e && [ ! -e $J ] || fail "$*: $(cat $OUT.e)"; }
+      for words in "request camera --elevated --yes" "revoke camera --elevated" "revoke --all --elevated"; do
+        for uid in 0 2 1000; do
+          for name in PKEXEC_UID SUDO_UID; do
+            forged $name=$uid setpriv --reuid 2 --regid 2 --clear-groups --inh-caps=-all $P $words
+          done
+        done
+        forged -u PKEXEC_UID -u SUDO_UID $P $words
+        forged PKEXEC_UID=2 SUDO_UID=2 $P $words
+        for uid in 0 -1 x "" 2x 4294967295 4294967296 "2 "; do
+          forged -u SUDO_UID PKEXEC_UID="$uid" $P $words
+          forged -u PKEXEC_UID SUDO_UID="$uid" $P $words
+        done
+      done
+      for words in "photos=$A" "camera=/dev/null" "camera --user games" "camera --recursive" \
+        "camera --allow-others" "camera --uid 2 --gid 2" "camera --root /tmp" "camera --log $A/log"; do
+        forged PKEXEC_UID=2 $P request $words --elevated --yes
+      done
+      # Somebody's folder is no device, whatever it is called.
+      mkdir -m 700 /var/lib/home
+      is 3 env PKEXEC_UID=2 PERMCHECK_LOG=/var/lib/log $P request camera --elevated --yes
+      [ ! -e /var/lib/log ] || fail "root wrote a log where it was told to"
+      STATUS=0; PKEXEC_UID=2 $P request photos --elevated --yes >$OUT.o 2>$OUT.e || STATUS=$?
+      [ $STATUS != 0 ] || fail "photos was granted: $(cat $OUT.o)"
+      same "$(state $A)" "$BEFORE" "the folder"
+      """, [tree.path("album")])
+  }
+
+  /// Names may hold anything but a slash and a NUL.
+  @Test func hostileNames() throws {
+    let tree = try Tree()
+    try PrivateJournal().expect(
+      """
+      cd $1
+      for name in $'new\\nline' $'esc\\e[31m\\e]0;x\\a' $'bytes\\xff\\xfe' $'quote"\\'\\\\x41' $'tab\\tcr\\r' ' ' \
+        $'\\xe2\\x80\\xaeturned' '$(touch pwned)' '-rf'; do
+        A="$1/$name"; mkdir -m 700 -- "$A"; CLEAN=$(state "$A")
+        is 1 $P request "photos=$A" --user games --dry-run
+        is 0 $P request "photos=$A" --user games --yes
+        cat $OUT.o $OUT.e >$OUT
+        [ "$(state "$A")" != "$CLEAN" ] || fail "nothing was granted"
+        for format in human plain json; do $P list --grants --format $format >>$OUT; done
+        if LC_ALL=C grep -qP '[\\x00-\\x08\\x0b-\\x1f\\x7f]' $OUT; then fail "not clean: $(cat -v $OUT)"; fi
+        iconv -f UTF-8 -t UTF-8 $OUT >/dev/null || fail "not UTF-8"
+        python3 -c 'import json,sys; [json.loads(l) for l in open(sys.argv[1])]' $J
+        same "$($P list --grants --format plain | wc -l)" 1 "lines listed"
+        is 0 $P revoke photos
+        same "$(state "$A")" "$CLEAN" "$name"
+      done
+      [ ! -e pwned ] || fail "a name was run"
+      """, [tree.root])
+  }
+
+  /// What a folder's owner may have put into it is not granted with it.
+  @Test func recursionStaysInside() throws {
+    let tree = try Tree()
+    try tree.folder("home", mode: 0o711, uid: 2, gid: 2)
+    try tree.folder("vault/deep", mode: 0o700)
+    try tree.file("vault/secret", "secret", mode: 0o600)
+    try PrivateJournal().expect(
+      """
+      H=$1/home V=$1/vault
+      as 2 mkdir -p $H/album/sub; as 2 touch $H/album/a $H/album/sub/b
+      as 2 ln -s $V $H/album/dir; as 2 ln -s $V/secret $H/album/link; as 2 ln -s $V/deep $H/album/sub/deep
+      as 2 mkfifo -m 600 $H/album/fifo; mknod -m 600 $H/album/null c 1 3; chmod 700 $H/album/sub $H/album
+      chmod 600 $H/album/a $H/album/sub/b
+      all() { state $V $V/deep $V/secret $H/album $H/album/a $H/album/sub $H/album/sub/b $H/album/fifo $H/album/null; }
+      outside() { state $V $V/deep $V/secret $H/album/fifo $H/album/null; }
+      CLEAN=$(all) OUTSIDE=$(outside)
+      is 0 $P request photos=$H/album --user games --recursive --yes
+      same "$(outside)" "$OUTSIDE" "what is not in the folder"
+      as 5 test -r $H/album/sub/b || as 60 test -r $H/album/sub/b || fail "no access to what is in it"
+      is 0 $P revoke photos
+      same "$(all)" "$CLEAN" "after the revocation"
+      ln $V/secret $H/album/twin
+      STATUS=0; $P request photos=$H/album --user games --recursive --yes >$OUT.o 2>$OUT.e || STATUS=$?
+      [ $STATUS != 0 ] || fail "a file with another name was granted"
+      grep -q "has another name elsewhere" $OUT.e || fail "$(cat $OUT.e)"
+      same "$(all)" "$CLEAN" "with a hard link in it"
+      """, [tree.root])
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `request`, `revoke` and `run`, killed at each of their system calls, see crash-tracer.
+///
+/// Two inodes are changed: a folder with an ACL whose mask hides bits, and the folder above it, which
+/// refuses search. Another user has a grant of both in the same journal.
+@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+struct GrantCrashTests {
+  static let journal = "/var/lib/permcheck/grants.jsonl"
+
+  /// What is killed, and what brings about the state before it.
+  struct Scenario {
+    let name: String
+    let preparation: [String]
+    let command: [String]
+    var isTemporary = false
+  }
+
+  static let scenarios = [
+    Scenario(name: "request", preparation: [], command: ["request", "--user", "games", "--yes"]),
+    Scenario(
+      name: "revoke", preparation: ["request", "--user", "games", "--yes"],
+      command: ["revoke", "--user", "games"]),
+    Scenario(
+      name: "run", preparation: [], command: ["run", "--user", "games", "--request", "--yes"],
+      isTemporary: true),
+  ]
+
+  @Test(arguments: scenarios.indices) func killedAnywhere(_ index: Int) throws {
+    let scenario = Self.scenarios[index]
+    let tree = try Tree()
+    try tree.folder("shut/album", mode: 0o750)
+    try tree.folder("shut", mode: 0o700)
+    try tree.setfacl(["-m", "u:7:rwx,g:7:rw,m:r"], "shut/album")
+    let permcheck = Command.permcheck as String
+    let photos = "photos=\(tree.path("shut/album"))"
+    func line(_ words: [String]) -> String {
+      let target = words[0] == "revoke" ? "photos" : photos
+      let command = words[0] == "run" ? ["--", "/bin/true"] : []
+      return ([permcheck, words[0], target] + words.dropFirst() + command).joined(separator: " ")
+    }
+    var setup = line(["request", "--user", "daemon", "--yes", "--quiet"])
+    if !scenario.preparation.isEmpty { setup += " && " + line(scenario.preparation + ["--quiet"]) }
+    let arguments = [
+      Command.products.appending(path: "crash-tracer").path, "-s", setup,
+      "-c", line(scenario.command), "-n", "\(permcheck) revoke --expired",
+      "-n", line(["request", "--user", "daemon", "--yes"]),
+      "-l", "\(permcheck) list --grants --format plain", "-r",
+      line(["revoke", "--user", "daemon"]),
+      "-j", Self.journal, "-f", Self.journal, "-w", tree.path("shut/album"), "-w",
+      tree.path("shut"),
+    ]
+    let outcome = try Command.run(arguments + (scenario.isTemporary ? ["-b"] : []))
+    #expect(outcome.status == 0, "\(outcome.errors)\(outcome.output)")
+    let calls = Int(outcome.output.prefix { $0 != " " }) ?? 0
+    #expect(calls > 100, "\(outcome.errors)")
+    print("crash: \(scenario.name): \(outcome.output)", terminator: "")
+  }
+}

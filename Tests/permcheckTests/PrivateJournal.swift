@@ -1,0 +1,46 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Shell scripts that see an empty /var/lib of their own, so that root's journal is theirs.
+struct PrivateJournal {
+  /// What the script finds in its environment besides `PERMCHECK`, the program.
+  var environment: [String: String?] = [:]
+
+  /// Runs a script by bash, which ends at the first command that fails.
+  ///
+  /// It finds: `P`, permcheck; `J`, the journal; `as UID …`, run as nobody else; `state PATH…`, mode and
+  /// ACLs; `same A B WHAT`; `fail TEXT`.
+  func run(_ script: String, _ arguments: [String] = []) throws -> Outcome {
+    let head = """
+      set -euo pipefail
+      mount -t tmpfs -o mode=755 tmpfs /var/lib
+      P=$PERMCHECK J=/var/lib/permcheck/grants.jsonl
+      fail() { echo "FAIL: $*" >&2; exit 99; }
+      same() { [ "$1" = "$2" ] || fail "$3: '$1' is not '$2'"; }
+      state() { getfacl -pn -- "$@"; stat -c %a -- "$@"; }
+      as() { local id=$1; shift; setpriv --reuid "$id" --regid "$id" --clear-groups --inh-caps=-all "$@"; }
+      is() { local want=$1 got=0; shift; "$@" >"$OUT.o" 2>"$OUT.e" </dev/null || got=$?
+        [ "$got" = "$want" ] || fail "$* ended with $got, not $want: $(cat "$OUT.o" "$OUT.e")"; }
+      OUT=$(mktemp); trap 'rm -f "$OUT" "$OUT.o" "$OUT.e"' EXIT
+
+      """
+    var variables = environment
+    variables["PERMCHECK"] = Command.permcheck
+    return try Command.run(
+      ["unshare", "-m", "--propagation", "private", "bash", "-c", head + script, "bash"]
+        + arguments, environment: variables)
+  }
+
+  /// Runs a script that must come to its end.
+  @discardableResult
+  func expect(
+    _ script: String, _ arguments: [String] = [], _ location: SourceLocation = #_sourceLocation
+  ) throws -> String {
+    let outcome = try run(script, arguments)
+    #expect(
+      outcome.status == 0, "\(outcome.status): \(outcome.errors)\(outcome.output)",
+      sourceLocation: location)
+    return outcome.output
+  }
+}
