@@ -75,6 +75,7 @@ let package = Package(
       path: "Tests/Support/OracleJudge",
       swiftSettings: settings
     ),
+    .target(name: "GrantJudge", path: "Tests/Support/GrantJudge"),
     .target(name: "CReplay", path: "Benchmarks/CReplay"),
     .executableTarget(
       name: "benchmarks",
@@ -84,7 +85,9 @@ let package = Package(
     ),
     .testTarget(
       name: "KernelConformanceTests",
-      dependencies: ["PermissionKit", "OracleCorpus", "TestSupport", "kernel-asker", "permcheck"],
+      dependencies: [
+        "PermissionKit", "OracleCorpus", "TestSupport", "GrantJudge", "kernel-asker", "permcheck",
+      ],
       exclude: ["Oracle"],
       swiftSettings: settings
     ),

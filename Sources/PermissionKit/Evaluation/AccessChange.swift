@@ -260,6 +260,7 @@ struct SubjectClasses {
         subsets += groups[(index + 1)...].map { [group, $0] }
       }
     }
+    let (oldEvaluator, newEvaluator) = (Self.evaluator(old), Self.evaluator(new))
     let stranger = Self.unused(Set(entries.map(\.id) + [old.uid, old.gid, uid]))
     var gains: [Gain] = []
     var losses: [Gain] = []
@@ -268,8 +269,8 @@ struct SubjectClasses {
         let who: Who = user != stranger ? .user(user) : subset.isEmpty ? .others : .groups(subset)
         let credentials = Credentials(
           user: .init(user), group: .init(stranger), groups: subset, effective: [])
-        let before = Self.permitted(old, credentials)
-        let after = Self.permitted(new, credentials)
+        let before = Self.permitted(oldEvaluator, credentials)
+        let after = Self.permitted(newEvaluator, credentials)
         let gained = Permissions(after.subtracting(before))
         if !gained.isEmpty, !gains.contains(where: { $0.who == who }) {
           gains.append(Gain(who: who, permissions: gained))
@@ -290,15 +291,21 @@ struct SubjectClasses {
     return id
   }
 
+  /// Judges the inode alone; for whom is told later.
+  private static func evaluator(_ inode: InodeFacts) -> AccessEvaluator {
+    var inode = inode
+    inode.mount = 0
+    return AccessEvaluator(
+      facts: AccessFacts(inodes: [inode], mounts: [MountFacts()]),
+      credentials: Credentials(uid: 0, gid: 0, groups: []))
+  }
+
   /// Every combination of bits that is permitted: a group may grant r and w, and refuse both at
   /// once.
   private static func permitted(
-    _ inode: InodeFacts, _ credentials: Credentials
+    _ evaluator: AccessEvaluator, _ credentials: Credentials
   ) -> Set<Permissions> {
-    var inode = inode
-    inode.mount = 0
-    let evaluator = AccessEvaluator(
-      facts: AccessFacts(inodes: [inode], mounts: [MountFacts()]), credentials: credentials)
+    let evaluator = AccessEvaluator(evaluator, credentials: credentials)
     return Set((1...7).map(Permissions.init(rawValue:)).filter { evaluator.permits($0, of: 0) })
   }
 }

@@ -17,6 +17,12 @@ public struct AccessEvaluator: Sendable {
     basis = Procedure.Basis(facts)
   }
 
+  /// The same facts, judged for another subject.
+  init(_ other: AccessEvaluator, credentials: Credentials) {
+    self.credentials = credentials
+    basis = other.basis
+  }
+
   /// Decides `question` about `path`.
   ///
   /// - Parameters:
