@@ -20,6 +20,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
   public static let ENXIO = Errno(rawValue: 6)
   /// Bad file descriptor.
   public static let EBADF = Errno(rawValue: 9)
+  /// Try again: what was read is of no one moment.
+  public static let EAGAIN = Errno(rawValue: 11)
   /// Permission denied: mode, ACL, nodev, noexec, an LSM.
   public static let EACCES = Errno(rawValue: 13)
   /// Device or resource busy.
@@ -65,7 +67,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
 
   private static let names: [Int32: String] = [
     1: "EPERM", 2: "ENOENT", 3: "ESRCH", 4: "EINTR", 5: "EIO", 6: "ENXIO", 9: "EBADF",
-    12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST", 19: "ENODEV", 20: "ENOTDIR",
+    11: "EAGAIN", 12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST", 19: "ENODEV",
+    20: "ENOTDIR",
     21: "EISDIR", 22: "EINVAL", 23: "ENFILE", 24: "EMFILE", 25: "ENOTTY", 26: "ETXTBSY",
     27: "EFBIG", 28: "ENOSPC", 30: "EROFS", 31: "EMLINK", 32: "EPIPE", 34: "ERANGE",
     36: "ENAMETOOLONG",
