@@ -100,6 +100,18 @@ open class ResourceAccessor: PermissionAccessor {
   /// - Returns: The plan; nil when there is nothing to change, or nothing that would help.
   /// - Throws: Where something stands in the way that a person should know of.
   public final func grantPlan() throws(PermissionError) -> GrantPlan? {
+    // Another request may be changing the same inodes: what is seen then is of no one moment.
+    for _ in 0..<15 {
+      do throws(PermissionError) {
+        return try planOnce()
+      } catch {
+        guard error.errno == .EAGAIN else { throw error }
+      }
+    }
+    return try planOnce()
+  }
+
+  private func planOnce() throws(PermissionError) -> GrantPlan? {
     let users = UserDatabase(context.system, root: context.root)
     let subject = if let given = context.subject { given } else { try users.currentSubject() }
     let options = context.grants
@@ -132,7 +144,7 @@ open class ResourceAccessor: PermissionAccessor {
       guard let inode, identities[inode] == found.identity else {
         throw PermissionError(
           .changeFailed, "\(found.resource.path) changed while it was looked at",
-          path: found.resource.path, advice: "ask again")
+          path: found.resource.path, errno: .EAGAIN, advice: "ask again")
       }
     }
     let plan = try options.strategy.plan(

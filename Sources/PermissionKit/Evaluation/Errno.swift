@@ -20,7 +20,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
   public static let ENXIO = Errno(rawValue: 6)
   /// Bad file descriptor.
   public static let EBADF = Errno(rawValue: 9)
-  /// Nothing there yet, and the descriptor does not wait.
+  /// Try again: nothing there yet, or what was read is of no one moment.
   public static let EAGAIN = Errno(rawValue: 11)
   /// Permission denied: mode, ACL, nodev, noexec, an LSM.
   public static let EACCES = Errno(rawValue: 13)

@@ -106,7 +106,9 @@ struct GrantPlanner {
     guard isSame, state == before, status.uid == change.before.uid, status.gid == change.before.gid,
       status.kind == change.before.kind
     else {
-      throw refusal("\(path) changed while it was looked at", path: path, advice: "ask again")
+      throw PermissionError(
+        .changeFailed, "\(path) changed while it was looked at", path: path, errno: .EAGAIN,
+        advice: "ask again")
     }
     return InodeGrant(
       path: path, identity: identity, uid: request.uid, user: request.subject.name,

@@ -51,7 +51,13 @@ struct Revoke: ParsableCommand {
     let accessors = try names.map { try Request($0, .standard).entry.name }
     var uid: UInt32?
     if let user {
-      uid = try UserDatabase(system).subject(userNamed: user.text).credentials.user.fileSystem
+      do throws(PermissionError) {
+        uid = try UserDatabase(system).subject(userNamed: user.text).credentials.user.fileSystem
+      } catch {
+        // Whoever is gone from the data base, or never was in it, may still have been given something.
+        guard let number = UInt32(user.text) else { throw error }
+        uid = number
+      }
     }
     if elevated.elevated { uid = try elevated.invoker(system) }
     let journal = try GrantJournal.standard(system)

@@ -12,15 +12,17 @@ struct SwapRaceTests {
 
   /// Puts each trap in the place of NAME and takes it out again, until it is ended.
   static let racer = """
-    import os, sys
-    name, traps = sys.argv[1], sys.argv[2:]
+    import os, random, sys, time
+    name, traps = sys.argv[1], ["../den/" + trap for trap in sys.argv[2:]]
     print("ready", flush=True)
     while True:
         for trap in traps:
-            os.rename(name, "held")
+            os.rename(name, "../den/held")
             os.rename(trap, name)
+            time.sleep(random.choice((0, 0, 0.0005)))
             os.rename(name, trap)
-            os.rename("held", name)
+            os.rename("../den/held", name)
+            time.sleep(random.choice((0, 0.0005, 0.002)))
     """
 
   static func victims(_ tree: Tree) -> [PathBytes] {
@@ -72,17 +74,18 @@ struct SwapRaceTests {
     try tree.file("vault/secret", "secret", mode: 0o600)
     try tree.folder("home/album/deep", mode: 0o700, uid: uid, gid: gid)
     try tree.folder("home/album", mode: 0o700, uid: uid, gid: gid)
-    try tree.folder("home/other/deep", mode: 0o700, uid: uid, gid: gid)
-    try tree.folder("home/other", mode: 0o700, uid: uid, gid: gid)
+    try tree.folder("den/other/deep", mode: 0o700, uid: uid, gid: gid)
+    try tree.folder("den/other", mode: 0o700, uid: uid, gid: gid)
     try tree.folder("home", mode: 0o711, uid: uid, gid: gid)
+    try tree.folder("den", mode: 0o711, uid: uid, gid: gid)
     try tree.file("home/file", mode: 0o600, uid: uid, gid: gid)
     for trap in ["to-vault": "vault", "to-secret": "vault/secret", "to-album": "vault/album"] {
-      try tree.link("home/\(trap.key)", to: tree.path(trap.value))
-      _ = lchown(tree.path("home/\(trap.key)"), uid, gid)
+      try tree.link("den/\(trap.key)", to: tree.path(trap.value))
+      _ = lchown(tree.path("den/\(trap.key)"), uid, gid)
     }
     if race.traps.contains("twin") {
       try FileManager.default.linkItem(
-        atPath: tree.path("vault/secret"), toPath: tree.path("home/twin"))
+        atPath: tree.path("vault/secret"), toPath: tree.path("den/twin"))
     }
     let victims = Self.victims(tree)
     let before = try Self.state(victims)

@@ -5,11 +5,12 @@
 // In a mount namespace of its own with an empty /var/lib: runs SETUP by sh, notes mode and ACLs of
 // every PATH and what JOURNAL holds (before), runs COMMAND to its end, notes them again (after).
 // Then, for every n: puts all back as before, runs COMMAND under ptrace(2) and kills it by SIGKILL
-// where its n-th system call begins (the call is not made) and, another time, where it ends; runs
-// NEXT (one after the other, if there are several); holds every PATH to be as before or as after,
+// where its n-th system call begins (the call is not made) and, if it is one that changes something,
+// another time where it ends (what it leaves is what the next finds where it begins); runs NEXT (one after the other, if there are several); holds every PATH to be as before or as after,
 // all of them alike; holds what LIST prints, up to the fourth tab of each line, to what it printed on
 // that side; runs REVOKE and holds every PATH to what REVOKE makes of that side. With -b all must be
-// as before. Calls before the first openat(2) of a path with TEXT in it are tried every seventh.
+// as before. Where a kill leaves inodes and the length of JOURNAL as the kill before it did, the rest
+// is done for every eighth such kill: it can see no more than those. Calls before the first openat(2) of a path with TEXT in it are tried every seventh.
 // Threads of the command are counted; what it starts is not.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -151,9 +152,22 @@ static int opens(pid_t thread, const struct __ptrace_syscall_info *info) {
   return strstr(path, begin) != NULL;
 }
 
+static int may_change(const struct __ptrace_syscall_info *info) {
+  switch (info->entry.nr) {
+    case SYS_openat: return (info->entry.args[2] & O_CREAT) != 0;
+    case SYS_write: case SYS_fsync: case SYS_flock: case SYS_setxattr: case SYS_removexattr:
+    case SYS_fchmodat: case SYS_mkdirat: case SYS_unlinkat: case SYS_clone: case SYS_clone3:
+#ifdef SYS_chmod
+    case SYS_chmod: case SYS_mkdir: case SYS_unlink: case SYS_rename: case SYS_vfork:
+#endif
+      return 1;
+    default: return 0;
+  }
+}
+
 // Runs the command and kills it at its n-th call; n 0 never. Answers how many calls it began, and
 // whether it was killed; tells the first call that opens what is waited for.
-static long trace(long n, int at_end, int *killed, long *first) {
+static long trace(long n, int at_end, int *killed, long *first, int *changes) {
   pid_t pid = fork();
   if (pid == 0) {
     ptrace(PTRACE_TRACEME, 0, 0, 0);
@@ -186,7 +200,10 @@ static long trace(long n, int at_end, int *killed, long *first) {
         if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
           calls++;
           if (first && *first == 0 && opens(thread, &info)) *first = calls;
-          if (calls == n) last = thread;
+          if (calls == n) {
+            last = thread;
+            if (changes) *changes = may_change(&info);
+          }
           kills = calls == n && !at_end;
         } else {
           kills = at_end && last == thread;
@@ -245,7 +262,7 @@ int main(int argc, char **argv) {
   int status;
   if (waitpid(pid, &status, 0) != pid || status != 0) die("the setup failed");
 
-  static struct state sides[2], ends[2], now;
+  static struct state sides[2], ends[2], now, left;
   struct bytes journals[2];
   for (int side = 0; side < 2; side++) {
     if (side == 1) {
@@ -266,22 +283,32 @@ int main(int argc, char **argv) {
     return 2;
   }
 
-  long first = 0, kills = 0, came[2] = {0, 0};
+  long first = 0, kills = 0, looks = 0, repeated = 0, came[2] = {0, 0};
+  off_t length = -2;
   int killed;
   restore(&sides[0]);
   store(journals[0]);
-  long calls = trace(0, 0, &killed, &first);
+  long calls = trace(0, 0, &killed, &first, NULL);
   if (first == 0) die("the command does not open what it should");
   for (long n = 1;; n = n >= first ? n + 1 : n + 7 < first ? n + 7 : first) {
     int ended = 0;
-    for (int at_end = 0; at_end < (n < first ? 1 : 2); at_end++) {
+    int changes = 0;
+    for (int at_end = 0; at_end < (changes && n >= first ? 2 : 1); at_end++) {
       restore(&sides[0]);
       store(journals[0]);
-      trace(n, at_end, &killed, NULL);
+      trace(n, at_end, &killed, NULL, at_end ? NULL : &changes);
       if (!killed && !at_end) ended = 1;
       if (!killed) continue;
       kills++;
-      status = complete(next[kills % nexts], NULL);
+      look(&now);
+      struct stat file = {.st_size = -1};
+      if (stat(journal, &file) != 0) file.st_size = -1;
+      int alike = same(&now, &left) && file.st_size == length;
+      left = now;
+      length = file.st_size;
+      if (alike && ++repeated % 8 != 0) continue;
+      looks++;
+      status = complete(next[looks % nexts], NULL);
       if (status > 1) fail(n, at_end, "the next command ended with %d", status);
       look(&now);
       int side = same(&now, &sides[0]) ? 0 : 1;
@@ -300,7 +327,8 @@ int main(int argc, char **argv) {
     }
     if (ended) break;
   }
-  printf("%ld system calls, every one from the %ldth, %ld kills: %ld before, %ld after, %ld wrong\n",
-         calls, first, kills, came[0], came[1], failures);
+  printf("%ld system calls, every one from the %ldth, %ld kills, %ld recoveries: %ld before, "
+         "%ld after, %ld wrong\n",
+         calls, first, kills, looks, came[0], came[1], failures);
   return failures != 0;
 }

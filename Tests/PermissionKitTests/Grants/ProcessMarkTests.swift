@@ -1,0 +1,17 @@
+import PermissionKit
+import Testing
+
+struct ProcessMarkTests {
+  /// A grant that lives as long as a process ends with it, whether or not its parent asks how.
+  @Test func endedProcessIsGone() throws {
+    let system = LinuxSystem()
+    #expect(system.mark(of: system.getpid()) != nil)
+    let pid = try system.spawn(["sleep", "60"], output: Descriptor(rawValue: 1))
+    #expect(system.mark(of: pid) != nil)
+    try system.kill(pid, 9)
+    while system.mark(of: pid) != nil {}
+    // It is still there, and nobody else has its number.
+    #expect(throws: Never.self) { try system.status(of: PathBytes("/proc/\(pid)")) }
+    #expect(try system.waitpid(pid, waits: true) == .signalled(9))
+  }
+}
