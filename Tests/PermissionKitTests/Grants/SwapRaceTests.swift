@@ -87,6 +87,14 @@ struct SwapRaceTests {
       try FileManager.default.linkItem(
         atPath: tree.path("vault/secret"), toPath: tree.path("den/twin"))
     }
+    // What was granted and then carried off is not found again by its path; it is undone by these.
+    let system = LinuxSystem()
+    let own = try ["home", "home/file", "home/album", "home/album/deep"].map { name in
+      try system.openat(
+        .currentDirectory, PathBytes(tree.path(name)), [.path, .noFollow], mode: 0)
+    }
+    let modes = try own.map { try system.statx($0).mode }
+    defer { for file in own { system.close(file) } }
     let victims = Self.victims(tree)
     let before = try Self.state(victims)
 
@@ -129,6 +137,10 @@ struct SwapRaceTests {
       }
       try #require(try Self.state(victims) == before)
       if try !journal.grants().isEmpty { _ = try? journal.undo { _ in true } }
+      for (file, mode) in zip(own, modes) {
+        try? system.removexattr(.access, of: file)
+        try system.chmod(file, UInt16(mode & 0o7777))
+      }
       // Lines are only ever added; each try begins anew.
       try? FileManager.default.removeItem(atPath: journal.path.description)
     }
