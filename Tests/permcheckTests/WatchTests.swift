@@ -154,10 +154,10 @@ struct WatchTests {
     #expect(try watch.line().new == "denied")
     for (script, new) in [
       ("echo video:x:44:tester >etc/new; mv etc/new etc/group", "authorized"),
-      ("echo video:x:44: >etc/group", "denied"),
-      ("echo video:x:44:tester >etc/group", "authorized"),
-      ("echo root:x:0:0::/root:/bin/sh >etc/passwd", "notDetermined"),
-      ("echo tester:x:54321:54321::/:/bin/sh >etc/passwd", "authorized"),
+      ("echo video:x:44: >etc/new; mv etc/new etc/group", "denied"),
+      ("echo video:x:44:tester >etc/new; mv etc/new etc/group", "authorized"),
+      ("echo root:x:0:0::/root:/bin/sh >etc/new; mv etc/new etc/passwd", "notDetermined"),
+      ("echo tester:x:54321:54321::/:/bin/sh >etc/new; mv etc/new etc/passwd", "authorized"),
     ] {
       try shell(script, tree)
       #expect(try watch.lines(until: new, of: "camera").last?.cause == "group-database")

@@ -297,6 +297,8 @@ extension GrantPlanner {
 
   func udevPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
     guard var plan = try plan(strategy: strategy) else { return nil }
+    // udev has no PATH to look in.
+    let setfacl = system.program("setfacl")
     var lines: [String] = []
     var entries: [InodeGrant] = []
     for step in plan.steps {
@@ -314,7 +316,7 @@ extension GrantPlanner {
       entries.append(grant)
       let options = grant.arguments.dropLast().map(\.description).joined(separator: " ")
       lines.append(
-        "SUBSYSTEM==\"\(subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(Self.setfacl(system)) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
+        "SUBSYSTEM==\"\(subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
       )
     }
     let head =
@@ -328,12 +330,6 @@ extension GrantPlanner {
     plan.warnings.append(
       "the rule is for nodes of that name, whichever device they are of after the next plugging in")
     return plan
-  }
-
-  /// Where setfacl(1) is: udev has no PATH to look in.
-  private static func setfacl(_ system: any System) -> String {
-    let places = ["/usr/bin/setfacl", "/bin/setfacl", "/usr/local/bin/setfacl"]
-    return places.first { (try? system.kind(of: PathBytes($0))) == .regular } ?? places[0]
   }
 }
 

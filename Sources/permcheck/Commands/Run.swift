@@ -66,12 +66,11 @@ struct Run: ParsableCommand {
     }
     context.grants = grants.options(system)
     context.grants.lifetime.process = mark
-    let isAgreed = yes
+    let isAgreed = try yes || agrees(requests, context)
     let elevated = Mutex<Set<String>>([])
     context.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
-      guard isAgreed || TerminalConsent(system: system).ask(plan) else { return false }
-      if plan.needsRoot { elevated.withLock { _ = $0.insert(plan.accessor) } }
-      return true
+      if isAgreed, plan.needsRoot { elevated.withLock { _ = $0.insert(plan.accessor) } }
+      return isAgreed
     }
     // From here on no signal may end this process before what was given is taken back.
     let awaited = [
@@ -104,6 +103,19 @@ struct Run: ParsableCommand {
       system.raise(signal)
       throw ExitCode(128 + signal)
     }
+  }
+
+  /// Whether a person at the terminal agrees to all that is missing.
+  private func agrees(_ requests: [Request], _ context: AccessContext) throws -> Bool {
+    let plans = try requests.compactMap { request -> GrantPlan? in
+      guard let accessor = request.accessor(context, .discard) as? ResourceAccessor,
+        accessor.checkAccess().isRequestable
+      else { return nil }
+      return try accessor.grantPlan()
+    }
+    if plans.isEmpty { return true }
+    let style = Console(context.system).errorStyle
+    return TerminalConsent(system: context.system).ask(PlanFormat(style).question(plans))
   }
 
   /// Goes on only where there is access.
