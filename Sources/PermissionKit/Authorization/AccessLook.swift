@@ -20,8 +20,9 @@ struct AccessLook {
     var absent: [PathBytes]
     var facts: AccessFacts?
     var listed: Set<Int> = []
-    /// The contents of /etc/passwd and /etc/group.
-    var database: [[UInt8]?] = []
+    /// The contents of /etc/passwd and /etc/group, before the check and after it: a change in between
+    /// counts for this look or for the next.
+    var databases: Set<[[UInt8]?]> = []
     /// The contents of the files that say where things are.
     var settings: [[UInt8]?] = []
   }
@@ -29,6 +30,8 @@ struct AccessLook {
   /// Checks and reads.
   init(_ accessor: PermissionAccessor, _ system: any System) {
     self.system = system
+    let root = (accessor as? ResourceAccessor)?.context.root ?? "/"
+    let before = Self.database(below: root, system)
     let start = system.monotonic()
     report = accessor.checkAccess()
     duration = system.monotonic() - start
@@ -43,9 +46,10 @@ struct AccessLook {
     isSeen = accessor != nil && process == nil
     surroundings = Self.read(
       Surroundings(
-        root: accessor?.context.root ?? "/",
+        root: root,
         sources: accessor.flatMap { accessor in subject.map(accessor.sources) } ?? [],
-        absent: report.resources.filter { $0.decision == nil }.map(\.path)), system)
+        absent: report.resources.filter { $0.decision == nil }.map(\.path), databases: [before]),
+      system)
   }
 
   /// The same accessor now; where it cannot even be made, because the user or the process is gone,
@@ -78,8 +82,16 @@ struct AccessLook {
     surroundings = Self.read(last.surroundings, system)
   }
 
+  private static func database(below root: PathBytes, _ system: any System) -> [[UInt8]?] {
+    files(below: root).map { try? system.contents(of: $0) }
+  }
+
+  private static func files(below root: PathBytes) -> [PathBytes] {
+    [root.appending("etc/passwd"), root.appending("etc/group")]
+  }
+
   private static func read(_ sought: Surroundings, _ system: any System) -> Surroundings {
-    let database = [sought.root.appending("etc/passwd"), sought.root.appending("etc/group")]
+    let database = files(below: sought.root)
     var found = sought
     guard var reader = try? FactsReader(system) else { return found }
     for path in sought.absent + database { reader.read(path) }
@@ -87,7 +99,7 @@ struct AccessLook {
     let facts = reader.finish()
     found.listed = Set(ends.filter { facts.inodes[$0].kind == .directory })
     func contents(_ path: PathBytes) -> [UInt8]? { try? system.contents(of: path) }
-    found.database = database.map(contents)
+    found.databases.insert(Self.database(below: sought.root, system))
     found.settings = ends.filter { facts.inodes[$0].kind == .regular }.map { facts.path(of: $0) }
       .map(contents)
     found.facts = facts
@@ -121,8 +133,14 @@ struct AccessLook {
     let finder = CauseFinder(
       old: .init([facts, surroundings.facts].compactMap { $0 }),
       new: .init([new.facts, new.surroundings.facts].compactMap { $0 }))
-    if let (cause, path) = finder.cause(of: Array(changed), not: others) { return (cause, path) }
-    if surroundings.database != new.surroundings.database { return (.groupDatabase, nil) }
+    let isOther = surroundings.databases.union(new.surroundings.databases).count > 1
+    // The files of the data base are among the facts as well: what they say comes before how they lie.
+    if let (cause, path) = finder.cause(of: Array(changed), not: others),
+      !isOther || !Self.files(below: surroundings.root).contains(path)
+    {
+      return (cause, path)
+    }
+    if isOther { return (.groupDatabase, nil) }
     return surroundings.settings == new.surroundings.settings ? (.other, nil) : (.settings, nil)
   }
 }

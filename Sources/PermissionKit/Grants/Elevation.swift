@@ -53,7 +53,8 @@ public struct Elevation: Hashable, Sendable {
         errno: error, advice: "ask as root")
     }
     switch end {
-    case .exited(0): return
+    // Access is there, or cannot be told or be there: the check that follows here says so.
+    case .exited(0), .exited(2), .exited(3): return
     case .exited(126) where prefix[0] == "pkexec":
       throw PermissionError(.changeFailed, "the request was dismissed")
     case .exited(127) where prefix[0] == "pkexec":

@@ -97,8 +97,8 @@ struct RequestAccess: ParsableCommand {
       let asked = try context.subject ?? UserDatabase(system).currentSubject()
       console.print(try JSONFormat.text(outcome, subject: asked, status: status))
     }
-    // The one who asked checks for itself what came of it.
-    try console.finish(elevated.elevated ? .authorized : status)
+    // sudo itself fails with 1: who asked through it must be able to tell.
+    try console.finish(elevated.elevated && status == .refused ? .failure : status)
   }
 
   /// What a request came to.
@@ -162,10 +162,11 @@ struct RequestAccess: ParsableCommand {
       accessor.acceptsLimited = !all
       outcome.reports[index] = try accessor.requestAccessIfNeeded()
       if outcome.plans.contains(where: { $0.accessor == accessor.name && $0.needsNewLogin }),
-        let name = subject.user
+        let asked = context.subject, asked.source == .user
       {
         // A login of that user would have other groups by now.
-        context.subject = try UserDatabase(context.system).subject(userNamed: name.text)
+        context.subject = try UserDatabase(context.system)
+          .subject(userNamed: String(asked.credentials.user.real))
         outcome.reports[index] = request.accessor(context, analytics).currentAccess()
       }
     }
