@@ -169,7 +169,7 @@ import Testing
       PhotoLibraryAccessor(
         AccessContext(
           subject: Subject(
-            source: .ids, credentials: Credentials(uid: 54_321, gid: 54_321, groups: [])),
+            source: .ids, credentials: Credentials(uid: 61_234, gid: 61_234, groups: [])),
           need: .read, path: path), analytics: .discard)
     }
   }
