@@ -198,26 +198,6 @@ static inline int ccap_waitpid(int pid, int options) {
   return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static inline int ccap_block(const int *signals, int count) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
-  return sigprocmask(SIG_BLOCK, &set, NULL) != 0 ? -errno : 0;
-}
-
-static inline int ccap_sigwaitinfo(const int *signals, int count, int *from_process) {
-  sigset_t set;
-  siginfo_t info;
-  int signal;
-  sigemptyset(&set);
-  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
-  do signal = sigwaitinfo(&set, &info);
-  while (signal < 0 && errno == EINTR);
-  if (signal < 0) return -errno;
-  *from_process = info.si_code <= 0;
-  return signal;
-}
-
 static inline void ccap_raise(int number) {
   sigset_t set;
   sigemptyset(&set);

@@ -102,19 +102,6 @@ extension LinuxSystem {
     _ = try check(Glibc.kill(pid, signal) != 0 ? -errno : 0)
   }
 
-  /// sigprocmask(2) with SIG_BLOCK.
-  public func block(_ signals: [Int32]) throws(Errno) {
-    _ = try check(unsafe ccap_block(signals, Int32(signals.count)))
-  }
-
-  /// sigwaitinfo(2), again after EINTR.
-  public func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo {
-    var isFromProcess: Int32 = 0
-    let signal = try check(
-      unsafe ccap_sigwaitinfo(signals, Int32(signals.count), &isFromProcess))
-    return SignalInfo(signal: signal, isFromProcess: isFromProcess != 0)
-  }
-
   /// raise(3) with SIG_DFL, the signal unblocked.
   public func raise(_ signal: Int32) { ccap_raise(signal) }
 }

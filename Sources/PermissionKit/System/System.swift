@@ -79,10 +79,6 @@ public protocol System: Sendable {
   func execvp(_ arguments: [PathBytes]) -> Errno
   /// kill(2): sends a signal.
   func kill(_ pid: Int32, _ signal: Int32) throws(Errno)
-  /// sigprocmask(2) with SIG_BLOCK: from now on the signals wait for `sigwaitinfo`.
-  func block(_ signals: [Int32]) throws(Errno)
-  /// sigwaitinfo(2): waits for one of the signals.
-  func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo
   /// raise(3) with the signal's default action, which ends this process or does nothing.
   func raise(_ signal: Int32)
 
@@ -365,10 +361,6 @@ extension System {
   public func execvp(_ arguments: [PathBytes]) -> Errno { .ENOSYS }
   /// Fails with ENOSYS.
   public func kill(_ pid: Int32, _ signal: Int32) throws(Errno) { throw .ENOSYS }
-  /// Fails with ENOSYS.
-  public func block(_ signals: [Int32]) throws(Errno) { throw .ENOSYS }
-  /// Fails with ENOSYS.
-  public func sigwaitinfo(_ signals: [Int32]) throws(Errno) -> SignalInfo { throw .ENOSYS }
   /// Does nothing.
   public func raise(_ signal: Int32) {}
 }
@@ -428,6 +420,26 @@ extension System {
     } catch .ENOENT where folder.parent != folder {
       try makeFolder(folder.parent)
       try mkdirat(.currentDirectory, folder, mode: 0o700)
+    }
+  }
+
+  /// Waits for the next signal of a descriptor of `signalfd`.
+  public func nextSignal(_ signals: Descriptor) throws(Errno) -> SignalInfo {
+    while true {
+      do throws(Errno) {
+        _ = try poll([PollRequest(signals, .readable)], timeout: nil)
+        // struct signalfd_siginfo: ssi_signo 4, ssi_errno 4, ssi_code 4, …; 128 in all.
+        let bytes = try read(signals, 128)
+        guard bytes.count == 128 else { throw .EIO }
+        func number(_ offset: Int) -> Int32 {
+          Int32(
+            bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) })
+        }
+        // SI_USER and its kin are not positive; SI_KERNEL and those of a child are.
+        return SignalInfo(signal: number(0), isFromProcess: number(8) <= 0)
+      } catch .EINTR {
+      } catch .EAGAIN {
+      }
     }
   }
 

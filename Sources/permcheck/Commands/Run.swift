@@ -77,7 +77,8 @@ struct Run: ParsableCommand {
       SignalInfo.hangup, SignalInfo.interrupt, SignalInfo.quit, SignalInfo.terminate,
       SignalInfo.child,
     ]
-    try system.block(awaited)
+    let signals = try system.signalfd(awaited)
+    defer { system.close(signals) }
     let ending: Result<ProcessEnd, any Error>
     do {
       let reports = try requests.map { request in
@@ -86,7 +87,7 @@ struct Run: ParsableCommand {
         return try accessor.requestAccessIfNeeded()
       }
       try gate(reports, system)
-      ending = .success(try supervise(awaited, system))
+      ending = .success(try supervise(signals, system))
     } catch {
       ending = .failure(error)
     }
@@ -135,7 +136,7 @@ struct Run: ParsableCommand {
   }
 
   /// Runs the command to its end, and passes on signals that somebody sends.
-  private func supervise(_ awaited: [Int32], _ system: any System) throws -> ProcessEnd {
+  private func supervise(_ signals: Descriptor, _ system: any System) throws -> ProcessEnd {
     let pid: Int32
     do throws(Errno) {
       pid = try system.spawn(command, output: .standardOutput)
@@ -143,7 +144,7 @@ struct Run: ParsableCommand {
       throw start(failed: error, system)
     }
     while true {
-      let arrived = try system.sigwaitinfo(awaited)
+      let arrived = try system.nextSignal(signals)
       if arrived.signal == SignalInfo.child {
         if let end = try system.waitpid(pid, waits: false) { return end }
       } else if arrived.isFromProcess {

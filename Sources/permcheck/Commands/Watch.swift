@@ -76,7 +76,9 @@ struct Watch: ParsableCommand {
   private func stops(_ system: any System) throws -> [PollRequest] {
     do throws(Errno) {
       return [
-        PollRequest(try system.signalfd([1, 2, 13, 15]), .readable),
+        PollRequest(
+          try system.signalfd([SignalInfo.hangup, SignalInfo.interrupt, 13, SignalInfo.terminate]),
+          .readable),
         PollRequest(.standardOutput, []),
       ]
     } catch {

@@ -1,78 +1,6 @@
 import PermissionKit
 import PermissionKitTesting
-import Synchronization
 import Testing
-
-/// A system in which something changes just before the kernel is asked about a node.
-final class ChangingSystem: System {
-  let fake: FakeSystem
-  private let node: PathBytes
-  private let changes: Mutex<[@Sendable (FakeSystem) -> Void]>
-
-  init(
-    _ fake: FakeSystem, at node: PathBytes, _ changes: [@Sendable (FakeSystem) -> Void]
-  ) {
-    self.fake = fake
-    self.node = node
-    self.changes = Mutex(changes)
-  }
-
-  func openat(
-    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
-  ) throws(Errno) -> Descriptor {
-    if path == node, flags.contains(.readWrite) {
-      let change = changes.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-      change?(fake)
-    }
-    return try fake.openat(directory, path, flags, mode: mode)
-  }
-
-  func close(_ descriptor: Descriptor) { fake.close(descriptor) }
-  func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
-    try fake.read(descriptor, count)
-  }
-  func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int { throw .ENOSYS }
-  func mkdirat(_ directory: Descriptor, _ path: PathBytes, mode: UInt16) throws(Errno) {
-    throw .ENOSYS
-  }
-  func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields { try fake.statx(descriptor) }
-  func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
-    try fake.readlinkat(descriptor)
-  }
-  func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8] {
-    try fake.getxattr(attribute, of: descriptor)
-  }
-  func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
-    try fake.statmount(descriptor)
-  }
-  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts {
-    try fake.fstatfs(descriptor)
-  }
-  func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
-    try fake.getdents(descriptor)
-  }
-  func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
-    try fake.faccessat2(path, need)
-  }
-  func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability { throw .ENOTTY }
-  func credentials() throws(Errno) -> Credentials { try fake.credentials() }
-  func getpid() -> Int32 { fake.getpid() }
-  func getenv(_ name: String) -> PathBytes? { fake.getenv(name) }
-  func getcwd() throws(Errno) -> PathBytes { try fake.getcwd() }
-  func isatty(_ descriptor: Descriptor) -> Bool { false }
-  func columns(_ descriptor: Descriptor) -> Int? { nil }
-  func getpwnam(_ name: String) throws(Errno) -> UserRecord? { try fake.getpwnam(name) }
-  func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? { try fake.getpwuid(uid) }
-  func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] { try fake.getgrouplist(user) }
-  func getgrgid(_ gid: UInt32) throws(Errno) -> String? { try fake.getgrgid(gid) }
-  func realtime() -> Int64 { fake.realtime() }
-  func monotonic() -> Int64 { fake.monotonic() }
-  func openat2(
-    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
-  ) throws(Errno) -> Descriptor { try openat(directory, path, flags, mode: 0) }
-  func lsm_list_modules() throws(Errno) -> [UInt64] { try fake.lsm_list_modules() }
-  func reqbufs(none descriptor: Descriptor) throws(Errno) { try fake.reqbufs(none: descriptor) }
-}
 
 /// What the kernel contradicts is asked again once: a change in between is no sandbox.
 @Suite struct RaceTests {
@@ -89,8 +17,8 @@ final class ChangingSystem: System {
   }
 
   func checked(_ fake: FakeSystem, _ changes: [@Sendable (FakeSystem) -> Void]) -> ResourceReport? {
-    let system = ChangingSystem(fake, at: Self.node, changes)
-    var context = AccessContext(system: system)
+    fake.change(beforeOpening: Self.node, changes)
+    var context = AccessContext(system: fake)
     context.path = Self.node
     return CameraAccessor(context, analytics: .inMemory).checkAccess().resources.first
   }

@@ -1,0 +1,95 @@
+internal import FoundationEssentials
+
+/// A line of the journal.
+struct GrantRecord: Codable {
+  enum Event: String, Codable {
+    /// The changes follow now.
+    case intent
+    /// The change is made.
+    case applied
+    /// All that was asked for together is made.
+    case committed
+    /// The change is taken back now.
+    case undoing
+    /// The change is taken back, or was never made.
+    case undone
+  }
+
+  /// The version of this format.
+  var v = 1
+  var time: String
+  var event: Event
+  /// Of the grant; of the request for `committed`.
+  var id: String
+  /// All that is taken back together, for `undoing`: one line, so it is all of it or nothing.
+  var ids: [String]?
+  var request: String?
+  var accessor: String?
+  var uid: UInt32?
+  /// Who made it: the fsuid and the process.
+  var by: UInt32?
+  var pid: Int32?
+  var lifetime: Grant.Lifetime?
+  var change: GrantChange?
+  var rebased: [String: GrantChange]?
+
+  private struct Version: Decodable { var v: Int }
+
+  /// What the lines come to; one that is torn counts for nothing, for what it was to tell was not
+  /// begun before it was whole.
+  static func grants(
+    in bytes: [UInt8], _ journal: GrantJournal
+  ) throws(PermissionError) -> [Grant] {
+    let decoder = JSONDecoder()
+    var grants: [Grant] = []
+    for (number, line) in bytes.split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+    ).enumerated() {
+      let data = Data(line)
+      guard let record = try? decoder.decode(GrantRecord.self, from: data), record.v == 1 else {
+        if let version = try? decoder.decode(Version.self, from: data), version.v != 1 {
+          throw journal.unreadable(number + 1)
+        }
+        continue
+      }
+      guard record.add(to: &grants) else { throw journal.damaged(number + 1) }
+    }
+    return grants
+  }
+
+  /// The record as one line of JSON, with its newline.
+  func line() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+  }
+
+  /// Answers whether it is about something that the lines before it have told of.
+  private func add(to grants: inout [Grant]) -> Bool {
+    if event == .intent {
+      guard let accessor, let uid, let change, let request else { return false }
+      grants.append(
+        Grant(
+          id: id, request: request, time: time, accessor: accessor, uid: uid,
+          lifetime: lifetime ?? .init(), change: change, stage: .intended))
+      return true
+    }
+    // An intent that was torn is taken back all the same.
+    var isKnown = event == .undone
+    for index in grants.indices {
+      if grants[index].id == id || grants[index].request == id { isKnown = true }
+      switch event {
+      case .committed where grants[index].request == id && grants[index].stage == .applied:
+        grants[index].stage = .active
+      case .applied where grants[index].id == id: grants[index].stage = .applied
+      case .undoing where grants[index].id == id || ids?.contains(grants[index].id) ?? false:
+        grants[index].stage = .undoing
+      case .undone:
+        if grants[index].id == id { grants[index].stage = .undone }
+        if let change = rebased?[grants[index].id] { grants[index].change = change }
+      default: break
+      }
+    }
+    return isKnown
+  }
+}

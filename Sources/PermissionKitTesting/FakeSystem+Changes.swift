@@ -1,0 +1,138 @@
+public import PermissionKit
+
+// MARK: - Changes and commands
+
+extension FakeSystem {
+  /// See `System.setxattr`; an ACL that a mode can stand for becomes the mode.
+  public func setxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+  ) throws(Errno) {
+    try call("setxattr") { state throws(Errno) in
+      guard let acl = AccessControlList(xattr: value) else { throw .EINVAL }
+      try Self.change(descriptor, &state) { inode in
+        guard attribute == .access else {
+          inode.defaultACL = acl
+          return
+        }
+        let digits = acl.entries.reduce(into: UInt16(0)) { mode, entry in
+          let bits = UInt16(entry.permissions.rawValue)
+          switch entry.tag {
+          case .owner: mode |= bits << 6
+          case .owningGroup: if acl.mask == nil { mode |= bits << 3 }
+          case .mask: mode |= bits << 3
+          case .other: mode |= bits
+          case .user, .group: break
+          }
+        }
+        inode.mode = inode.mode & ~0o777 | digits
+        inode.acl = acl.entries.count > 3 ? acl : nil
+      }
+    }
+  }
+
+  /// See `System.removexattr`; the answer comes from the tree in memory.
+  public func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
+    try call("removexattr") { state throws(Errno) in
+      try Self.change(descriptor, &state) { inode in
+        if attribute == .access { inode.acl = nil } else { inode.defaultACL = nil }
+      }
+    }
+  }
+
+  /// See `System.chmod`; the ACL's owner, mask and other follow.
+  public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
+    try call("chmod") { state throws(Errno) in
+      try Self.change(descriptor, &state) { inode in
+        inode.mode = mode & 0o7777
+        guard var acl = inode.acl else { return }
+        for index in acl.entries.indices {
+          switch acl.entries[index].tag {
+          case .owner: acl.entries[index].permissions = Permissions(rawValue: UInt8(mode >> 6 & 7))
+          case .mask: acl.entries[index].permissions = Permissions(rawValue: UInt8(mode >> 3 & 7))
+          case .other: acl.entries[index].permissions = Permissions(rawValue: UInt8(mode & 7))
+          case .user, .group, .owningGroup: break
+          }
+        }
+        inode.acl = acl
+      }
+    }
+  }
+
+  /// Changes an inode as its owner or CAP_FOWNER may.
+  private static func change(
+    _ descriptor: Descriptor, _ state: inout State, _ body: (inout InodeFacts) -> Void
+  ) throws(Errno) {
+    guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+    let owner = state.facts.inodes[file.inode].uid
+    guard
+      owner == state.credentials.user.fileSystem || state.credentials.effective.contains(.fowner)
+    else { throw .EPERM }
+    body(&state.facts.inodes[file.inode])
+  }
+
+  /// See `System.fsync`; there is no disk.
+  public func fsync(_ descriptor: Descriptor) throws(Errno) {
+    try call("fsync") { _ throws(Errno) in }
+  }
+
+  /// See `System.flock`; nobody else is there to wait for.
+  public func flock(_ descriptor: Descriptor) throws(Errno) {
+    try call("flock") { _ throws(Errno) in }
+  }
+
+  /// See `System.rename`; the answer comes from the tree in memory.
+  public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
+    try call("rename") { state throws(Errno) in
+      let anybody = AccessEvaluator(
+        facts: state.facts, credentials: Credentials(uid: 0, gid: 0, groups: []))
+      guard let inode = anybody.decide(.open([.path, .noFollow]), path: old).inode,
+        let folder = anybody.decide(.open(.path), path: new.parent).inode
+      else { throw .ENOENT }
+      let from = state.facts.inodes[inode].parent
+      state.facts.inodes[from].entries.removeAll { $0.found == .inode(inode) }
+      state.facts.inodes[folder].entries.removeAll { $0.name == new.lastComponent }
+      state.facts.inodes[folder].entries.append(
+        .init(name: new.lastComponent, found: .inode(inode)))
+      state.facts.inodes[inode].parent = folder
+    }
+  }
+
+  /// See `System.unlink`; the answer comes from the tree in memory.
+  public func unlink(_ path: PathBytes) throws(Errno) {
+    try call("unlink") { state throws(Errno) in
+      let anybody = AccessEvaluator(
+        facts: state.facts, credentials: Credentials(uid: 0, gid: 0, groups: []))
+      let decision = anybody.decide(.open([.path, .noFollow]), path: path)
+      guard decision.isGranted, let inode = decision.inode else { throw .ENOENT }
+      let folder = state.facts.inodes[inode].parent
+      state.facts.inodes[folder].entries.removeAll { $0.found == .inode(inode) }
+    }
+  }
+
+  /// See `System.spawn`; there is no program here.
+  public func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
+    try call("spawn") { _ throws(Errno) in throw .ENOENT }
+  }
+}
+
+// MARK: - Diagnosis
+
+extension FakeSystem {
+  /// See `System.openat2`; the answer comes from the tree in memory.
+  public func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor {
+    try call("openat2") { _ throws(Errno) in }
+    return try openat(directory, path, flags, mode: 0)
+  }
+
+  /// See `System.lsm_list_modules`; there are none unless an error is forced.
+  public func lsm_list_modules() throws(Errno) -> [UInt64] {
+    try call("lsm_list_modules") { _ throws(Errno) in [] }
+  }
+
+  /// See `System.reqbufs`; nobody captures unless EBUSY is forced.
+  public func reqbufs(none descriptor: Descriptor) throws(Errno) {
+    try call("reqbufs") { _ throws(Errno) in }
+  }
+}
