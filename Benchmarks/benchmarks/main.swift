@@ -50,26 +50,24 @@ func decisions(_ path: String) throws {
 
 /// Nine nodes, whatever they are called; the check is that of every accessor.
 final class NineNodes: ResourceAccessor {
-  let paths: [PathBytes]
+  private let set: ResourceSet
 
   init(_ paths: [PathBytes], _ context: AccessContext) {
-    self.paths = paths
-    super.init(name: "nine", context: context, analytics: .discard)
-  }
-
-  override func resources(for subject: Subject) -> ResourceSet {
-    ResourceSet(
+    set = ResourceSet(
       resources: paths.map {
         Resource(
           path: $0, label: "node", device: $0.description, need: [.read, .write],
           kind: .characterDevice)
       })
+    super.init(name: "nine", context: context, analytics: .discard)
   }
+
+  override func resources(for subject: Subject) -> ResourceSet { set }
 }
 
 func nineNodes() {
   let paths: [PathBytes] = [
-    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/kmsg", "/dev/ptmx",
     "/dev/fuse", "/dev/net/tun",
   ]
   let recording = RecordingSystem()

@@ -206,7 +206,7 @@ struct LiveGrants {
       path: path, label: "t", device: "t", need: tree.need, kind: tree.target.kind)
     let request = GrantRequest(
       accessor: "test", subject: Subject(source: .ids, credentials: tree.subject),
-      resources: [resource], facts: reader.finish(), system: system, allowsOthers: false,
+      resources: [resource], facts: reader.facts, system: system, allowsOthers: false,
       isRecursive: false, users: .numbersOnly)
     do {
       guard let plan = try AutoStrategy().plan(request) else {

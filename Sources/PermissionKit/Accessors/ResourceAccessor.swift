@@ -34,20 +34,21 @@ open class ResourceAccessor: PermissionAccessor {
     var reports: [ResourceReport] = []
     if !set.resources.isEmpty {
       do throws(Errno) {
-        var reader = try FactsReader(
-          context.system, process: subject.process, isSubject: subject.source == .current)
-        for resource in set.resources { reader.read(resource.path) }
-        let facts = reader.finish()
+        let facts = try FactsReader.facts(
+          of: set.resources.map(\.path), context.system, process: subject.process,
+          isSubject: subject.source == .current)
         self.facts = facts
         let judge = ResourceJudge(context: context, users: users, subject: subject, facts: facts)
-        reports = set.resources.map(judge.report)
+        reports = judge.reports(on: set.resources)
       } catch {
         return undetermined("the root directory cannot be looked at (\(error))")
       }
     }
-    let diagnosis = Diagnosis(
-      context: context, users: users, subject: subject, facts: AccessFacts())
-    reports += set.absences.map(diagnosis.refine(absence:))
+    if !set.absences.isEmpty {
+      let diagnosis = Diagnosis(
+        context: context, users: users, subject: subject, facts: AccessFacts())
+      reports += set.absences.map(diagnosis.refine(absence:))
+    }
     return Self.report(name, reports)
   }
 
@@ -132,7 +133,7 @@ open class ResourceAccessor: PermissionAccessor {
         context.system, process: subject.process, isSubject: subject.source == .current)
       for resource in resources { reader.read(resource.path) }
       identities = reader.identities
-      facts = reader.finish()
+      facts = reader.facts
     } catch {
       throw PermissionError(
         .system, "the root directory cannot be looked at", call: "open", errno: error)
@@ -172,7 +173,7 @@ open class ResourceAccessor: PermissionAccessor {
     for index in resources.indices {
       let status = resources[index].status
       if let known = devices.lastIndex(of: resources[index].device) {
-        statuses[known] = .worse(statuses[known], status)
+        statuses[known].worsen(to: status)
       } else {
         devices.append(resources[index].device)
         statuses.append(status)

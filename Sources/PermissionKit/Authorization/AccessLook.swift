@@ -96,7 +96,7 @@ struct AccessLook {
     guard var reader = try? FactsReader(system) else { return found }
     for path in sought.absent + database { reader.read(path) }
     let ends = sought.sources.compactMap { reader.read($0) }
-    let facts = reader.finish()
+    let facts = reader.facts
     found.listed = Set(ends.filter { facts.inodes[$0].kind == .directory })
     func contents(_ path: PathBytes) -> [UInt8]? { try? system.contents(of: path) }
     found.databases.insert(Self.database(below: sought.root, system))

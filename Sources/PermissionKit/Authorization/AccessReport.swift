@@ -88,12 +88,13 @@ public struct ResourceDecision: Hashable, Sendable {
   /// Makes one of its parts.
   public init(
     verdict: Decision.Verdict, rule: Rule, step: Decision.Step, component: PathBytes?,
-    basis: String
+    basis: String, meaning: String? = nil
   ) {
     self.verdict = verdict
     self.rule = rule
     self.step = step
     self.component = component
     self.basis = basis
+    self.meaning = meaning
   }
 }

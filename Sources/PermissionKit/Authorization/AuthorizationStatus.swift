@@ -27,11 +27,9 @@ public enum AuthorizationStatus: String, Hashable, Sendable, Codable, CaseIterab
     }
   }
 
-  /// The worse of two.
-  static func worse(
-    _ one: AuthorizationStatus, _ other: AuthorizationStatus
-  ) -> AuthorizationStatus {
-    one.severity < other.severity ? other : one
+  /// Becomes the other where that is the worse.
+  mutating func worsen(to other: AuthorizationStatus) {
+    if severity < other.severity { self = other }
   }
 
   /// The worst of `statuses`; nil when there are none.

@@ -58,12 +58,9 @@ public struct Explainer: Sendable {
     let subject = if let given = context.subject { given } else { try users.currentSubject() }
     let facts: AccessFacts
     do throws(Errno) {
-      var reader = try FactsReader(
-        context.system, process: subject.process, isSubject: subject.source == .current)
-      for target in targets {
-        for resource in target.set.resources { reader.read(resource.path) }
-      }
-      facts = reader.finish()
+      facts = try FactsReader.facts(
+        of: targets.flatMap { $0.set.resources.map(\.path) }, context.system,
+        process: subject.process, isSubject: subject.source == .current)
     } catch {
       throw PermissionError(
         .system, "the root directory of \(subject.displayName) cannot be looked at", call: "openat",
@@ -92,7 +89,7 @@ public struct Explainer: Sendable {
     let reports = targets.map { target in
       ResourceAccessor.report(
         target.name,
-        target.set.resources.map(judge.report)
+        judge.reports(on: target.set.resources)
           + target.set.absences.map(diagnosis.refine(absence:)))
     }
     return Explanation(subject: subject, facts: facts, targets: targets, reports: reports)

@@ -348,19 +348,22 @@ struct ReasonFinder {
   /// The bits or entry that a decision rests on, for people: `owner rw-`, `ACL user:tester:rw-`.
   func basis(_ decision: Decision) -> String {
     guard let index = decision.inode else { return decision.rule.description }
-    let inode = facts.inodes[index]
-    let bits = { (shift: UInt16) in Permissions(rawValue: UInt8(inode.mode >> shift & 7)) }
-    func entry(_ tag: AccessControlList.Tag, _ id: UInt32? = nil) -> Permissions {
-      inode.acl?.entries.first { $0.tag == tag && (id == nil || $0.id == id) }?.permissions ?? []
+    func bits(_ shift: UInt16) -> String {
+      Permissions(rawValue: UInt8(facts.inodes[index].mode >> shift & 7)).description
     }
+    func entry(_ tag: AccessControlList.Tag, _ id: UInt32? = nil) -> Permissions {
+      facts.inodes[index].acl?.entries.first { $0.tag == tag && (id == nil || $0.id == id) }?
+        .permissions ?? []
+    }
+    var group: String { users.groupName(facts.inodes[index].gid) }
     switch decision.rule {
-    case .ownerBits: return "owner \(bits(6))"
-    case .groupBits, .groupBitsMaskEmpty: return "group \(users.groupName(inode.gid)) \(bits(3))"
-    case .otherBits, .otherBitsMaskEmpty, .aclOther: return "other \(bits(0))"
+    case .ownerBits: return "owner " + bits(6)
+    case .groupBits, .groupBitsMaskEmpty: return "group " + group + " " + bits(3)
+    case .otherBits, .otherBitsMaskEmpty, .aclOther: return "other " + bits(0)
     case .aclUser(let id), .maskLimitsUser(let id):
       return "ACL user:\(users.userName(id)):\(entry(.user, id))"
     case .aclOwningGroup, .maskLimitsOwningGroup:
-      return "ACL group::\(entry(.owningGroup)) (\(users.groupName(inode.gid)))"
+      return "ACL group::\(entry(.owningGroup)) (\(group))"
     case .aclGroup(let id), .maskLimitsGroup(let id):
       return "ACL group:\(users.groupName(id)):\(entry(.group, id))"
     case .capDACOverride: return "CAP_DAC_OVERRIDE"

@@ -1,5 +1,5 @@
-/// Judges one resource: decides on the facts, asks the kernel, and explains.
-struct ResourceJudge {
+/// Judges resources: decides on the facts, asks the kernel, and explains.
+final class ResourceJudge {
   let context: AccessContext
   let users: UserDatabase
   let subject: Subject
@@ -8,7 +8,7 @@ struct ResourceJudge {
   let explains: Bool
   private let evaluator: AccessEvaluator
   private let finder: ReasonFinder
-  private let diagnosis: Diagnosis
+  private let method: Probe.Method
   /// The kernel contradicted the facts once already, and they were read again since.
   private var isSecond = false
 
@@ -21,40 +21,78 @@ struct ResourceJudge {
     self.subject = subject
     self.facts = facts
     self.explains = explains
+    method = context.probesAsSelf
     evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
     finder = ReasonFinder(users: users, subject: subject, facts: facts)
-    diagnosis = Diagnosis(context: context, users: users, subject: subject, facts: facts)
   }
 
-  func report(_ resource: Resource) -> ResourceReport {
-    let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
-    let need = context.need ?? resource.need
-    let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
+  private var diagnosis: Diagnosis {
+    Diagnosis(context: context, users: users, subject: subject, facts: facts)
+  }
 
-    var report = ResourceReport(
-      path: resource.path, label: resource.label, device: resource.device, need: need,
-      status: .notDetermined)
-    if let wrong = wrongKind(resource, decision) {
-      report.status = .unavailable
-      report.reasons = [wrong]
-      return report
+  /// A report on each, in their order.
+  func reports(on resources: [Resource]) -> [ResourceReport] {
+    var reports: [ResourceReport] = []
+    reports.reserveCapacity(resources.count)
+    for index in resources.indices {
+      reports.append(
+        ResourceReport(
+          path: resources[index].path, label: resources[index].label,
+          device: resources[index].device, need: context.need ?? resources[index].need,
+          status: .unavailable))
+      judge(resources[index], &reports[index])
     }
-    let probe = ask(resource.path, need, decision, isDirectory: isDirectory)
-    if let second = askedAgain(resource, decision, probe) { return second }
+    return reports
+  }
+
+  private func judge(_ resource: Resource, _ report: inout ResourceReport) {
+    let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
+    let decision = evaluator.decide(report.need, resource.path, isDirectory: isDirectory)
+    if let wrong = wrongKind(resource, decision) {
+      report.reasons = [wrong]
+      return
+    }
+    let probe = ask(resource.path, report.need, decision, isDirectory: isDirectory)
+    if let second = askedAgain(resource, decision, probe) {
+      report = second
+      return
+    }
     report.probe = probe
     report.status = ReasonFinder.status(decision, probe)
-    report.decision = described(decision)
     let isTaken =
       report.status == .authorized && probe?.method != .open && diagnosis.isTaken(decision)
     if isTaken { report.status = .restricted }
-    if report.status == .authorized, explains || context.wantsDetail {
-      report.decision?.meaning = diagnosis.meaning(decision)
+    report.decision = described(
+      decision, resource.path, isAuthorized: report.status == .authorized)
+    if report.status != .authorized || !decision.isGranted || explains {
+      explain(&report, resource, decision, isDirectory: isDirectory, isTaken: isTaken)
     }
-    guard report.status != .authorized || !decision.isGranted || explains else { return report }
+  }
 
-    let steps = evaluator.explain(need, resource.path, isDirectory: isDirectory)
+  private func ask(
+    _ path: PathBytes, _ need: Permissions, _ decision: Decision, isDirectory: Bool
+  ) -> Probe? {
+    let isVideo = decision.inode.map {
+      facts.inodes[$0].kind == .characterDevice && facts.inodes[$0].device?.major == 81
+    }
+    return Probe.ask(
+      context.system, path, need, isDirectory: isDirectory,
+      isVideo: isVideo == true && decision.step == .target && need != .execute,
+      method: method)
+  }
+
+  /// Adds why it is not simply authorized, and what would help; or the walk, where that is wanted.
+  private func explain(
+    _ report: inout ResourceReport, _ resource: Resource, _ decision: Decision,
+    isDirectory: Bool, isTaken: Bool
+  ) {
+    let (need, probe) = (report.need, report.probe)
+    // Nothing on the way explains why the kernel refuses what the facts grant.
+    let steps =
+      decision.isGranted && !explains
+      ? [] : evaluator.explain(need, resource.path, isDirectory: isDirectory)
     if explains { report.walk = WalkExplainer(finder).walk(steps, decision, resource.path) }
-    report.decision?.component = component(decision, steps)
+    if decision.rule == .missing { report.decision?.component = facts.missingPath(steps) }
     report.reasons = finder.reasons(
       decision, steps: steps, probe: probe, path: resource.path, need: need
     ) { errno in
@@ -81,19 +119,6 @@ struct ResourceJudge {
     if report.status != .authorized {
       diagnosis.refine(&report, decision, isDirectory: isDirectory)
     }
-    return report
-  }
-
-  private func ask(
-    _ path: PathBytes, _ need: Permissions, _ decision: Decision, isDirectory: Bool
-  ) -> Probe? {
-    let isVideo = decision.inode.map {
-      facts.inodes[$0].kind == .characterDevice && facts.inodes[$0].device?.major == 81
-    }
-    return Probe.ask(
-      context.system, path, need, isDirectory: isDirectory,
-      isVideo: isVideo == true && decision.step == .target && need != .execute,
-      method: context.probesAsSelf)
   }
 
   /// Reads the facts and asks the kernel once more where the two contradict each other, for either
@@ -103,13 +128,12 @@ struct ResourceJudge {
   ) -> ResourceReport? {
     guard let probe, !isSecond, probe.errno != decision.errno, decision.verdict != .undetermined,
       ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno),
-      var reader = try? FactsReader(context.system)
+      let facts = try? FactsReader.facts(of: [resource.path], context.system)
     else { return nil }
-    reader.read(resource.path)
-    var judge = ResourceJudge(
-      context: context, users: users, subject: subject, facts: reader.finish(), explains: explains)
+    let judge = ResourceJudge(
+      context: context, users: users, subject: subject, facts: facts, explains: explains)
     judge.isSecond = true
-    return judge.report(resource)
+    return judge.reports(on: [resource])[0]
   }
 
   /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
@@ -133,19 +157,18 @@ struct ResourceJudge {
     return ReasonFinder.status(decision, probe) == .authorized
   }
 
-  private func described(_ decision: Decision) -> ResourceDecision {
+  private func described(
+    _ decision: Decision, _ path: PathBytes, isAuthorized: Bool
+  ) -> ResourceDecision {
     var basis = finder.basis(decision)
     if decision.isGranted, case .aclUser = decision.rule {
       basis = diagnosis.basis(decision, basis) ?? basis
     }
     return ResourceDecision(
       verdict: decision.verdict, rule: decision.rule, step: decision.step,
-      component: decision.inode.map { facts.path(of: $0) }, basis: basis)
-  }
-
-  private func component(_ decision: Decision, _ steps: [WalkStep]) -> PathBytes? {
-    if decision.rule == .missing { return facts.missingPath(steps) }
-    return decision.inode.map { facts.path(of: $0) }
+      component: decision.inode.map { facts.path(of: $0, asked: path) }, basis: basis,
+      meaning: isAuthorized && (explains || context.wantsDetail)
+        ? diagnosis.meaning(decision) : nil)
   }
 }
 

@@ -71,12 +71,16 @@ struct Procedure {
   /// takes less time than copying them.
   final class Basis: Sendable {
     let facts: AccessFacts
+    let inodes: [InodeFacts]
+    let mounts: [MountFacts]
     /// By index of the mount.
     let traits: [MountTraits]
 
     init(_ facts: AccessFacts) {
       self.facts = facts
-      traits = facts.mounts.map(MountTraits.init)
+      inodes = facts.inodes
+      mounts = facts.mounts
+      traits = mounts.map(MountTraits.init)
     }
   }
 
@@ -140,6 +144,8 @@ struct Procedure {
   }
 
   var facts: AccessFacts { _read { yield basis.facts } }
+  var inodes: [InodeFacts] { _read { yield basis.inodes } }
+  var mounts: [MountFacts] { _read { yield basis.mounts } }
   var traits: [MountTraits] { _read { yield basis.traits } }
 
   mutating func run(_ question: AccessQuestion) -> Decision {
@@ -155,7 +161,7 @@ struct Procedure {
         rule = try access(want, followsLink: true)
       }
       // Only a grant depends on the flags of the target's mount.
-      if facts.mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
+      if mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
       return Decision(.granted, rule, step: .target, inode: current)
     } catch {
       return error.decision
@@ -172,12 +178,12 @@ struct Procedure {
     Stop(decision: Decision(.undetermined, rule, step: step, inode: inode))
   }
 
-  func mount(_ inode: Int) -> Int { facts.inodes[inode].mount }
+  func mount(_ inode: Int) -> Int { inodes[inode].mount }
 
-  func mountIsReadOnly(_ inode: Int) -> Bool { facts.mounts[mount(inode)].isReadOnly }
+  func mountIsReadOnly(_ inode: Int) -> Bool { mounts[mount(inode)].isReadOnly }
 
   func mountHas(_ flag: MountFacts.Flags, _ inode: Int) -> Bool {
-    facts.mounts[mount(inode)].flags.contains(flag)
+    mounts[mount(inode)].flags.contains(flag)
   }
 
   // MARK: - The system calls
@@ -187,7 +193,7 @@ struct Procedure {
     _ want: Permissions, followsLink: Bool
   ) throws(Stop) -> Rule {
     try lookup(followsLast: followsLink, wantsDirectory: false)
-    let kind = facts.inodes[current].kind
+    let kind = inodes[current].kind
     if want.contains(.execute), kind == .regular, mountHas(.noExecute, current) {
       throw refuse(.EACCES, .noExecuteMount, current)
     }
@@ -276,7 +282,7 @@ struct Procedure {
       try landlock(openRights(flags, .regular, executes: executes), current)
       return .created
     }
-    let kind = facts.inodes[current].kind
+    let kind = inodes[current].kind
     if flags.contains(.create) {
       if flags.contains(.exclusive) { throw refuse(.EEXIST, .exclusiveButExists, current) }
       if kind == .directory { throw refuse(.EISDIR, .createOnDirectory, current) }
@@ -298,7 +304,7 @@ struct Procedure {
 
   /// Mirrors may_open() of fs/namei.c.
   private mutating func mayOpen(_ flags: OpenFlags, _ want: Permissions) throws(Stop) -> Rule {
-    let kind = facts.inodes[current].kind
+    let kind = inodes[current].kind
     switch kind {
     case .symbolicLink: throw refuse(.ELOOP, .openOfSymlink, current)
     case .directory:
@@ -309,7 +315,7 @@ struct Procedure {
       if mountHas(.noDevices, current) || traits[mount(current)].hasNoDevices {
         throw refuse(.EACCES, .noDeviceMount, current)
       }
-      if facts.mounts[mount(current)].mayBelongToNamespace {
+      if mounts[mount(current)].mayBelongToNamespace {
         throw undetermined(.fileSystemRules, current)
       }
     case .regular, .fifo, .socket: break
@@ -321,12 +327,12 @@ struct Procedure {
       throw refuse(.EACCES, .noExecuteMount, current)
     }
     let rule = try permission(current, want, .target)
-    if want.contains(.write), facts.mounts[mount(current)].mayBelongToNamespace,
+    if want.contains(.write), mounts[mount(current)].mayBelongToNamespace,
       traits[mount(current)].copiesUp, !kind.isSpecial
     {
       throw undetermined(.fileSystemRules, current)
     }
-    if facts.inodes[current].isAppendOnly {
+    if inodes[current].isAppendOnly {
       let truncates = flags.contains(.truncate) && !kind.isSpecial
       if flags.accessMode != 0 && !flags.contains(.append) || truncates {
         throw refuse(.EPERM, .appendOnly, current)
@@ -341,7 +347,7 @@ struct Procedure {
   /// Mirrors may_create_in_sticky() of fs/namei.c.
   private mutating func mayCreateInSticky() throws(Stop) {
     guard directoryMode & 0o1000 != 0 else { return }
-    let kind = facts.inodes[current].kind
+    let kind = inodes[current].kind
     let level: Int? =
       switch kind {
       case .regular: facts.sysctls.protectedRegular
@@ -349,7 +355,7 @@ struct Procedure {
       default: 1
       }
     guard level != 0 else { return }
-    let owner = mappedUser(facts.inodes[current].uid, current)
+    let owner = mappedUser(inodes[current].uid, current)
     if let owner {
       if owner == directoryOwner { return }
       if try isSubject(owner, current, .target) { return }
@@ -377,9 +383,9 @@ struct Procedure {
       var missing = rights.intersection(layer.handled)
       var position = inode
       // Up to the root, and no further than there are inodes: facts may come from a document.
-      for _ in facts.inodes.indices where !missing.isEmpty {
+      for _ in inodes.indices where !missing.isEmpty {
         if let allowed = layer.allowed[position] { missing.subtract(allowed) }
-        position = facts.inodes[position].parent
+        position = inodes[position].parent
       }
       if !missing.isEmpty { throw refuse(.EACCES, .landlock(missing), inode) }
     }
@@ -387,9 +393,9 @@ struct Procedure {
 
   /// What the inode's own open answers: fs/char_dev.c, fs/pipe.c, fs/inode.c, fs/kernfs/file.c.
   private func driverOpen(_ flags: OpenFlags) throws(Stop) {
-    switch facts.inodes[current].kind {
+    switch inodes[current].kind {
     case .characterDevice, .blockDevice:
-      if let errno = facts.inodes[current].driverErrno, errno.rawValue != 0 {
+      if let errno = inodes[current].driverErrno, errno.rawValue != 0 {
         throw refuse(errno, .driver, current)
       }
     case .socket: throw refuse(.ENXIO, .socketInode, current)
@@ -397,7 +403,7 @@ struct Procedure {
       if flags.accessMode == 1 { throw refuse(.ENXIO, .fifoWithoutReader, current) }
       if flags.accessMode == 3 { throw refuse(.EINVAL, .fifoAccessMode, current) }
     case .regular where traits[mount(current)].checksModeAtOpen:
-      let mode = facts.inodes[current].mode
+      let mode = inodes[current].mode
       let lacks =
         flags.opensForReading && mode & 0o444 == 0 || flags.opensForWriting && mode & 0o222 == 0
       if lacks { throw refuse(.EACCES, .kernfsMode, current) }

@@ -187,36 +187,46 @@ extension AccessFacts {
 
   /// The path by which the inode was reached, from the root or, relative, from the start.
   public func path(of inode: Int) -> PathBytes {
-    var length = 0
-    let top = climb(from: inode) { length += $0.bytes.count + 1 }
-    if length == 0 { return top == root ? "/" : "." }
-    // From the end: a slash before each name, the first one only of an absolute path.
-    if top != root { length -= 1 }
-    var bytes = [UInt8](repeating: UInt8(ascii: "/"), count: length)
-    var end = length
-    _ = climb(from: inode) { name in
-      end -= name.bytes.count
-      bytes.replaceSubrange(end..<(end + name.bytes.count), with: name.bytes)
-      end -= 1
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(64)
+    var top = inode
+    // From its end; up to the root, and no further than there are inodes: facts may come from a
+    // document.
+    for _ in inodes.indices where top != root {
+      let parent = inodes[top].parent
+      guard parent != top, let entry = entry(of: top, in: parent) else { break }
+      if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+      for byte in inodes[parent].entries[entry].name.bytes.reversed() { bytes.append(byte) }
+      top = parent
     }
+    if top == root { bytes.append(UInt8(ascii: "/")) } else if bytes.isEmpty { return "." }
+    bytes.reverse()
     return PathBytes(bytes)
   }
 
-  /// Calls `body` with each name on the way up.
-  ///
-  /// - Returns: Where the way ends: at the root, or at an inode that was not reached by name.
-  private func climb(from inode: Int, _ body: (PathBytes) -> Void) -> Int {
+  /// The path by which the inode was reached: `asked`, where that is it.
+  func path(of inode: Int, asked: PathBytes) -> PathBytes {
+    var end = asked.bytes.count
     var current = inode
-    // Up to the root, and no further than there are inodes: facts may come from a document.
-    for _ in inodes.indices where current != root {
+    while current != root {
       let parent = inodes[current].parent
-      guard parent != current,
-        let index = inodes[parent].entries.firstIndex(where: { $0.found == .inode(current) })
+      guard parent != current, let entry = entry(of: current, in: parent) else { break }
+      let start = end - inodes[parent].entries[entry].name.bytes.count
+      guard start > 0, asked.bytes[start - 1] == UInt8(ascii: "/"),
+        inodes[parent].entries[entry].name.bytes.elementsEqual(asked.bytes[start..<end])
       else { break }
-      body(inodes[parent].entries[index].name)
+      end = start - 1
       current = parent
     }
-    return current
+    return current == root && current != inode && end == 0 ? asked : path(of: inode)
+  }
+
+  /// The index of the name by which an inode was found in a directory.
+  private func entry(of inode: Int, in directory: Int) -> Int? {
+    for index in inodes[directory].entries.indices {
+      if case .inode(inode) = inodes[directory].entries[index].found { return index }
+    }
+    return nil
   }
 
   /// The path of the name that the last look-up of `steps` did not find.

@@ -21,23 +21,23 @@ extension Procedure {
   private mutating func checkPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
-    let kind = facts.inodes[inode].kind
-    if facts.mounts[mount(inode)].idMappingIsUnreadable {
+    let kind = inodes[inode].kind
+    if mounts[mount(inode)].idMappingIsUnreadable {
       throw undetermined(.unreadableIDMapping, inode, step)
     }
     if want.contains(.write) {
-      if facts.mounts[mount(inode)].superblockIsReadOnly, !kind.isSpecial {
+      if mounts[mount(inode)].superblockIsReadOnly, !kind.isSpecial {
         throw refuse(.EROFS, .readOnlySuperblock, inode, step)
       }
-      if facts.inodes[inode].isImmutable { throw refuse(.EPERM, .immutable, inode, step) }
-      if mappedUser(facts.inodes[inode].uid, inode) == nil
-        || mappedGroup(facts.inodes[inode].gid, inode) == nil
+      if inodes[inode].isImmutable { throw refuse(.EPERM, .immutable, inode, step) }
+      if mappedUser(inodes[inode].uid, inode) == nil
+        || mappedGroup(inodes[inode].gid, inode) == nil
       {
         throw refuse(.EACCES, .unmappedOwner, inode, step)
       }
     }
     let rule = try fileSystemPermission(inode, want, step)
-    if kind.isDevice, let cgroup = facts.deviceCgroup, let device = facts.inodes[inode].device,
+    if kind.isDevice, let cgroup = facts.deviceCgroup, let device = inodes[inode].device,
       device != InodeFacts.Device(major: 0, minor: 0), !cgroup.allows(want, kind, device)
     {
       throw refuse(.EPERM, .deviceCgroup, inode, step)
@@ -49,7 +49,7 @@ extension Procedure {
   private mutating func fileSystemPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
-    if traits[mount(inode)].hasOwnRules, facts.inodes[inode].kind == .regular, !want.isEmpty {
+    if traits[mount(inode)].hasOwnRules, inodes[inode].kind == .regular, !want.isEmpty {
       throw undetermined(.fileSystemRules, inode, step)
     }
     switch traits[mount(inode)].authority {
@@ -101,12 +101,12 @@ extension Procedure {
     let (granted, rule) = try modeAndACL(inode, want, step)
     if granted { return (true, rule) }
     // Bits are never split between the mode or ACL and a capability.
-    if facts.inodes[inode].kind == .directory {
+    if inodes[inode].kind == .directory {
       if !want.contains(.write), capable(.dacReadSearch, inode) { return (true, .capDACReadSearch) }
       if capable(.dacOverride, inode) { return (true, .capDACOverride) }
     } else {
       if want == .read, capable(.dacReadSearch, inode) { return (true, .capDACReadSearch) }
-      if !want.contains(.execute) || facts.inodes[inode].mode & 0o111 != 0,
+      if !want.contains(.execute) || inodes[inode].mode & 0o111 != 0,
         capable(.dacOverride, inode)
       {
         return (true, .capDACOverride)
@@ -119,17 +119,17 @@ extension Procedure {
   private mutating func modeAndACL(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> (Bool, Rule) {
-    let mode = facts.inodes[inode].mode
+    let mode = inodes[inode].mode
     func bits(_ shift: UInt16) -> Permissions { Permissions(rawValue: UInt8(mode >> shift & 7)) }
-    if let owner = mappedUser(facts.inodes[inode].uid, inode), matchesUser(owner) {
+    if let owner = mappedUser(inodes[inode].uid, inode), matchesUser(owner) {
       return (bits(6).isSuperset(of: want), .ownerBits)
     }
-    let mayHaveACL = facts.inodes[inode].acl != nil || facts.inodes[inode].aclError != nil
+    let mayHaveACL = inodes[inode].acl != nil || inodes[inode].aclError != nil
     if mayHaveACL, mode & 0o070 != 0 {
-      if facts.inodes[inode].aclError != nil { throw undetermined(.unreadable, inode, step) }
+      if inodes[inode].aclError != nil { throw undetermined(.unreadable, inode, step) }
       return posixACL(inode, want)
     }
-    if let group = mappedGroup(facts.inodes[inode].gid, inode), matchesGroup(group) {
+    if let group = mappedGroup(inodes[inode].gid, inode), matchesGroup(group) {
       return (bits(3).isSuperset(of: want), mayHaveACL ? .groupBitsMaskEmpty : .groupBits)
     }
     return (bits(0).isSuperset(of: want), mayHaveACL ? .otherBitsMaskEmpty : .otherBits)
@@ -137,7 +137,7 @@ extension Procedure {
 
   /// Mirrors posix_acl_permission() of fs/posix_acl.c.
   private mutating func posixACL(_ inode: Int, _ want: Permissions) -> (Bool, Rule) {
-    guard let acl = facts.inodes[inode].acl else { return (false, .aclOther) }
+    guard let acl = inodes[inode].acl else { return (false, .aclOther) }
     var refusingGroup: Rule?
     for entry in acl.entries {
       let holds = entry.permissions.isSuperset(of: want)
@@ -147,7 +147,7 @@ extension Procedure {
           return masked(acl, entry, want, .aclUser(entry.id), .maskLimitsUser(entry.id))
         }
       case .owningGroup:
-        if let id = mappedGroup(facts.inodes[inode].gid, inode), matchesGroup(id) {
+        if let id = mappedGroup(inodes[inode].gid, inode), matchesGroup(id) {
           if holds {
             return masked(acl, entry, want, .aclOwningGroup, .maskLimitsOwningGroup)
           }
@@ -182,13 +182,13 @@ extension Procedure {
 
   /// i_uid_into_vfsuid(): the user that an id on disk stands for on its mount.
   func mappedUser(_ id: UInt32, _ inode: Int) -> UInt32? {
-    guard let mapping = facts.mounts[mount(inode)].idMapping else { return id }
+    guard let mapping = mounts[mount(inode)].idMapping else { return id }
     return mapping.users.outside(id)
   }
 
   /// i_gid_into_vfsgid(): the group that an id on disk stands for on its mount.
   func mappedGroup(_ id: UInt32, _ inode: Int) -> UInt32? {
-    guard let mapping = facts.mounts[mount(inode)].idMapping else { return id }
+    guard let mapping = mounts[mount(inode)].idMapping else { return id }
     return mapping.groups.outside(id)
   }
 
@@ -222,8 +222,8 @@ extension Procedure {
   /// Mirrors capable_wrt_inode_uidgid() of kernel/capability.c.
   private mutating func capable(_ capability: CapabilitySet, _ inode: Int) -> Bool {
     guard subject.effective.contains(capability),
-      let user = mappedUser(facts.inodes[inode].uid, inode),
-      let group = mappedGroup(facts.inodes[inode].gid, inode)
+      let user = mappedUser(inodes[inode].uid, inode),
+      let group = mappedGroup(inodes[inode].gid, inode)
     else { return false }
     return namespaceMaps(user: user) && namespaceMaps(group: group)
   }
@@ -246,7 +246,7 @@ extension Procedure {
 
   /// Mirrors inode_owner_or_capable() of fs/inode.c.
   mutating func ownerOrCapable(_ inode: Int) throws(Stop) -> Bool {
-    guard let owner = mappedUser(facts.inodes[inode].uid, inode) else { return false }
+    guard let owner = mappedUser(inodes[inode].uid, inode) else { return false }
     if try isSubject(owner, inode, .target) { return true }
     guard subject.effective.contains(.fowner) else { return false }
     assumed = 0
@@ -257,7 +257,7 @@ extension Procedure {
 
   /// Mirrors fsuidgid_has_mapping() of include/linux/fs.h.
   func subjectIsMapped(_ step: Decision.Step) throws(Stop) {
-    guard let mapping = facts.mounts[mount(current)].idMapping else { return }
+    guard let mapping = mounts[mount(current)].idMapping else { return }
     if mapping.users.inside(subject.user.fileSystem) == nil
       || mapping.groups.inside(subject.group.fileSystem) == nil
     {

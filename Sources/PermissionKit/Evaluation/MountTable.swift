@@ -73,43 +73,62 @@ public struct MountFacts: Hashable, Sendable, Codable {
 /// The format is `show_mountinfo()` in fs/proc_namespace.c; octal escapes are those of `mangle()`.
 public struct MountTable: Hashable, Sendable {
   private let bytes: [UInt8]
+  private var lines: [Line] = []
 
-  /// Takes a mountinfo file; lines are read when they are asked for.
+  private struct Line: Hashable {
+    let id: UInt64
+    let range: Range<Int>
+  }
+
+  /// Takes a mountinfo file; what a line says is read when it is asked for.
   ///
   /// - Parameter bytes: The whole file.
-  public init(mountinfo bytes: [UInt8]) { self.bytes = bytes }
+  public init(mountinfo bytes: [UInt8]) {
+    self.bytes = bytes
+    lines.reserveCapacity(32)
+    var start = 0
+    while start < bytes.count {
+      let end = endOfLine(start)
+      if let id = number(start) { lines.append(Line(id: id, range: start..<end)) }
+      start = end + 1
+    }
+  }
+
+  private func endOfLine(_ start: Int) -> Int {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      var end = start
+      while end < bytes.count, unsafe bytes[end] != UInt8(ascii: "\n") { end += 1 }
+      return end
+    }
+  }
 
   /// Whether nothing was read at all.
   public var isEmpty: Bool { bytes.isEmpty }
 
   /// Every mount, in the order of the file; a line that is none is left out.
-  public var mounts: [MountFacts] {
-    var mounts: [MountFacts] = []
-    var start = 0
-    while start < bytes.count {
-      let end = endOfLine(start)
-      if let mount = line(start..<end) { mounts.append(mount) }
-      start = end + 1
-    }
-    return mounts
-  }
+  public var mounts: [MountFacts] { lines.compactMap(mount) }
 
   /// The mount with this id; nil when the file has none.
   public subscript(id id: UInt64) -> MountFacts? {
-    let prefix = Array("\(id) ".utf8)
-    var start = 0
-    while start < bytes.count {
-      let end = endOfLine(start)
-      if bytes[start..<end].starts(with: prefix), let mount = line(start..<end) { return mount }
-      start = end + 1
+    for line in lines where line.id == id {
+      if let mount = mount(line) { return mount }
     }
     return nil
   }
 
-  private func endOfLine(_ start: Int) -> Int {
-    var end = start
-    while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
-    return end
+  /// The number before the first blank; nil for anything else, and for what `String` would not
+  /// print so.
+  private func number(_ start: Int) -> UInt64? {
+    var value: UInt64 = 0
+    var index = start
+    while index < bytes.count, bytes[index] &- UInt8(ascii: "0") < 10 {
+      let (product, isLarge) = value.multipliedReportingOverflow(by: 10)
+      let (sum, isLarger) = product.addingReportingOverflow(UInt64(bytes[index] & 15))
+      if isLarge || isLarger || value == 0 && index > start { return nil }
+      value = sum
+      index += 1
+    }
+    return index > start && index < bytes.count && bytes[index] == UInt8(ascii: " ") ? value : nil
   }
 
   /// The parts of a range of the bytes, as `split` gives them, empty ones included.
@@ -131,49 +150,58 @@ public struct MountTable: Hashable, Sendable {
     Parts(bytes: bytes, separator: UInt8(ascii: separator), rest: range)
   }
 
-  private func options(_ range: Range<Int>) -> IteratorSequence<Parts> {
-    IteratorSequence(parts(range, by: ","))
-  }
-
-  private func line(_ range: Range<Int>) -> MountFacts? {
+  private func mount(_ line: Line) -> MountFacts? {
     // id parent major:minor root point options [optional …] - type source superblock
-    var fields = parts(range, by: " ")
-    guard let first = fields.next(), let id = UInt64(text(first)),
-      bytes[first].elementsEqual(String(id).utf8)
-    else { return nil }
-    for _ in 0..<3 { _ = fields.next() }
+    var fields = parts(line.range, by: " ")
+    for _ in 0..<4 { _ = fields.next() }
     guard let point = fields.next(), let flags = fields.next() else { return nil }
     repeat {
       guard let field = fields.next() else { return nil }
-      if text(field) == "-" { break }
+      if holds(field, "-") { break }
     } while true
     guard let type = fields.next(), fields.next() != nil, let superblock = fields.next()
     else { return nil }
 
     var facts = MountFacts(
-      id: id, fileSystem: String(decoding: unescaped(type), as: UTF8.self),
-      superblockIsReadOnly: options(superblock).contains { text($0) == "ro" },
+      id: line.id, fileSystem: String(decoding: unescaped(type), as: UTF8.self),
       point: PathBytes(unescaped(point)),
       superblockOptions: String(decoding: unescaped(superblock), as: UTF8.self))
-    for option in options(flags) {
-      switch text(option) {
-      case "ro": facts.flags.insert(.readOnly)
-      case "nodev": facts.flags.insert(.noDevices)
-      case "noexec": facts.flags.insert(.noExecute)
-      case "nosymfollow": facts.flags.insert(.noSymbolicLinks)
-      case "idmapped": facts.idMappingIsUnreadable = true
-      default: break
+    var options = parts(superblock, by: ",")
+    while let option = options.next() {
+      if holds(option, "ro") { facts.superblockIsReadOnly = true }
+    }
+    options = parts(flags, by: ",")
+    while let option = options.next() {
+      if holds(option, "ro") {
+        facts.flags.insert(.readOnly)
+      } else if holds(option, "nodev") {
+        facts.flags.insert(.noDevices)
+      } else if holds(option, "noexec") {
+        facts.flags.insert(.noExecute)
+      } else if holds(option, "nosymfollow") {
+        facts.flags.insert(.noSymbolicLinks)
+      } else if holds(option, "idmapped") {
+        facts.idMappingIsUnreadable = true
       }
     }
     return facts
   }
 
-  private func text(_ range: Range<Int>) -> String {
-    String(decoding: bytes[range], as: UTF8.self)
+  private func holds(_ range: Range<Int>, _ text: StaticString) -> Bool {
+    text.withUTF8Buffer { text in
+      guard range.count == text.count else { return false }
+      for index in text.indices where unsafe bytes[range.lowerBound + index] != text[index] {
+        return false
+      }
+      return true
+    }
   }
 
   private func unescaped(_ range: Range<Int>) -> [UInt8] {
-    bytes[range].contains(UInt8(ascii: "\\")) ? Self.unescape(bytes[range]) : Array(bytes[range])
+    for index in range where bytes[index] == UInt8(ascii: "\\") {
+      return Self.unescape(bytes[range])
+    }
+    return Array(bytes[range])
   }
 
   /// Undoes `\040` and the like.
@@ -223,17 +251,14 @@ extension MountFacts {
     case fuse(uid: UInt32, gid: UInt32, allowsOthers: Bool, checksModes: Bool)
   }
 
-  private static let servers: Set<String> = [
-    "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "coda",
-    "orangefs",
-  ]
-
   /// See `authority` of the type.
   var authority: Authority {
-    if fileSystem.isEmpty { return .kernel }
-    if Self.servers.contains(fileSystem) { return .server }
-    guard fileSystem == "fuse" || fileSystem == "fuseblk" || fileSystem.hasPrefix("fuse.") else {
-      return .kernel
+    switch fileSystem {
+    case "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "coda",
+      "orangefs":
+      return .server
+    case "fuse", "fuseblk": break
+    default: if !fileSystem.hasPrefix("fuse.") { return .kernel }
     }
     let options = superblockOptions.split(separator: ",")
     func id(_ name: String) -> UInt32 {

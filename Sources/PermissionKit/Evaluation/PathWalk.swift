@@ -26,7 +26,7 @@ extension Procedure {
       guard let found = try child() else { throw refuse(.ENOENT, .missing, current, .walk) }
       if try step(into: found, isLast: true) { break }
     }
-    if self.wantsDirectory, facts.inodes[current].kind != .directory {
+    if self.wantsDirectory, inodes[current].kind != .directory {
       throw refuse(.ENOTDIR, .notADirectory, current, .walk)
     }
   }
@@ -58,8 +58,8 @@ extension Procedure {
           source = next.source
           offset = next.offset
         } else {
-          directoryOwner = mappedUser(facts.inodes[current].uid, current)
-          directoryMode = facts.inodes[current].mode
+          directoryOwner = mappedUser(inodes[current].uid, current)
+          directoryMode = inodes[current].mode
           return
         }
       }
@@ -69,7 +69,7 @@ extension Procedure {
         guard let found = try child() else { throw refuse(.ENOENT, .missing, current, .walk) }
         if !(try step(into: found, isLast: false)) { continue }
       }
-      if facts.inodes[current].kind != .directory {
+      if inodes[current].kind != .directory {
         throw refuse(.ENOTDIR, .notADirectory, current, .walk)
       }
     }
@@ -86,7 +86,7 @@ extension Procedure {
     }
     let (end, next) =
       source == Self.questionPath
-      ? parse(path.bytes, offset) : parse(facts.inodes[source].target?.bytes ?? [], offset)
+      ? parse(path.bytes, offset) : parse(inodes[source].target?.bytes ?? [], offset)
     lastSource = source
     lastStart = offset
     lastEnd = end
@@ -103,7 +103,7 @@ extension Procedure {
 
   private func count(_ source: Int) -> Int {
     source == Self.questionPath
-      ? path.bytes.count : facts.inodes[source].target?.bytes.count ?? 0
+      ? path.bytes.count : inodes[source].target?.bytes.count ?? 0
   }
 
   /// Whether the component is `.` or `..`: LAST_DOT or LAST_DOTDOT.
@@ -115,19 +115,19 @@ extension Procedure {
 
   private func byte(_ index: Int) -> UInt8? {
     lastSource == Self.questionPath
-      ? path.bytes[index] : facts.inodes[lastSource].target?.bytes[index]
+      ? path.bytes[index] : inodes[lastSource].target?.bytes[index]
   }
 
   /// The component's own bytes.
   private var lastName: PathBytes {
     let bytes =
-      lastSource == Self.questionPath ? path.bytes : facts.inodes[lastSource].target?.bytes ?? []
+      lastSource == Self.questionPath ? path.bytes : inodes[lastSource].target?.bytes ?? []
     return PathBytes(Array(bytes[lastStart..<lastEnd]))
   }
 
   /// Mirrors handle_dots() of fs/namei.c.
   mutating func stepIntoDots() {
-    if lastEnd - lastStart == 2, current != facts.root { current = facts.inodes[current].parent }
+    if lastEnd - lastStart == 2, current != facts.root { current = inodes[current].parent }
     if steps != nil {
       let step = WalkStep(
         event: .lookup(
@@ -145,7 +145,7 @@ extension Procedure {
     }
     let found =
       lastSource == Self.questionPath
-      ? entry(path.bytes) : entry(facts.inodes[lastSource].target?.bytes ?? [])
+      ? entry(path.bytes) : entry(inodes[lastSource].target?.bytes ?? [])
     if steps != nil {
       var inode: Int?
       if case .inode(let index) = found { inode = index }
@@ -159,25 +159,25 @@ extension Procedure {
     case .missing: return nil
     case .unreadable: throw undetermined(.unreadable, current, .walk)
     case nil:
-      if facts.inodes[current].kind != .directory {
+      if inodes[current].kind != .directory {
         throw refuse(.ENOTDIR, .notADirectory, current, .walk)
       }
-      if facts.inodes[current].entriesAreComplete { return nil }
+      if inodes[current].entriesAreComplete { return nil }
       throw undetermined(.unreadable, current, .walk)
     }
   }
 
   private func entry(_ bytes: [UInt8]) -> InodeFacts.Entry.Found? {
     let length = lastEnd - lastStart
-    search: for index in facts.inodes[current].entries.indices {
-      guard facts.inodes[current].entries[index].name.bytes.count == length else { continue }
+    search: for index in inodes[current].entries.indices {
+      guard inodes[current].entries[index].name.bytes.count == length else { continue }
       for position in 0..<length
-      where facts.inodes[current].entries[index].name.bytes[position]
+      where inodes[current].entries[index].name.bytes[position]
         != bytes[lastStart + position]
       {
         continue search
       }
-      return facts.inodes[current].entries[index].found
+      return inodes[current].entries[index].found
     }
     return nil
   }
@@ -186,7 +186,7 @@ extension Procedure {
   ///
   /// - Returns: Whether `current` is now the component; false when a link's target is to be walked.
   mutating func step(into inode: Int, isLast: Bool) throws(Stop) -> Bool {
-    guard facts.inodes[inode].kind == .symbolicLink, !isLast || followsLast else {
+    guard inodes[inode].kind == .symbolicLink, !isLast || followsLast else {
       current = inode
       return true
     }
@@ -195,14 +195,14 @@ extension Procedure {
     if isLast, facts.sysctls.protectedSymlinks != 0 { try mayFollow(inode) }
     if mountHas(.noSymbolicLinks, inode) { throw refuse(.ELOOP, .noSymlinkMount, inode, .walk) }
     steps?.append(WalkStep(event: .link(inode)))
-    if let jump = facts.inodes[inode].jump {
+    if let jump = inodes[inode].jump {
       // proc_pid_get_link() of fs/proc/base.c asks ptrace_may_access() of the subject.
       let mayTrace = subject.effective.contains(.sysPtrace) && subject.userNamespace == nil
       if !facts.readerIsSubject, !mayTrace { throw undetermined(.fileSystemRules, inode, .walk) }
       current = jump
       return true
     }
-    guard let target = facts.inodes[inode].target, !target.isEmpty else {
+    guard let target = inodes[inode].target, !target.isEmpty else {
       throw undetermined(.unreadable, inode, .walk)
     }
     var start = 0
@@ -219,7 +219,7 @@ extension Procedure {
 
   /// Mirrors may_follow_link() of fs/namei.c.
   private mutating func mayFollow(_ link: Int) throws(Stop) {
-    let owner = mappedUser(facts.inodes[link].uid, link)
+    let owner = mappedUser(inodes[link].uid, link)
     guard directoryMode & 0o1002 == 0o1002 else { return }
     if let owner {
       if try isSubject(owner, link, .walk) { return }

@@ -37,8 +37,16 @@ public struct Permissions: OptionSet, Hashable, Sendable, Codable {
 extension Permissions: CustomStringConvertible {
   /// Three characters as ls(1) and getfacl(1) print them: `rw-`.
   public var description: String {
-    (contains(.read) ? "r" : "-") + (contains(.write) ? "w" : "-")
-      + (contains(.execute) ? "x" : "-")
+    switch rawValue {
+    case 0: "---"
+    case 1: "--x"
+    case 2: "-w-"
+    case 3: "-wx"
+    case 4: "r--"
+    case 5: "r-x"
+    case 6: "rw-"
+    default: "rwx"
+    }
   }
 
   /// The letters that are set alone, as `--need` takes them: `rw`.

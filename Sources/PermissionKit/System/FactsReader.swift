@@ -8,26 +8,36 @@ public struct FactsReader: ~Copyable {
   private let system: any System
   private let mountinfo: PathBytes
   private var mountsMayBelongToNamespace = false
-  private var facts: AccessFacts
-  /// What tells each inode among the facts from any other.
-  private(set) var identities: [InodeIdentity] = []
-  private var descriptors: [Descriptor?] = []
-  private var indices: [Key: Int] = [:]
+  /// Everything read so far.
+  public private(set) var facts: AccessFacts
+  /// What is known of each inode beyond its facts.
+  private var seen: [Seen] = []
+  /// Where in `seen` an inode is, plus one, at a place that its number leads to; 0 where none is.
+  ///
+  /// A table of our own, for the check of a few nodes would spend its time in Dictionary's hashing.
+  private var places: [Int] = []
   private var mountTable: MountTable?
-  private var mountIndices: [UInt64?: Int] = [:]
-  private var parentIsKnown: [Bool] = []
 
-  /// What tells inodes apart: the same inode on another mount is judged by other flags.
-  private struct Key: Hashable {
+  private struct Seen {
+    let identity: InodeIdentity
+    /// The same inode on another mount is judged by other flags.
     let mount: UInt64?
-    let fileSystem: InodeFacts.Device
-    let inode: UInt64
-
-    /// By the number that differs most; equality looks at all three.
-    func hash(into hasher: inout Hasher) { hasher.combine(inode) }
+    /// Open as long as something may be looked up in it.
+    let descriptor: Descriptor?
+    var parentIsKnown: Bool
   }
 
+  /// What tells each inode among the facts from any other.
+  var identities: [InodeIdentity] { seen.map(\.identity) }
+
   private static let maxLinks = 41
+
+  // Made once, for a path is bytes on the heap.
+  private static let ownMountinfo: PathBytes = "/proc/self/mountinfo"
+  private static let ownUsers: PathBytes = "/proc/self/uid_map"
+  private static let ownGroups: PathBytes = "/proc/self/gid_map"
+  private static let ownRoot: PathBytes = "/"
+  private static let ownStart: PathBytes = "."
 
   /// Opens the root directory and the directory that relative paths start at.
   ///
@@ -40,16 +50,15 @@ public struct FactsReader: ~Copyable {
   public init(
     _ system: any System, process: Int32? = nil, isSubject: Bool = true
   ) throws(Errno) {
-    let own: PathBytes = "/proc/self/mountinfo"
+    let own = Self.ownMountinfo
     self.system = system
     mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
     facts = AccessFacts(inodes: [], mounts: [])
-    indices.reserveCapacity(32)
     facts.inodes.reserveCapacity(32)
-    descriptors.reserveCapacity(32)
+    seen.reserveCapacity(32)
     facts.readerIsSubject = isSubject && process == nil
-    var root: PathBytes = "/"
-    var start: PathBytes = "."
+    var root = Self.ownRoot
+    var start = Self.ownStart
     if let process {
       root = PathBytes("/proc/\(process)/root/.")
       start = PathBytes("/proc/\(process)/cwd/.")
@@ -59,7 +68,7 @@ public struct FactsReader: ~Copyable {
       // Its root may be closed to us (it needs PTRACE_MODE_READ); the same mounts are the same root.
       if system.probe(open: root, .path) != nil {
         guard isOwn else { throw .EACCES }
-        root = "/"
+        root = Self.ownRoot
       }
     }
     facts.overflow = Self.overflow(system)
@@ -68,21 +77,21 @@ public struct FactsReader: ~Copyable {
     facts.start = facts.root
     // A directory that is gone or hidden matters only to a relative path.
     if let index = try? open(start) { facts.start = index }
-    parentIsKnown[facts.root] = true
+    seen[facts.root].parentIsKnown = true
     facts.inodes[facts.root].parent = facts.root
   }
 
   /// The ids that stand for others when this process is in a user namespace of its own.
   private static func overflow(_ system: any System) -> AccessFacts.Overflow? {
-    func map(_ name: String) -> IDMap? {
-      (try? system.contents(of: PathBytes("/proc/self/\(name)"))).flatMap { IDMap(lines: $0) }
+    func map(_ path: PathBytes) -> IDMap? {
+      (try? system.contents(of: path)).flatMap { IDMap(lines: $0) }
     }
     func id(_ name: String) -> UInt32 {
       let line = try? system.line(of: PathBytes("/proc/sys/kernel/\(name)"))
       return line.flatMap { UInt32($0.description) } ?? 65_534
     }
-    let users = map("uid_map")
-    let groups = map("gid_map")
+    let users = map(ownUsers)
+    let groups = map(ownGroups)
     if let users, let groups, users.isIdentity, groups.isIdentity { return nil }
     // Without /proc nothing is known about the namespace, and the ids may stand for anybody.
     let (uid, gid) = (id("overflowuid"), id("overflowgid"))
@@ -91,12 +100,28 @@ public struct FactsReader: ~Copyable {
       gidIsMapped: groups.map { $0.outside(gid) != nil } ?? true)
   }
 
-  deinit {
-    for case let descriptor? in descriptors { system.close(descriptor) }
+  /// The facts about paths, as one reader reads them; nothing stays open.
+  ///
+  /// - Parameters:
+  ///   - paths: What to walk.
+  ///   - system: What to read.
+  ///   - process: As for `init`.
+  ///   - isSubject: As for `init`.
+  /// - Returns: All that was read.
+  /// - Throws: As `init` does.
+  public static func facts(
+    of paths: [PathBytes], _ system: any System, process: Int32? = nil, isSubject: Bool = true
+  ) throws(Errno) -> AccessFacts {
+    var reader = try FactsReader(system, process: process, isSubject: isSubject)
+    for path in paths { reader.read(path) }
+    return reader.facts
   }
 
-  /// Everything read so far.
-  public consuming func finish() -> AccessFacts { facts }
+  deinit {
+    for inode in seen {
+      if let descriptor = inode.descriptor { system.close(descriptor) }
+    }
+  }
 
   /// What `path` names, once read; nil when its last component was not reached.
   ///
@@ -104,22 +129,31 @@ public struct FactsReader: ~Copyable {
   @discardableResult
   public mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
     var current = path.isAbsolute ? facts.root : facts.start
-    var rest = path.bytes[...]
+    var bytes = path.bytes
+    var offset = 0
     // What is left of a path when a link's target is walked first.
-    var suspended: [ArraySlice<UInt8>] = []
-    let endsInSlash = path.bytes.last == UInt8(ascii: "/")
+    var suspended: [(bytes: [UInt8], offset: Int)] = []
+    let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
     var links = 0
-    while let name = Self.next(&rest, &suspended) {
+    while true {
+      while offset < bytes.count, bytes[offset] == slash { offset += 1 }
+      if offset == bytes.count {
+        guard let outer = suspended.popLast() else { return current }
+        (bytes, offset) = outer
+        continue
+      }
+      let start = offset
+      while offset < bytes.count, bytes[offset] != slash { offset += 1 }
       guard facts.inodes[current].kind == .directory else { return nil }
-      if name.elementsEqual([0x2e]) { continue }
-      if name.elementsEqual([0x2e, 0x2e]) {
+      if bytes[start] == dot, offset == start + 1 { continue }
+      if bytes[start] == dot, offset == start + 2, bytes[start + 1] == dot {
         guard current != facts.root else { continue }
         guard let parent = parent(of: current) else { return nil }
         current = parent
         continue
       }
-      guard case .inode(let found) = lookUp(name, in: current) else { return nil }
-      let isLast = rest.isEmpty && !endsInSlash
+      guard case .inode(let found) = lookUp(bytes, start..<offset, in: current) else { return nil }
+      let isLast = offset == bytes.count && suspended.isEmpty
       guard facts.inodes[found].kind == .symbolicLink, !isLast || followsLast else {
         current = found
         continue
@@ -133,43 +167,24 @@ public struct FactsReader: ~Copyable {
       }
       guard let target = facts.inodes[found].target else { return nil }
       if target.isAbsolute { current = facts.root }
-      suspended.append(rest)
-      rest = target.bytes[...]
+      suspended.append((bytes, offset))
+      (bytes, offset) = (target.bytes, 0)
     }
-    return current
-  }
-
-  /// Takes the next name off what is to walk; `rest` is empty when it was the last one.
-  private static func next(
-    _ rest: inout ArraySlice<UInt8>, _ suspended: inout [ArraySlice<UInt8>]
-  ) -> ArraySlice<UInt8>? {
-    let slash = UInt8(ascii: "/")
-    func skipSlashes() {
-      while true {
-        while rest.first == slash { rest.removeFirst() }
-        guard rest.isEmpty, let outer = suspended.popLast() else { return }
-        rest = outer
-      }
-    }
-    skipSlashes()
-    if rest.isEmpty { return nil }
-    let end = rest.firstIndex(of: slash) ?? rest.endIndex
-    let name = rest[..<end]
-    rest = rest[end...]
-    skipSlashes()
-    return name
   }
 
   private mutating func lookUp(
-    _ slice: ArraySlice<UInt8>, in directory: Int
+    _ bytes: [UInt8], _ range: Range<Int>, in directory: Int
   ) -> InodeFacts.Entry.Found {
-    for entry in facts.inodes[directory].entries where entry.name.bytes.elementsEqual(slice) {
-      return entry.found
+    for index in facts.inodes[directory].entries.indices
+    where facts.inodes[directory].entries[index].name.bytes.count == range.count
+      && facts.inodes[directory].entries[index].name.bytes.elementsEqual(bytes[range])
+    {
+      return facts.inodes[directory].entries[index].found
     }
-    let name = PathBytes(Array(slice))
+    let name = PathBytes(Array(bytes[range]))
     let found: InodeFacts.Entry.Found
     do throws(Errno) {
-      found = .inode(try open(name, in: directory))
+      found = .inode(try open(name, in: directory, isChild: true))
     } catch .ENOENT {
       found = .missing
     } catch {
@@ -183,25 +198,26 @@ public struct FactsReader: ~Copyable {
   }
 
   private mutating func parent(of inode: Int) -> Int? {
-    if !parentIsKnown[inode] {
+    if !seen[inode].parentIsKnown {
       guard let parent = try? open("..", in: inode) else { return nil }
       facts.inodes[inode].parent = parent
-      parentIsKnown[inode] = true
+      seen[inode].parentIsKnown = true
     }
     return facts.inodes[inode].parent
   }
 
   // MARK: - One inode
 
-  private mutating func open(_ name: PathBytes, in directory: Int? = nil) throws(Errno) -> Int {
+  private mutating func open(
+    _ name: PathBytes, in directory: Int? = nil, isChild: Bool = false
+  ) throws(Errno) -> Int {
     var start = Descriptor.currentDirectory
     if let directory {
-      guard let descriptor = descriptors[directory] else { throw .EBADF }
+      guard let descriptor = seen[directory].descriptor else { throw .EBADF }
       start = descriptor
     }
     let descriptor = try system.openat(start, name, [.path, .noFollow], mode: 0)
-    let isKnown = directory != nil && name != ".."
-    let index = try register(descriptor, parent: isKnown ? directory : nil)
+    let index = try register(descriptor, parent: isChild ? directory : nil)
     if facts.inodes[index].kind == .symbolicLink { readMagicLink(index, name, start) }
     return index
   }
@@ -213,36 +229,75 @@ public struct FactsReader: ~Copyable {
     var keepsOpen = false
     defer { if !keepsOpen { system.close(descriptor) } }
     let status = try system.statx(descriptor)
-    let key = Key(mount: status.mount, fileSystem: status.fileSystem, inode: status.inode)
-    if let known = indices[key] {
-      if let parent, !parentIsKnown[known] {
+    if let known = index(of: status) {
+      if let parent, !seen[known].parentIsKnown {
         facts.inodes[known].parent = parent
-        parentIsKnown[known] = true
+        seen[known].parentIsKnown = true
       }
       return known
     }
     guard let kind = status.kind else { throw .EIO }
 
     let index = facts.inodes.count
-    var inode = InodeFacts(
-      kind: kind, mode: UInt16(status.mode & 0o7777), uid: status.uid, gid: status.gid,
-      device: kind.isDevice ? status.device : nil, mount: mountIndex(status.mount, descriptor),
-      parent: parent ?? index)
-    inode.isImmutable = status.isImmutable
-    inode.isAppendOnly = status.isAppendOnly
-    if kind == .characterDevice { inode.driverErrno = missingDriver(status.device) }
-    if kind == .symbolicLink {
-      inode.target = try? system.readlinkat(descriptor)
-    } else {
-      readACL(of: descriptor, into: &inode)
+    let mount = mountIndex(status.mount, descriptor)
+    facts.inodes.append(
+      InodeFacts(
+        kind: kind, mode: UInt16(status.mode & 0o7777), uid: status.uid, gid: status.gid,
+        device: kind.isDevice ? status.device : nil, mount: mount, parent: parent ?? index))
+    facts.inodes[index].isImmutable = status.isImmutable
+    facts.inodes[index].isAppendOnly = status.isAppendOnly
+    if kind == .characterDevice {
+      facts.inodes[index].driverErrno = missingDriver(status.device)
     }
-    facts.inodes.append(inode)
-    identities.append(InodeIdentity(status))
-    indices[key] = index
-    parentIsKnown.append(parent != nil)
+    if kind == .symbolicLink {
+      facts.inodes[index].target = try? system.readlinkat(descriptor)
+    } else {
+      readACL(of: descriptor, index)
+    }
     keepsOpen = kind == .directory
-    descriptors.append(keepsOpen ? descriptor : nil)
+    seen.append(
+      Seen(
+        identity: InodeIdentity(status), mount: status.mount,
+        descriptor: keepsOpen ? descriptor : nil, parentIsKnown: parent != nil))
+    note(index)
     return index
+  }
+
+  /// The index of an inode that was seen before.
+  private func index(of status: StatusFields) -> Int? {
+    guard !places.isEmpty else { return nil }
+    var place = firstPlace(status.inode)
+    while places[place] > 0 {
+      let index = places[place] - 1
+      if seen[index].identity.inode == status.inode,
+        seen[index].identity.fileSystem == status.fileSystem, seen[index].mount == status.mount
+      {
+        return index
+      }
+      place = (place + 1) & (places.count - 1)
+    }
+    return nil
+  }
+
+  /// Makes the newest inode be found; at most half of the places are taken.
+  private mutating func note(_ index: Int) {
+    guard seen.count * 2 > places.count else { return take(index) }
+    let count = max(64, places.count * 2)
+    places = []
+    places.reserveCapacity(count)
+    for _ in 0..<count { places.append(0) }
+    for index in seen.indices { take(index) }
+  }
+
+  private mutating func take(_ index: Int) {
+    var place = firstPlace(seen[index].identity.inode)
+    while places[place] > 0 { place = (place + 1) & (places.count - 1) }
+    places[place] = index + 1
+  }
+
+  /// The number of places is a power of two.
+  private func firstPlace(_ inode: UInt64) -> Int {
+    Int((inode &* 0x9e37_79b9_7f4a_7c15) >> 32) & (places.count - 1)
   }
 
   /// What an open answers when no driver has registered the number of a V4L2 or ALSA node.
@@ -266,18 +321,16 @@ public struct FactsReader: ~Copyable {
     }
   }
 
-  private func readACL(of descriptor: Descriptor, into inode: inout InodeFacts) {
+  private mutating func readACL(of descriptor: Descriptor, _ index: Int) {
     do throws(Errno) {
-      guard let acl = AccessControlList(xattr: try system.getxattr(.access, of: descriptor)) else {
-        inode.aclError = .EINVAL
-        return
-      }
-      inode.acl = acl
+      let value = try system.getxattr(.access, of: descriptor)
+      facts.inodes[index].acl = AccessControlList(xattr: value)
+      if facts.inodes[index].acl == nil { facts.inodes[index].aclError = .EINVAL }
     } catch .ENODATA {
     } catch .EOPNOTSUPP {
-      inode.hasACLs = false
+      facts.inodes[index].hasACLs = false
     } catch {
-      inode.aclError = error
+      facts.inodes[index].aclError = error
     }
   }
 
@@ -303,31 +356,33 @@ public struct FactsReader: ~Copyable {
   // MARK: - Mounts and sysctls
 
   private mutating func mountIndex(_ id: UInt64?, _ descriptor: Descriptor) -> Int {
-    if let index = mountIndices[id] { return index }
-    if mountTable == nil {
-      mountTable = MountTable(
-        mountinfo: (try? system.contents(of: mountinfo, limit: 1 << 26)) ?? [])
-    }
-    var mount = MountFacts.unreadable(id: id ?? 0)
-    if let listed = id.flatMap({ mountTable?[id: $0] }) {
-      mount = listed
-    } else if let table = mountTable, !table.isEmpty,
-      var known = try? system.fstatfs(descriptor)
-    {
-      // In a chroot the root's own mount is not listed.
-      known.id = id ?? 0
-      mount = known
-    }
-    if mount.idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
+    for index in facts.mounts.indices where facts.mounts[index].id == id ?? 0 { return index }
+    facts.mounts.append(readMount(id, descriptor))
+    let index = facts.mounts.count - 1
+    if facts.mounts[index].idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
       // statx and getxattr show ids as the mount maps them: what it does not map is left to tell.
-      mount.idMapping = mapping.ofSeenIDs
-      mount.idMappingIsUnreadable = false
+      facts.mounts[index].idMapping = mapping.ofSeenIDs
+      facts.mounts[index].idMappingIsUnreadable = false
     }
-    mount.mayBelongToNamespace =
-      mountsMayBelongToNamespace && ["tmpfs", "ramfs", "overlay"].contains(mount.fileSystem)
-    facts.mounts.append(mount)
-    mountIndices[id] = facts.mounts.count - 1
-    return facts.mounts.count - 1
+    if mountsMayBelongToNamespace {
+      facts.mounts[index].mayBelongToNamespace =
+        ["tmpfs", "ramfs", "overlay"].contains(facts.mounts[index].fileSystem)
+    }
+    return index
+  }
+
+  private mutating func readMount(_ id: UInt64?, _ descriptor: Descriptor) -> MountFacts {
+    let table =
+      mountTable
+      ?? MountTable(mountinfo: (try? system.contents(of: mountinfo, limit: 1 << 26)) ?? [])
+    mountTable = table
+    if let id, let listed = table[id: id] { return listed }
+    // In a chroot the root's own mount is not listed.
+    guard !table.isEmpty, var known = try? system.fstatfs(descriptor) else {
+      return .unreadable(id: id ?? 0)
+    }
+    known.id = id ?? 0
+    return known
   }
 
   private mutating func readSysctls() {

@@ -4,14 +4,23 @@ internal import Glibc
 // MARK: - Changes
 
 extension LinuxSystem {
-  static func name(_ attribute: ACLAttribute) -> String { attribute.rawValue }
+  /// The attribute's name for C, which nothing has to be allocated for.
+  static func name(_ attribute: ACLAttribute) -> UnsafePointer<CChar> {
+    let name: StaticString =
+      switch attribute {
+      case .access: "system.posix_acl_access"
+      case .default: "system.posix_acl_default"
+      }
+    return unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
 
   /// setxattr(2) through /proc/self/fd.
   public func setxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
     let result = unsafe value.withUnsafeBytes {
-      unsafe ccap_setxattr(descriptor.rawValue, Self.name(attribute), $0.baseAddress, $0.count)
+      unsafe ccap_setxattr(
+        descriptor.rawValue, Self.name(attribute), $0.baseAddress, $0.count)
     }
     _ = try check(result)
   }

@@ -32,10 +32,11 @@ public struct LinuxSystem: System {
     _ capacity: Int, _ body: (UnsafeMutableRawPointer) -> Int
   ) throws(Errno) -> [UInt8] {
     var length = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-      guard let start = buffer.baseAddress else { return }
-      length = unsafe body(UnsafeMutableRawPointer(start))
-      count = max(0, length)
+    // Nothing is kept but what was filled, and nothing allocated to learn that there is nothing.
+    let bytes = unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { buffer in
+      if let start = buffer.baseAddress { length = unsafe body(start) }
+      guard length > 0 else { return [UInt8]() }
+      return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<length]))
     }
     _ = try check(length)
     return bytes
@@ -108,15 +109,9 @@ public struct LinuxSystem: System {
     _ attribute: ACLAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
     func get(_ size: Int) throws(Errno) -> [UInt8] {
-      var result = 0
-      // Most inodes have none: nothing is allocated to learn that.
-      let bytes = unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) {
-        result = unsafe ccap_getxattr(
-          descriptor.rawValue, Self.name(attribute), $0.baseAddress, size)
-        return unsafe [UInt8]($0.prefix(max(0, result)))
+      try unsafe filling(size) {
+        unsafe ccap_getxattr(descriptor.rawValue, Self.name(attribute), $0, size)
       }
-      _ = try check(result)
-      return bytes
     }
     do throws(Errno) {
       return try get(1024)
@@ -307,25 +302,25 @@ public struct LinuxSystem: System {
     ) -> Int32,
     _ read: (Entry) -> Result
   ) throws(Errno) -> Result? {
-    var size = 4096
-    let entry = UnsafeMutablePointer<Entry>.allocate(capacity: 1)
-    let found = UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>.allocate(capacity: 1)
-    defer {
-      unsafe entry.deallocate()
-      unsafe found.deallocate()
-    }
+    var size = 1024
     while true {
-      let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
-      defer { unsafe buffer.deallocate() }
-      unsafe found.initialize(to: nil)
-      let result = unsafe call(entry, buffer, size, found)
+      var result: Int32 = 0
+      let match: Result? = unsafe withUnsafeTemporaryAllocation(of: Entry.self, capacity: 1) {
+        entry in
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
+          guard let entry = entry.baseAddress, let buffer = buffer.baseAddress else { return nil }
+          var found: UnsafeMutablePointer<Entry>?
+          result = unsafe call(entry, buffer, size, &found)
+          guard let match = unsafe found else { return nil }
+          return unsafe read(match.pointee)
+        }
+      }
       if result == ERANGE, size < 1 << 24 {
         size *= 4
         continue
       }
       guard result == 0 || Self.meansNoEntry(result) else { throw Errno(rawValue: result) }
-      guard let match = unsafe found.pointee else { return nil }
-      return unsafe read(match.pointee)
+      return match
     }
   }
 
