@@ -55,7 +55,7 @@ struct LayerRemedies {
         "dev", .noDevices, others: "all whose bits let them use a node below \(point)")
     case .noExecuteMount:
       return remounted("exec", .noExecute, others: "all whose bits let them execute below \(point)")
-    case .immutable:
+    case .immutable where facts.inodes[index].isImmutable:
       changed.inodes[index].isImmutable = false
       return [remedy(.file, ["chattr", "-i", place], others: [])]
     case .appendOnly:

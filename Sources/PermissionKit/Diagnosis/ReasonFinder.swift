@@ -165,6 +165,11 @@ struct ReasonFinder {
         .unreadableFacts, .proven,
         "mode and ACL alone do not decide on \(place): its file system has rules of its own",
         evidence: decision.inode.map { [facts.mounts[facts.inodes[$0].mount].fileSystem] } ?? [])
+    case .driver:
+      return Reason(
+        .driver, .proven,
+        "mode and ACL let \(name) in, but the driver of \(place) has a rule of its own, which only its open tells"
+      )
     default:
       return Reason(
         .unreadableFacts, .proven,
@@ -324,7 +329,10 @@ struct ReasonFinder {
       return (.nodevMount, "\(place) is on \(mount), whose devices are switched off (nodev)")
     case .noExecuteMount:
       return (.noexecMount, "\(place) is on \(mount), mounted noexec")
-    case .immutable: return (.immutable, "\(place) is immutable (chattr +i)")
+    case .immutable where facts.inodes[inode].isImmutable:
+      return (.immutable, "\(place) is immutable (chattr +i)")
+    case .immutable:
+      return (.immutable, "\(place) is immutable, as all of its file system is")
     case .appendOnly: return (.appendOnly, "\(place) is append-only (chattr +a)")
     case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
     case .landlock: return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")

@@ -121,8 +121,12 @@ struct Procedure {
     let authority: MountFacts.Authority
     /// SB_I_NODEV: the superblock has no devices, whatever the mount says.
     let hasNoDevices: Bool
-    /// proc decides on its files by rules of their own: /proc/sys, ptrace access, hidepid.
-    let hasOwnRules: Bool
+    /// proc decides on much of it by rules of its own: /proc/sys, ptrace access, hidepid.
+    let isProc: Bool
+    /// Mounted with hidepid, see proc(5): /proc/PID is for whom ptrace access is given.
+    let hidesProcesses: Bool
+    /// Every inode has S_IMMUTABLE, which statx(2) does not show: fs/nsfs.c.
+    let isImmutable: Bool
     /// Writing copies the file up, as the one who mounted it.
     let copiesUp: Bool
     /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which sysfs alone sets.
@@ -131,7 +135,13 @@ struct Procedure {
     init(_ mount: MountFacts) {
       authority = mount.authority
       hasNoDevices = mount.fileSystem == "proc" || mount.fileSystem == "sysfs"
-      hasOwnRules = mount.fileSystem == "proc"
+      isProc = mount.fileSystem == "proc"
+      hidesProcesses =
+        isProc
+        && mount.superblockOptions.split(separator: ",").contains {
+          $0.hasPrefix("hidepid=") && $0 != "hidepid=0" && $0 != "hidepid=off"
+        }
+      isImmutable = mount.fileSystem == "nsfs"
       copiesUp = mount.fileSystem == "overlay"
       checksModeAtOpen = mount.fileSystem == "sysfs"
     }
@@ -391,12 +401,41 @@ struct Procedure {
     }
   }
 
+  /// Drivers that every machine has and that ask who opens: drivers/char/mem.c, kernel/printk/printk.c,
+  /// drivers/tty/tty_io.c, drivers/char/hw_random/core.c.
+  private func memoryDeviceOpen(
+    _ device: InodeFacts.Device, _ flags: OpenFlags
+  ) throws(Stop) {
+    func has(_ capability: CapabilitySet) -> Bool {
+      subject.effective.contains(capability) && subject.userNamespace == nil
+        && facts.overflow == nil
+    }
+    switch (device.major, device.minor) {
+    case (1, 1), (1, 4):
+      // open_port(): /dev/mem and /dev/port; a lockdown refuses it even then.
+      if has(.sysRawIO) { throw undetermined(.driver, current) }
+      throw refuse(.EPERM, .driver, current)
+    case (1, 11):
+      // devkmsg_open(): reading depends on kernel.dmesg_restrict.
+      if flags.accessMode != 1, !has(.syslog) { throw undetermined(.driver, current) }
+    case (5, 0):
+      // tty_open(): ENXIO for a process without a controlling terminal.
+      throw undetermined(.driver, current)
+    case (10, 183):
+      // rng_dev_open(): /dev/hwrng is for reading.
+      if flags.accessMode != 0 { throw refuse(.EINVAL, .driver, current) }
+    default: break
+    }
+  }
+
   /// What the inode's own open answers: fs/char_dev.c, fs/pipe.c, fs/inode.c, fs/kernfs/file.c.
   private func driverOpen(_ flags: OpenFlags) throws(Stop) {
     switch inodes[current].kind {
     case .characterDevice, .blockDevice:
-      if let errno = inodes[current].driverErrno, errno.rawValue != 0 {
-        throw refuse(errno, .driver, current)
+      if let errno = inodes[current].driverErrno {
+        if errno.rawValue != 0 { throw refuse(errno, .driver, current) }
+      } else if inodes[current].kind == .characterDevice, let device = inodes[current].device {
+        try memoryDeviceOpen(device, flags)
       }
     case .socket: throw refuse(.ENXIO, .socketInode, current)
     case .fifo:

@@ -185,8 +185,19 @@ extension AccessFacts {
     }
   }
 
-  /// The path by which the inode was reached, from the root or, relative, from the start.
+  /// The path by which the inode was reached, from the root or, relative, from the start; of one that
+  /// a magic link leads to, the link's.
   public func path(of inode: Int) -> PathBytes {
+    let (top, path) = climb(from: inode)
+    guard top != root, top != start, let link = inodes.firstIndex(where: { $0.jump == top }) else {
+      return path
+    }
+    let below = climb(from: link).path
+    return top == inode ? below : below.appending(path)
+  }
+
+  /// The names from where the climb ends: at the root, or at an inode that was not reached by name.
+  private func climb(from inode: Int) -> (top: Int, path: PathBytes) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(64)
     var top = inode
@@ -199,9 +210,9 @@ extension AccessFacts {
       for byte in inodes[parent].entries[entry].name.bytes.reversed() { bytes.append(byte) }
       top = parent
     }
-    if top == root { bytes.append(UInt8(ascii: "/")) } else if bytes.isEmpty { return "." }
+    if top == root { bytes.append(UInt8(ascii: "/")) } else if bytes.isEmpty { return (top, ".") }
     bytes.reverse()
-    return PathBytes(bytes)
+    return (top, PathBytes(bytes))
   }
 
   /// The path by which the inode was reached: `asked`, where that is it.
@@ -219,6 +230,12 @@ extension AccessFacts {
       current = parent
     }
     return current == root && current != inode && end == 0 ? asked : path(of: inode)
+  }
+
+  /// The name by which an inode was found in its directory; nil where it was come upon otherwise.
+  func name(of inode: Int) -> PathBytes? {
+    let parent = inodes[inode].parent
+    return entry(of: inode, in: parent).map { inodes[parent].entries[$0].name }
   }
 
   /// The index of the name by which an inode was found in a directory.

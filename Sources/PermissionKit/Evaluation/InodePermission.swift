@@ -29,7 +29,9 @@ extension Procedure {
       if mounts[mount(inode)].superblockIsReadOnly, !kind.isSpecial {
         throw refuse(.EROFS, .readOnlySuperblock, inode, step)
       }
-      if inodes[inode].isImmutable { throw refuse(.EPERM, .immutable, inode, step) }
+      if inodes[inode].isImmutable || traits[mount(inode)].isImmutable {
+        throw refuse(.EPERM, .immutable, inode, step)
+      }
       if mappedUser(inodes[inode].uid, inode) == nil
         || mappedGroup(inodes[inode].gid, inode) == nil
       {
@@ -49,7 +51,7 @@ extension Procedure {
   private mutating func fileSystemPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
-    if traits[mount(inode)].hasOwnRules, inodes[inode].kind == .regular, !want.isEmpty {
+    if traits[mount(inode)].isProc, !want.isEmpty, procDecides(inode, want) {
       throw undetermined(.fileSystemRules, inode, step)
     }
     switch traits[mount(inode)].authority {
@@ -67,6 +69,25 @@ extension Procedure {
       if !checksModes { throw undetermined(.fuseDaemon, inode, step) }
     }
     return try generic(inode, want, step)
+  }
+
+  /// Whether proc has rules of its own about this: its files have, and nobody writes to its
+  /// directories (proc_sys_permission() of fs/proc/proc_sysctl.c; S_IMMUTABLE of fs/proc/base.c, which
+  /// statx(2) does not show); /proc/PID/fdinfo asks ptrace_may_access(), and with hidepid all of
+  /// /proc/PID does.
+  private func procDecides(_ inode: Int, _ want: Permissions) -> Bool {
+    switch inodes[inode].kind {
+    case .regular: return true
+    case .directory:
+      if want.contains(.write) { return true }
+      // Where it was come upon otherwise, nothing tells what it is.
+      guard let name = facts.name(of: inode) else { return inode != facts.root }
+      return name == "fdinfo"
+        || traits[mount(inode)].hidesProcesses
+          && mount(inode)
+            == mount(inodes[inode].parent)
+    default: return false
+    }
   }
 
   // MARK: - generic_permission()

@@ -231,7 +231,7 @@ extension MountFacts {
     let names: [UInt64: String] = [
       0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p",
       0x00c3_6400: "ceph", 0x6573_5546: "fuse", 0x9fa0: "proc", 0x6265_6572: "sysfs",
-      0x0102_1994: "tmpfs", 0xef53: "ext4",
+      0x0102_1994: "tmpfs", 0xef53: "ext4", 0x6e73_6673: "nsfs",
     ]
     self.init(fileSystem: names[type] ?? "", point: "")
     if flags & 1 != 0 { self.flags.insert(.readOnly) }
