@@ -67,8 +67,8 @@ final class NineNodes: ResourceAccessor {
 
 func nineNodes() {
   let paths: [PathBytes] = [
-    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/kmsg", "/dev/ptmx",
-    "/dev/fuse", "/dev/net/tun",
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/ptmx", "/dev/fuse",
+    "/dev/loop-control", "/dev/net/tun",
   ]
   let recording = RecordingSystem()
   let recorded = NineNodes(paths, AccessContext(system: recording)).checkAccess()

@@ -18,6 +18,7 @@ struct SystemPathTests {
 
   static let questions: [(AccessQuestion, String)] = [
     (.open(.readOnly), "o0"), (.open(.writeOnly), "o1"), (.open(.readWrite), "o2"),
+    (.faccessat2([], followsLink: true), "f0,512"),
     (.faccessat2(.write, followsLink: true), "f2,512"),
     (.faccessat2(.execute, followsLink: true), "f1,512"),
   ]

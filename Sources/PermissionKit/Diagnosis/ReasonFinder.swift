@@ -41,7 +41,10 @@ struct ReasonFinder {
   /// The status when the kernel was asked as well; the kernel decides.
   static func status(_ decision: Decision, _ probe: Probe?) -> AuthorizationStatus {
     guard let probe else { return status(decision) }
-    guard let errno = probe.errno else { return probe.isBusy ? .restricted : .authorized }
+    guard let errno = probe.errno else {
+      if probe.method == .access, decision.isForDriver { return .notDetermined }
+      return probe.isBusy ? .restricted : .authorized
+    }
     if decision.errno == errno { return status(decision) }
     switch errno {
     case .EACCES, .EPERM, .EROFS:
@@ -97,11 +100,17 @@ struct ReasonFinder {
       "\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")",
     ]
     guard let errno = probe.errno else {
+      if probe.method == .access, decision.isForDriver { return undetermined(decision, path) }
       if decision.verdict == .undetermined { return nil }
       return Reason(
         .unreadableFacts, .suspected,
         "the kernel grants \(path), though its mode and ACL refuse it: the facts changed meanwhile, or the file system has rules of its own",
         evidence: evidence)
+    }
+    if decision.isForDriver {
+      var reason = undetermined(decision, path)
+      reason.evidence += evidence
+      return reason
     }
     switch errno {
     case .ENXIO, .ENODEV:

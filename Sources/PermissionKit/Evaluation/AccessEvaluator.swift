@@ -71,6 +71,7 @@ struct Procedure {
   /// takes less time than copying them.
   final class Basis: Sendable {
     let facts: AccessFacts
+    /// Those of the facts, which are not copied for each look at them.
     let inodes: [InodeFacts]
     let mounts: [MountFacts]
     /// By index of the mount.
@@ -123,7 +124,7 @@ struct Procedure {
     let hasNoDevices: Bool
     /// proc decides on much of it by rules of its own: /proc/sys, ptrace access, hidepid.
     let isProc: Bool
-    /// Mounted with hidepid, see proc(5): /proc/PID is for whom ptrace access is given.
+    /// Mounted with hidepid, see proc(5), or perhaps so: /proc/PID is for whom ptrace access is given.
     let hidesProcesses: Bool
     /// Every inode has S_IMMUTABLE, which statx(2) does not show: fs/nsfs.c.
     let isImmutable: Bool
@@ -138,9 +139,10 @@ struct Procedure {
       isProc = mount.fileSystem == "proc"
       hidesProcesses =
         isProc
-        && mount.superblockOptions.split(separator: ",").contains {
-          $0.hasPrefix("hidepid=") && $0 != "hidepid=0" && $0 != "hidepid=off"
-        }
+        && (mount.superblockOptions.isEmpty
+          || mount.superblockOptions.split(separator: ",").contains {
+            $0.hasPrefix("hidepid=") && $0 != "hidepid=0" && $0 != "hidepid=off"
+          })
       isImmutable = mount.fileSystem == "nsfs"
       copiesUp = mount.fileSystem == "overlay"
       checksModeAtOpen = mount.fileSystem == "sysfs"
@@ -401,30 +403,18 @@ struct Procedure {
     }
   }
 
-  /// Drivers that every machine has and that ask who opens: drivers/char/mem.c, kernel/printk/printk.c,
-  /// drivers/tty/tty_io.c, drivers/char/hw_random/core.c.
-  private func memoryDeviceOpen(
-    _ device: InodeFacts.Device, _ flags: OpenFlags
-  ) throws(Stop) {
-    func has(_ capability: CapabilitySet) -> Bool {
-      subject.effective.contains(capability) && subject.userNamespace == nil
-        && facts.overflow == nil
-    }
+  /// Whether the driver of a node that every machine has asks more than the bits.
+  private func driverDecides(_ device: InodeFacts.Device, _ flags: OpenFlags) -> Bool {
     switch (device.major, device.minor) {
-    case (1, 1), (1, 4):
-      // open_port(): /dev/mem and /dev/port; a lockdown refuses it even then.
-      if has(.sysRawIO) { throw undetermined(.driver, current) }
-      throw refuse(.EPERM, .driver, current)
-    case (1, 11):
-      // devkmsg_open(): reading depends on kernel.dmesg_restrict.
-      if flags.accessMode != 1, !has(.syslog) { throw undetermined(.driver, current) }
-    case (5, 0):
-      // tty_open(): ENXIO for a process without a controlling terminal.
-      throw undetermined(.driver, current)
-    case (10, 183):
-      // rng_dev_open(): /dev/hwrng is for reading.
-      if flags.accessMode != 0 { throw refuse(.EINVAL, .driver, current) }
-    default: break
+    // open_port() of drivers/char/mem.c: /dev/mem and /dev/port want CAP_SYS_RAWIO and no lockdown.
+    case (1, 1), (1, 4): true
+    // devkmsg_open() of kernel/printk/printk.c: kernel.dmesg_restrict, printk_devkmsg, CAP_SYSLOG.
+    case (1, 11): true
+    // tty_open() of drivers/tty/tty_io.c: ENXIO without a controlling terminal.
+    case (5, 0): true
+    // rng_dev_open() of drivers/char/hw_random/core.c: /dev/hwrng is for reading.
+    case (10, 183): flags.accessMode != 0
+    default: false
     }
   }
 
@@ -434,8 +424,10 @@ struct Procedure {
     case .characterDevice, .blockDevice:
       if let errno = inodes[current].driverErrno {
         if errno.rawValue != 0 { throw refuse(errno, .driver, current) }
-      } else if inodes[current].kind == .characterDevice, let device = inodes[current].device {
-        try memoryDeviceOpen(device, flags)
+      } else if inodes[current].kind == .characterDevice, let device = inodes[current].device,
+        driverDecides(device, flags)
+      {
+        throw undetermined(.driver, current)
       }
     case .socket: throw refuse(.ENXIO, .socketInode, current)
     case .fifo:

@@ -196,14 +196,17 @@ extension AccessFacts {
     return top == inode ? below : below.appending(path)
   }
 
+  /// Whether its path leads from the root to it by names alone.
+  func isReachedFromRoot(_ inode: Int) -> Bool { climb(from: inode).top == root }
+
   /// The names from where the climb ends: at the root, or at an inode that was not reached by name.
   private func climb(from inode: Int) -> (top: Int, path: PathBytes) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(64)
     var top = inode
-    // From its end; up to the root, and no further than there are inodes: facts may come from a
-    // document.
-    for _ in inodes.indices where top != root {
+    // From its end; up to the root, and no further than there are inodes or 64 KiB: facts may come
+    // from a document.
+    for _ in inodes.indices where top != root && bytes.count < 1 << 16 {
       let parent = inodes[top].parent
       guard parent != top, let entry = entry(of: top, in: parent) else { break }
       if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }

@@ -10,16 +10,12 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable, Codable {
   public static let dacOverride = CapabilitySet(rawValue: 1 << 1)
   /// CAP_DAC_READ_SEARCH: read any file; list and search any directory.
   public static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
-  /// CAP_SYS_RAWIO: open /dev/mem and /dev/port.
-  public static let sysRawIO = CapabilitySet(rawValue: 1 << 17)
   /// CAP_SYS_PTRACE: look into any process, here to follow its links in /proc.
   public static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
   /// CAP_FOWNER: count as the owner, here for O_NOATIME.
   public static let fowner = CapabilitySet(rawValue: 1 << 3)
   /// CAP_FSETID: a set-group-ID bit stays when mode or ACL is changed.
   public static let fsetid = CapabilitySet(rawValue: 1 << 4)
-  /// CAP_SYSLOG: read the messages of the kernel whatever kernel.dmesg_restrict says.
-  public static let syslog = CapabilitySet(rawValue: 1 << 34)
   /// Every capability the kernel knows today, and those it may learn.
   public static let all = CapabilitySet(rawValue: ~0)
 }

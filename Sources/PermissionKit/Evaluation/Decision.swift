@@ -49,6 +49,9 @@ public struct Decision: Hashable, Sendable {
   /// Whether it was granted; false also where the facts do not tell.
   public var isGranted: Bool { verdict == .granted }
 
+  /// The bits grant it, and only the driver's own open tells whether it does too.
+  var isForDriver: Bool { verdict == .undetermined && rule == .driver }
+
   /// The errno of a refusal.
   public var errno: Errno? {
     if case .refused(let errno) = verdict { errno } else { nil }

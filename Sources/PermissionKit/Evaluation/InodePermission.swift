@@ -51,7 +51,7 @@ extension Procedure {
   private mutating func fileSystemPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
-    if traits[mount(inode)].isProc, !want.isEmpty, procDecides(inode, want) {
+    if traits[mount(inode)].isProc, procDecides(inode, want) {
       throw undetermined(.fileSystemRules, inode, step)
     }
     switch traits[mount(inode)].authority {
@@ -71,21 +71,22 @@ extension Procedure {
     return try generic(inode, want, step)
   }
 
-  /// Whether proc has rules of its own about this: its files have, and nobody writes to its
-  /// directories (proc_sys_permission() of fs/proc/proc_sysctl.c; S_IMMUTABLE of fs/proc/base.c, which
-  /// statx(2) does not show); /proc/PID/fdinfo asks ptrace_may_access(), and with hidepid all of
-  /// /proc/PID does.
+  /// Whether proc has rules of its own about this.
+  ///
+  /// Its files have. Writing to its directories is refused or not as each of them likes
+  /// (proc_sys_permission() of fs/proc/proc_sysctl.c; S_IMMUTABLE of fs/proc/base.c, which statx(2)
+  /// does not show). fdinfo and map_files of /proc/PID ask ptrace_may_access(), and with hidepid all
+  /// of /proc/PID does.
   private func procDecides(_ inode: Int, _ want: Permissions) -> Bool {
     switch inodes[inode].kind {
-    case .regular: return true
+    case .regular: return !want.isEmpty
     case .directory:
       if want.contains(.write) { return true }
       // Where it was come upon otherwise, nothing tells what it is.
       guard let name = facts.name(of: inode) else { return inode != facts.root }
-      return name == "fdinfo"
-        || traits[mount(inode)].hidesProcesses
-          && mount(inode)
-            == mount(inodes[inode].parent)
+      if name == "fdinfo" || name == "map_files" { return true }
+      let parent = inodes[inode].parent
+      return traits[mount(inode)].hidesProcesses && mount(inode) == mount(parent)
     default: return false
     }
   }

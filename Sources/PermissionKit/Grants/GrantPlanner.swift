@@ -62,7 +62,7 @@ struct GrantPlanner {
   /// still as the facts have it.
   private func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
     let path = facts.path(of: change.inode)
-    guard path.isAbsolute else {
+    guard facts.isReachedFromRoot(change.inode) else {
       throw refusal("the way to \(path) from the root is not known", path: path)
     }
     // Whoever owns a link may turn it to anybody's inode: it counts for inodes of its owner alone.

@@ -297,7 +297,7 @@ public struct FactsReader: ~Copyable {
 
   /// The number of places is a power of two.
   private func firstPlace(_ inode: UInt64) -> Int {
-    Int((inode &* 0x9e37_79b9_7f4a_7c15) >> 32) & (places.count - 1)
+    Int(truncatingIfNeeded: (inode &* 0x9e37_79b9_7f4a_7c15) >> 32) & (places.count - 1)
   }
 
   /// What an open answers when no driver has registered the number of a V4L2 or ALSA node.
