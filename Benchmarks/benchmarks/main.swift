@@ -81,9 +81,9 @@ func nineNodes() {
       path: UnsafePointer(name))
   }
   let accessor = NineNodes(paths, AccessContext())
-  let rounds = 300
+  let rounds = 100
   var ratios: [Double] = []
-  for _ in 0..<21 {
+  for _ in 0..<101 {
     let c = seconds { for _ in 0..<rounds { _ = replay(calls, calls.count) } }
     let swift = seconds { for _ in 0..<rounds { _ = accessor.checkAccess() } }
     ratios.append(swift / c)

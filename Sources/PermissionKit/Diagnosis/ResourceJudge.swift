@@ -40,20 +40,22 @@ final class ResourceJudge {
           path: resources[index].path, label: resources[index].label,
           device: resources[index].device, need: context.need ?? resources[index].need,
           status: .unavailable))
-      judge(resources[index], &reports[index])
+      judge(resources, index, &reports[index])
     }
     return reports
   }
 
-  private func judge(_ resource: Resource, _ report: inout ResourceReport) {
-    let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
-    let decision = evaluator.decide(report.need, resource.path, isDirectory: isDirectory)
-    if let wrong = wrongKind(resource, decision) {
+  private func judge(
+    _ resources: [Resource], _ index: Int, _ report: inout ResourceReport
+  ) {
+    let isDirectory = (resources[index].kind ?? facts.kind(of: report.path)) == .directory
+    let decision = evaluator.decide(report.need, report.path, isDirectory: isDirectory)
+    if let kind = resources[index].kind, let wrong = wrongKind(kind, report.path, decision) {
       report.reasons = [wrong]
       return
     }
-    let probe = ask(resource.path, report.need, decision, isDirectory: isDirectory)
-    if let second = askedAgain(resource, decision, probe) {
+    let probe = ask(report.path, report.need, decision, isDirectory: isDirectory)
+    if isContradiction(decision, probe), let second = askedAgain(resources[index]) {
       report = second
       return
     }
@@ -63,9 +65,10 @@ final class ResourceJudge {
       report.status == .authorized && probe?.method != .open && diagnosis.isTaken(decision)
     if isTaken { report.status = .restricted }
     report.decision = described(
-      decision, resource.path, isAuthorized: report.status == .authorized)
+      decision, report.path, isAuthorized: report.status == .authorized)
     if report.status != .authorized || !decision.isGranted || explains {
-      explain(&report, resource, decision, isDirectory: isDirectory, isTaken: isTaken)
+      explain(
+        &report, resources[index], decision, isDirectory: isDirectory, isTaken: isTaken)
     }
   }
 
@@ -121,15 +124,18 @@ final class ResourceJudge {
     }
   }
 
-  /// Reads the facts and asks the kernel once more where the two contradict each other, for either
-  /// may be older than a change; nil where they agree, or did not the second time either.
-  private func askedAgain(
-    _ resource: Resource, _ decision: Decision, _ probe: Probe?
-  ) -> ResourceReport? {
-    guard let probe, !isSecond, probe.errno != decision.errno, decision.verdict != .undetermined,
-      ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno),
-      let facts = try? FactsReader.facts(of: [resource.path], context.system)
-    else { return nil }
+  /// Whether the kernel says otherwise than the facts: either may be older than a change.
+  private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
+    guard let probe, !isSecond, probe.errno != decision.errno else { return false }
+    return decision.verdict != .undetermined
+      && ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno)
+  }
+
+  /// Reads the facts and asks the kernel once more; nil where that cannot be done.
+  private func askedAgain(_ resource: Resource) -> ResourceReport? {
+    guard let facts = try? FactsReader.facts(of: [resource.path], context.system) else {
+      return nil
+    }
     let judge = ResourceJudge(
       context: context, users: users, subject: subject, facts: facts, explains: explains)
     judge.isSecond = true
@@ -137,16 +143,17 @@ final class ResourceJudge {
   }
 
   /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
-  private func wrongKind(_ resource: Resource, _ decision: Decision) -> Reason? {
-    guard decision.step == .target, let inode = decision.inode, let wanted = resource.kind,
-      facts.inodes[inode].kind != wanted
+  private func wrongKind(
+    _ wanted: InodeFacts.Kind, _ path: PathBytes, _ decision: Decision
+  ) -> Reason? {
+    guard decision.step == .target, let inode = decision.inode, facts.inodes[inode].kind != wanted
     else { return nil }
     let names: [InodeFacts.Kind: String] = [
       .directory: "directory", .characterDevice: "character device",
     ]
     return Reason(
       .noDevice, .proven,
-      "\(resource.path) is not a \(names[wanted] ?? wanted.rawValue)",
+      "\(path) is not a \(names[wanted] ?? wanted.rawValue)",
       evidence: [facts.inodes[inode].modeText])
   }
 
