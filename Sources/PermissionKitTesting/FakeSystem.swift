@@ -67,8 +67,8 @@ public final class FakeSystem: System {
   ///   - target: Where a symbolic link points.
   ///   - contents: What can be read from a file.
   public func add(
-    _ path: PathBytes, kind: InodeFacts.Kind = .regular, mode: UInt16? = nil, uid: UInt32 = 0,
-    gid: UInt32 = 0, acl: AccessControlList? = nil, device: InodeFacts.Device? = nil,
+    _ path: PathBytes, kind: FileKind = .regular, mode: UInt16? = nil, uid: UInt32 = 0,
+    gid: UInt32 = 0, acl: AccessControlList? = nil, device: DeviceNumber? = nil,
     driver: Errno? = nil, target: PathBytes? = nil, contents: String = ""
   ) {
     state.withLock { state in
@@ -305,7 +305,7 @@ extension FakeSystem {
     try call("statx") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       let inode = state.facts.inodes[file.inode]
-      let types: [InodeFacts.Kind: UInt32] = [
+      let types: [FileKind: UInt32] = [
         .directory: 0o040000, .regular: 0o100000, .symbolicLink: 0o120000,
         .characterDevice: 0o020000, .blockDevice: 0o060000, .fifo: 0o010000, .socket: 0o140000,
       ]

@@ -138,7 +138,7 @@ struct LiveGrants {
     var path = ""
     for (index, inode) in tree.inodes.enumerated() {
       path += index == 0 ? "0" : "/\(index)"
-      let kinds: [InodeFacts.Kind: Character] = [
+      let kinds: [FileKind: Character] = [
         .directory: "d", .regular: "f", .fifo: "p", .characterDevice: "c",
       ]
       let kind = CChar(bitPattern: kinds[inode.kind]?.asciiValue ?? 0)
@@ -251,7 +251,7 @@ struct LiveGrants {
 
   /// Grants by `permcheck request`, and undoes by `permcheck revoke`.
   mutating func applyByCommand(_ tree: RandomTree, _ number: Int) throws {
-    let accessors: [InodeFacts.Kind: String] = [.directory: "photos", .characterDevice: "camera"]
+    let accessors: [FileKind: String] = [.directory: "photos", .characterDevice: "camera"]
     guard let accessor = accessors[tree.target.kind] else { return }
     var tree = tree
     let judged = try plant(&tree, "c\(number)")

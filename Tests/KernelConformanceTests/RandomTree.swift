@@ -48,7 +48,7 @@ struct RandomTree {
     self.random = random
     for _ in 0..<self.random.below(4) { inodes.append(inode(.directory)) }
     // A FIFO that nobody reads cannot be opened for writing, whoever may.
-    let last: InodeFacts.Kind = need == .write ? .characterDevice : .fifo
+    let last: FileKind = need == .write ? .characterDevice : .fifo
     inodes.append(
       inode(self.random.pick([.regular, .regular, .directory, .characterDevice, last])))
   }
@@ -59,7 +59,7 @@ struct RandomTree {
 
   private mutating func bits() -> Permissions { Permissions(rawValue: UInt8(digit())) }
 
-  private mutating func inode(_ kind: InodeFacts.Kind) -> InodeFacts {
+  private mutating func inode(_ kind: FileKind) -> InodeFacts {
     var mode = digit() << 6 | digit() << 3 | digit()
     // Most directories on the way let most people through, as they do in life.
     if kind == .directory, random.chance(40) { mode = random.pick([0o755, 0o750, 0o711, 0o775]) }

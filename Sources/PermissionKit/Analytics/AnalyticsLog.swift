@@ -62,7 +62,7 @@ public final class AnalyticsLog: Sendable {
     guard !(strategy is DiscardLogging) else { return }
     log(
       AccessEvent(
-        time: AccessEvent.timestamp(system.realtime()), event: point, accessor: report.accessor,
+        time: Timestamp.rfc3339(system.realtime()), event: point, accessor: report.accessor,
         status: report.status, reason: report.mainReason?.code,
         uid: (try? system.credentials())?.user.fileSystem ?? .max, pid: system.getpid(),
         duration: duration))

@@ -144,11 +144,11 @@ final class ResourceJudge {
 
   /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
   private func wrongKind(
-    _ wanted: InodeFacts.Kind, _ path: PathBytes, _ decision: Decision
+    _ wanted: FileKind, _ path: PathBytes, _ decision: Decision
   ) -> Reason? {
     guard decision.step == .target, let inode = decision.inode, facts.inodes[inode].kind != wanted
     else { return nil }
-    let names: [InodeFacts.Kind: String] = [
+    let names: [FileKind: String] = [
       .directory: "directory", .characterDevice: "character device",
     ]
     return Reason(
@@ -181,7 +181,7 @@ final class ResourceJudge {
 
 extension AccessFacts {
   /// The file type of what `path` names, whoever asks; nil when the facts do not reach it.
-  func kind(of path: PathBytes) -> InodeFacts.Kind? {
+  func kind(of path: PathBytes) -> FileKind? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
     let decision = AccessEvaluator(facts: self, credentials: anybody)
       .decide(.open(.path), path: path)

@@ -35,7 +35,7 @@ struct GrantJournalWriter {
     }
   }
 
-  private var now: String { AccessEvent.timestamp(system.realtime()) }
+  private var now: String { Timestamp.rfc3339(system.realtime()) }
 
   private func record(_ event: GrantRecord.Event, _ id: String) -> GrantRecord {
     GrantRecord(time: now, event: event, id: id)

@@ -110,15 +110,3 @@ extension GrantPlan: CustomStringConvertible {
     return lines.map { Sanitizer.clean($0) + "\n" }.joined()
   }
 }
-
-extension Persistence {
-  /// For people: `until the device is re-plugged or changed`.
-  package var words: String {
-    switch self {
-    case .untilUdevEvent: "until the device is re-plugged or changed"
-    case .untilReboot: "until the next start of the system"
-    case .untilLogout: "until logout"
-    case .permanent: "permanent"
-    }
-  }
-}

@@ -1,9 +1,9 @@
 /// Works out plans on the facts, and ties them to the inodes that are there.
 struct GrantPlanner {
-  private let request: GrantRequest
-  private var system: any System { request.system }
-  private var facts: AccessFacts { request.facts }
-  private let own: Credentials
+  let request: GrantRequest
+  var system: any System { request.system }
+  var facts: AccessFacts { request.facts }
+  let own: Credentials
 
   init(_ request: GrantRequest) throws(PermissionError) {
     self.request = request
@@ -15,7 +15,7 @@ struct GrantPlanner {
     }
   }
 
-  private func refusal(
+  func refusal(
     _ message: String, path: PathBytes? = nil, advice: String? = nil
   ) -> PermissionError {
     PermissionError(.changeFailed, message, path: path, advice: advice)
@@ -60,7 +60,7 @@ struct GrantPlanner {
 
   /// Ties a change that was found on the facts to the inode that is there, and looks whether it is
   /// still as the facts have it.
-  private func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
+  func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
     let path = facts.path(of: change.inode)
     guard facts.isReachedFromRoot(change.inode) else {
       throw refusal("the way to \(path) from the root is not known", path: path)
@@ -86,7 +86,7 @@ struct GrantPlanner {
     return GrantPlan.Step(.inode(grant), place: path.description, needsRoot: !isOwn)
   }
 
-  private func tie(
+  func tie(
     _ change: InodeChange, _ path: PathBytes
   ) throws(PermissionError) -> InodeGrant {
     let status: StatusFields
@@ -122,7 +122,7 @@ struct GrantPlanner {
 
   /// Default entries where there is a default ACL, and everywhere when others may gain, for a default
   /// ACL takes the place of the umask.
-  private func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
+  func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
     var isLeftOut = false
     for resource in request.resources where resource.kind == .directory {
       guard let index = facts.inode(at: resource.path) else { continue }
@@ -161,187 +161,5 @@ struct GrantPlanner {
         "what is created there later is not included: a default ACL would take the place of everybody's umask (--allow-others)"
       )
     }
-  }
-}
-
-/// All that is in a directory, to be granted as a whole.
-struct FolderContents {
-  let system: any System
-
-  /// Something below a resource, and which inode it was when it was looked at.
-  struct Found {
-    var resource: Resource
-    var identity: InodeIdentity
-  }
-
-  /// The files and directories below a resource, each with what is needed of it; links, special files
-  /// and other file systems are left out.
-  ///
-  /// - Throws: Where not all can be listed, or a file has another name elsewhere: its owner could
-  ///   have put anybody's file here.
-  func resources(below resource: Resource) throws(PermissionError) -> [Found] {
-    var found: [Found] = []
-    var folders = [resource.path]
-    var path = resource.path
-    do throws(Errno) {
-      let top = try system.status(of: path)
-      let own = try system.credentials().user.fileSystem
-      while let folder = folders.popLast() {
-        path = folder
-        for name in try system.names(in: folder) {
-          path = folder.appending(name)
-          let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
-          defer { system.close(descriptor) }
-          let status = try system.statx(descriptor)
-          guard status.mount == top.mount, status.fileSystem == top.fileSystem,
-            let kind = status.kind, kind == .directory || kind == .regular
-          else { continue }
-          if kind == .regular, status.links > 1, own == 0 || status.uid != own {
-            throw .EMLINK
-          }
-          var one = resource
-          one.path = path
-          one.kind = kind
-          one.lesserNeed = nil
-          if kind == .regular { one.need.remove(.execute) }
-          if kind == .directory { folders.append(path) }
-          found.append(Found(resource: one, identity: .init(status)))
-        }
-      }
-    } catch .EMLINK {
-      throw PermissionError(
-        .changeFailed, "\(path) has another name elsewhere, which would be granted, too",
-        path: path)
-    } catch {
-      throw PermissionError(
-        .changeFailed, "\(path) cannot be looked at, so not all in \(resource.path) can be granted",
-        path: path, call: "open", errno: error)
-    }
-    return found
-  }
-}
-
-extension PathBytes {
-  /// Whether it is in the folder, or below one in it.
-  func isBelow(_ folder: PathBytes) -> Bool {
-    let slash = UInt8(ascii: "/")
-    return bytes.starts(with: folder.bytes.last == slash ? folder.bytes : folder.bytes + [slash])
-  }
-}
-
-extension AccessFacts {
-  /// The inode that `path` names, whoever asks, the last component not followed.
-  func inode(at path: PathBytes) -> Int? {
-    let anybody = Credentials(uid: 0, gid: 0, groups: [])
-    let decision = AccessEvaluator(facts: self, credentials: anybody)
-      .decide(.open([.path, .noFollow]), path: path)
-    return decision.isGranted ? decision.inode : nil
-  }
-}
-
-// MARK: - Groups and rules
-
-extension GrantPlanner {
-  func groupPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
-    guard let name = request.subject.name, request.uid != 0,
-      (try? system.getpwnam(name))?.uid == request.uid
-    else {
-      throw refusal("\(request.subject.displayName) is not one who could be put into a group")
-    }
-    var steps: [GrantPlan.Step] = []
-    var credentials = request.subject.credentials
-    for resource in request.resources {
-      let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
-      func isGranted(_ credentials: Credentials) -> Bool {
-        AccessEvaluator(facts: facts, credentials: credentials)
-          .decide(resource.need, resource.path, isDirectory: isDirectory).isGranted
-      }
-      if isGranted(credentials) { continue }
-      let inodes = facts.inodes.filter { $0.kind != .symbolicLink }
-      let named = inodes.flatMap { $0.acl?.entries.filter { $0.tag == .group }.map(\.id) ?? [] }
-      let gids = Set(inodes.map(\.gid) + named).subtracting([0]).sorted()
-      let found = gids.first { gid in
-        var more = credentials
-        more.groups.append(gid)
-        return isGranted(more)
-      }
-      guard let gid = found, let group = try? system.getgrgid(gid) else {
-        throw refusal(
-          "no group gives \(name) access to \(resource.path)", path: resource.path,
-          advice: "choose another strategy")
-      }
-      credentials.groups.append(gid)
-      let grant = GroupGrant(user: name, group: group)
-      if try grant.progress(system) == .after {
-        throw refusal(
-          "\(name) is in group \(group) already, but this login began before",
-          advice: "log in again")
-      }
-      steps.append(
-        GrantPlan.Step(
-          .group(grant), place: "group \(group)",
-          needsRoot: own.user.effective != 0))
-    }
-    guard !steps.isEmpty else { return nil }
-    let groups = steps.map(\.place).joined(separator: " and ")
-    var warnings = ["\(name) then may use all that \(groups) may, from any login, not this alone"]
-    if groups.contains("group audio") {
-      warnings.append(
-        "members of audio can listen while somebody else sits at the machine, and keep others from the sound devices"
-      )
-    }
-    return GrantPlan(
-      accessor: request.accessor, subject: request.subject, strategy: strategy, steps: steps,
-      outcome: .granted, needsNewLogin: true, warnings: warnings)
-  }
-
-  func udevPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
-    guard var plan = try plan(strategy: strategy) else { return nil }
-    // udev has no PATH to look in.
-    let setfacl = system.program("setfacl")
-    var lines: [String] = []
-    var entries: [InodeGrant] = []
-    for step in plan.steps {
-      guard case .inode(let grant) = step.change else { continue }
-      let name = grant.path.lastComponent.description
-      let isDevice = grant.identity.type == 0o020000
-      let subsystem: [UInt32: String] = [81: "video4linux", 116: "sound"]
-      guard isDevice, let subsystem = subsystem[grant.identity.device.major],
-        grant.attribute == .accessACL, name.isPlainName
-      else {
-        throw refusal(
-          "\(grant.path) is not a device that udev sets up", path: grant.path,
-          advice: "choose the strategy acl")
-      }
-      entries.append(grant)
-      let options = grant.arguments.dropLast().map(\.description).joined(separator: " ")
-      lines.append(
-        "SUBSYSTEM==\"\(subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
-      )
-    }
-    let head =
-      "# Made by permcheck for uid \(request.uid): permcheck revoke \(request.accessor) removes it."
-    let path = UdevRuleGrant.folder.appending(
-      "99-permcheck-\(request.uid)-\(request.accessor).rules")
-    let rule = UdevRuleGrant(
-      path: path, contents: ([head] + lines).joined(separator: "\n") + "\n", entries: entries)
-    plan.steps.append(
-      GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: own.user.effective != 0))
-    plan.warnings.append(
-      "the rule is for nodes of that name, whichever device they are of after the next plugging in")
-    return plan
-  }
-}
-
-extension String {
-  /// Letters, digits, `_` and `-` alone: nothing that udev or a shell takes for something else.
-  var isPlainName: Bool {
-    !isEmpty
-      && utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2d: true
-        default: false
-        }
-      }
   }
 }

@@ -304,7 +304,7 @@ public struct FactsReader: ~Copyable {
   ///
   /// A registered one has an entry in /sys/dev/char. Without a driver chrdev_open() in
   /// fs/char_dev.c answers ENXIO; sound.c:snd_open(), which has all of major 116, answers ENODEV.
-  private func missingDriver(_ device: InodeFacts.Device) -> Errno? {
+  private func missingDriver(_ device: DeviceNumber) -> Errno? {
     guard device.major == 81 || device.major == 116 else { return nil }
     do throws(Errno) {
       _ = try system.status(of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)"))

@@ -89,8 +89,8 @@ public struct LinuxSystem: System {
     _ = try check(unsafe ccap_statx(descriptor.rawValue, &fields))
     return StatusFields(
       mode: fields.mode, uid: fields.uid, gid: fields.gid,
-      device: InodeFacts.Device(major: fields.rdev_major, minor: fields.rdev_minor),
-      fileSystem: InodeFacts.Device(major: fields.dev_major, minor: fields.dev_minor),
+      device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),
+      fileSystem: DeviceNumber(major: fields.dev_major, minor: fields.dev_minor),
       inode: fields.inode, links: fields.links, mount: fields.has_mount != 0 ? fields.mount : nil,
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0)
   }

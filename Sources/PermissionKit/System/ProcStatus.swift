@@ -52,39 +52,3 @@ extension System {
     (try? contents(of: PathBytes("/proc/\(pid)/status"))).flatMap { ProcStatus($0) }
   }
 }
-
-extension UserDatabase {
-  /// A running process: its fsuid, groups, effective capabilities and user namespace.
-  ///
-  /// - Parameter pid: Its process id.
-  /// - Returns: The subject; paths are then walked from its root, through its mounts.
-  /// - Throws: Where there is no such process or /proc does not show it.
-  public func subject(process pid: Int32) throws(PermissionError) -> Subject {
-    func contents(_ name: String) throws(PermissionError) -> [UInt8] {
-      let path = PathBytes("/proc/\(pid)/\(name)")
-      do throws(Errno) {
-        return try system.contents(of: path)
-      } catch {
-        let message =
-          error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be looked at"
-        throw PermissionError(
-          .unknownProcess, message, path: path, call: "open", errno: error,
-          advice: error == .ENOENT ? nil : "ask as root")
-      }
-    }
-    guard let status = ProcStatus(try contents("status")),
-      let users = IDMap(lines: try contents("uid_map")),
-      let groups = IDMap(lines: try contents("gid_map"))
-    else {
-      throw PermissionError(.unknownProcess, "/proc/\(pid)/status cannot be understood")
-    }
-    var credentials = status.credentials
-    if !users.isIdentity || !groups.isIdentity {
-      credentials.userNamespace = IDMapping(users: users, groups: groups)
-    }
-    let record = try? user(credentials.user.fileSystem)
-    return Subject(
-      source: .process, credentials: credentials, name: record?.name, home: record?.home,
-      process: pid)
-  }
-}

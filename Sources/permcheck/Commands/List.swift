@@ -67,7 +67,7 @@ struct List: ParsableCommand {
         id: grant.id, accessor: grant.accessor, uid: grant.uid, user: users.userName(grant.uid),
         place: grant.place, change: grant.change.command.summary,
         command: grant.change.command.arguments.map(\.description), time: grant.time,
-        expires: grant.lifetime.expires.map(AccessEvent.timestamp),
+        expires: grant.lifetime.expires.map(Timestamp.rfc3339),
         pid: grant.lifetime.process?.pid, stage: grant.stage.rawValue)
     }
     let rows = items.map { item in

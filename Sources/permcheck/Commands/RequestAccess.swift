@@ -131,7 +131,7 @@ struct RequestAccess: ParsableCommand {
         outcome.plans.append(plan)
         if let expires = context.grants.lifetime.expires {
           outcome.plans[outcome.plans.count - 1].warnings.append(
-            "wanted until \(AccessEvent.timestamp(expires)): the next request then takes it back, or permcheck revoke --expired"
+            "wanted until \(Timestamp.rfc3339(expires)): the next request then takes it back, or permcheck revoke --expired"
           )
         }
       } catch {

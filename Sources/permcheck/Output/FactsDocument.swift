@@ -22,7 +22,7 @@ struct FactsDocument: Codable {
     var device: String
     var need: Permissions
     var lesserNeed: Permissions?
-    var kind: InodeFacts.Kind?
+    var kind: FileKind?
   }
 
   struct Asked: Codable {

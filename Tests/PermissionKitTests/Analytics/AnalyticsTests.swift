@@ -35,7 +35,7 @@ import Testing
     let expected =
       Date(timeIntervalSince1970: TimeInterval(whole)).formatted(.iso8601).dropLast()
       + "." + String(repeating: "0", count: 6 - String(fraction).count) + "\(fraction)Z"
-    #expect(AccessEvent.timestamp(microseconds) == expected)
+    #expect(Timestamp.rfc3339(microseconds) == expected)
   }
 
   @Test func strategyIsSwappedWhileRunning() throws {

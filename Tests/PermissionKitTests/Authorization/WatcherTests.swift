@@ -13,7 +13,7 @@ import Testing
   static func machine() -> FakeSystem {
     let system = FakeSystem()
     system.add(
-      node, kind: .characterDevice, mode: 0o666, device: InodeFacts.Device(major: 1, minor: 3))
+      node, kind: .characterDevice, mode: 0o666, device: DeviceNumber(major: 1, minor: 3))
     return system
   }
 
@@ -27,7 +27,7 @@ import Testing
   func chmod(_ system: FakeSystem, _ mode: UInt16) {
     system.add(
       Self.node, kind: .characterDevice, mode: mode,
-      device: InodeFacts.Device(major: 1, minor: 3))
+      device: DeviceNumber(major: 1, minor: 3))
   }
 
   @Test func everyComponentIsWatched() throws {
@@ -91,7 +91,7 @@ import Testing
     #expect(watcher.reports.map(\.status) == [.authorized])
     system.add(
       "/dev/video1", kind: .characterDevice, mode: 0o600,
-      device: InodeFacts.Device(major: 1, minor: 3))
+      device: DeviceNumber(major: 1, minor: 3))
     system.notify(.create, "/dev", name: "video1")
     guard case .checked(let changes) = try watcher.next() else {
       Issue.record("nothing was checked")

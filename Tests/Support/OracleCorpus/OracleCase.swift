@@ -173,7 +173,7 @@ extension OracleCase {
 
   private static func inode(_ node: Node) -> InodeFacts {
     let parts = node.kind.split(separator: ":", maxSplits: 1).map(String.init)
-    let kind: InodeFacts.Kind =
+    let kind: FileKind =
       switch parts[0] {
       case "d": .directory
       case "f": .regular
@@ -186,7 +186,7 @@ extension OracleCase {
     var inode = InodeFacts(kind: kind, mode: node.mode, uid: node.uid, gid: node.gid)
     if kind.isDevice {
       let numbers = parts[1].split(separator: ":").compactMap { UInt32($0) }
-      inode.device = InodeFacts.Device(major: numbers[0], minor: numbers[1])
+      inode.device = DeviceNumber(major: numbers[0], minor: numbers[1])
     }
     if kind == .symbolicLink { inode.target = PathBytes(parts[1]) }
     inode.acl = node.acl.map(acl)

@@ -1,0 +1,100 @@
+extension DeviceCatalog {
+  /// V4L2_CAP_… bits, see include/uapi/linux/videodev2.h.
+  private static let videoCapture: UInt32 = 0x1 | 0x1000
+  private static let memoryToMemory: UInt32 = 0x8000 | 0x4000
+
+  /// Whether the name is that of a video node: `video0`.
+  private static func isVideo(_ name: String) -> Bool {
+    name.hasPrefix("video") && name.count > 5
+      && name.dropFirst(5).allSatisfy { $0.isASCII && $0.isNumber }
+  }
+
+  /// Video nodes that capture; output, metadata and codec nodes of the same family do not.
+  public func cameras() -> Findings {
+    var findings = Findings()
+    let nodes = Set(names("dev", &findings).filter(Self.isVideo))
+    let known = names("sys/class/video4linux", &findings).filter(Self.isVideo)
+    for name in Self.inOrder(nodes.union(known)) {
+      let path = root.appending(PathBytes("dev/\(name)"))
+      var label = line("sys/class/video4linux/\(name)/name")
+      let (captures, evidence) = videoRole(name, path, hasNode: nodes.contains(name), &label)
+      if captures {
+        findings.devices.append(
+          Device(
+            name: name, label: label ?? name, nodes: [path],
+            hasNode: nodes.contains(name) || !findings.unreadable.isEmpty,
+            evidence: evidence))
+      } else {
+        findings.others.append("/dev/\(name): \(evidence)")
+      }
+    }
+    return findings
+  }
+
+  /// Whether the node captures, and how that is known.
+  private func videoRole(
+    _ name: String, _ path: PathBytes, hasNode: Bool, _ label: inout String?
+  ) -> (Bool, String) {
+    var number: String?
+    if hasNode, let status = try? system.status(of: path) {
+      guard status.kind == .characterDevice else { return (false, "not a character device") }
+      if status.device.major == 81 { number = "81:\(status.device.minor)" }
+    }
+    if let properties = udev(number ?? line("sys/class/video4linux/\(name)/dev")),
+      let capabilities = properties["ID_V4L_CAPABILITIES"]
+    {
+      label = properties["ID_V4L_PRODUCT"] ?? label
+      let captures = capabilities.split(separator: ":").contains("capture")
+      return (captures, "udev ID_V4L_CAPABILITIES=\(capabilities)")
+    }
+    if hasNode, mayOpen {
+      do throws(Errno) {
+        let capability = try queryCapability(path)
+        if !capability.card.isEmpty { label = capability.card.description }
+        let caps = capability.deviceCaps
+        let captures = caps & Self.videoCapture != 0 && caps & Self.memoryToMemory == 0
+        return (captures, "VIDIOC_QUERYCAP device_caps 0x\(String(caps, radix: 16))")
+      } catch .ENOTTY where root == "/" {
+        return (false, "VIDIOC_QUERYCAP: not a V4L2 device")
+      } catch {
+        // Not to be opened, or no real node below another root: sysfs may still tell.
+      }
+    }
+    guard let index = line("sys/class/video4linux/\(name)/index") else {
+      return (true, "its name alone")
+    }
+    let words = ["meta", "codec", "decode", "encode", "output", "-dec", "-enc", "vbi", "isp"]
+    let lowered = (label ?? "").lowercased()
+    if let word = words.first(where: lowered.contains) {
+      return (false, "sysfs name \"\(label ?? "")\" has \"\(word)\"")
+    }
+    return (index == "0", "sysfs index \(index)")
+  }
+
+  private func queryCapability(_ path: PathBytes) throws(Errno) -> VideoCapability {
+    let descriptor = try system.openat(
+      .currentDirectory, path, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
+    defer { system.close(descriptor) }
+    return try system.querycap(descriptor)
+  }
+
+  /// The properties of a character device in udev's data base, see udev(7) and sd-device.
+  private func udev(_ number: String?) -> [String: String]? {
+    guard let number,
+      let bytes = try? system.contents(of: root.appending(PathBytes("run/udev/data/c\(number)")))
+    else { return nil }
+    return Self.udevProperties(bytes)
+  }
+
+  /// Reads the `E:KEY=value` lines of a file of /run/udev/data.
+  static func udevProperties(_ bytes: [UInt8]) -> [String: String] {
+    var properties: [String: String] = [:]
+    for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: "E:".utf8) {
+      let text = line.dropFirst(2)
+      guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      properties[PathBytes(Array(text[..<equals])).description] =
+        PathBytes(Array(text[(equals + 1)...])).description
+    }
+    return properties
+  }
+}

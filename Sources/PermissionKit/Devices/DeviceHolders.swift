@@ -1,0 +1,166 @@
+/// Who has a device open, as far as /proc shows it to this process.
+///
+/// - SeeAlso: proc_pid_fd(5); /proc/asound/card*/pcm*/sub*/status, by sound/core/pcm.c
+struct DeviceHolders {
+  /// One process.
+  struct Holder: Hashable {
+    var pid: Int32
+    /// Nil where /proc does not show the process.
+    var name: String?
+    var user: String?
+    /// When the process began, in microseconds since 1970.
+    var since: Int64?
+    /// It has the device's buffers in its memory, or ALSA says that it owns the stream.
+    var streams = false
+  }
+
+  private let system: any System
+  private let users: UserDatabase
+  private(set) var holders: [Holder] = []
+  /// Some process hides what it has open.
+  private(set) var someAreHidden = false
+  /// What /proc/asound says of each substream: nil for one that is closed, else its owner.
+  private(set) var substreams: [Int32?] = []
+
+  init(_ system: any System, _ users: UserDatabase) {
+    self.system = system
+    self.users = users
+  }
+
+  // MARK: - Finding them
+
+  /// Every process but this one that has the device open.
+  mutating func find(_ device: DeviceNumber) {
+    readSubstreams(device)
+    let own = system.getpid()
+    for case let pid? in ((try? system.names(in: "/proc")) ?? []).map({ Int32($0.description) })
+    where pid != own {
+      let folder = PathBytes("/proc/\(pid)/fd")
+      do throws(Errno) {
+        let numbers = try system.names(in: folder)
+        if numbers.contains(where: { isDevice(folder.appending($0), device) }) {
+          add(pid, streams: maps(pid, device))
+        }
+      } catch .ENOENT {
+      } catch {
+        someAreHidden = true
+      }
+    }
+    for case let owner? in substreams where owner != own { add(owner, streams: true) }
+  }
+
+  private func isDevice(_ descriptor: PathBytes, _ device: DeviceNumber) -> Bool {
+    guard let status = try? system.status(of: descriptor) else { return false }
+    return status.kind == .characterDevice && status.device == device
+  }
+
+  private mutating func add(_ pid: Int32, streams: Bool) {
+    if let known = holders.firstIndex(where: { $0.pid == pid }) {
+      holders[known].streams = holders[known].streams || streams
+      return
+    }
+    let status = system.status(ofProcess: pid)
+    holders.append(
+      Holder(
+        pid: pid, name: status?.name,
+        user: status.map { users.userName($0.credentials.user.real) }, since: start(of: pid),
+        streams: streams))
+  }
+
+  /// Whether the process has memory of the device mapped, as a stream by V4L2_MEMORY_MMAP has.
+  private func maps(_ pid: Int32, _ device: DeviceNumber) -> Bool {
+    guard let bytes = try? system.contents(of: PathBytes("/proc/\(pid)/maps"), limit: 1 << 24)
+    else { return false }
+    return bytes.split(separator: UInt8(ascii: "\n")).contains { line in
+      guard let slash = line.firstIndex(of: UInt8(ascii: "/")),
+        line[slash...].starts(with: "/dev/".utf8)
+      else { return false }
+      return isDevice(PathBytes(Array(line[slash...])), device)
+    }
+  }
+
+  /// Field 22 of /proc/PID/stat, in ticks of 1/100 s since the start of the system.
+  private func start(of pid: Int32) -> Int64? {
+    guard let stat = try? system.contents(of: PathBytes("/proc/\(pid)/stat")),
+      let name = stat.lastIndex(of: UInt8(ascii: ")")),
+      let all = try? system.contents(of: "/proc/stat")
+    else { return nil }
+    let fields = String(decoding: stat[(name + 1)...], as: UTF8.self).split(separator: " ")
+    let boot = String(decoding: all, as: UTF8.self).split(separator: "\n")
+      .first { $0.hasPrefix("btime ") }.flatMap { Int64($0.dropFirst(6)) }
+    guard fields.count > 19, let ticks = Int64(fields[19]), let boot else { return nil }
+    return boot * 1_000_000 + ticks * 10_000
+  }
+
+  // MARK: - ALSA
+
+  /// Reads who owns each substream of a capture PCM.
+  private mutating func readSubstreams(_ device: DeviceNumber) {
+    substreams = Self.substreams(system, device)
+  }
+
+  /// The owner of each substream of a PCM; nil for a closed one.
+  static func substreams(_ system: any System, _ device: DeviceNumber) -> [Int32?] {
+    guard device.major == 116,
+      let uevent = try? system.contents(
+        of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)/uevent"), limit: 1 << 12),
+      let name = String(decoding: uevent, as: UTF8.self).split(separator: "\n")
+        .first(where: { $0.hasPrefix("DEVNAME=snd/pcmC") })?.dropFirst(16)
+    else { return [] }
+    // 0D0c
+    let parts = name.split(separator: "D")
+    guard parts.count == 2 else { return [] }
+    let folder = PathBytes("/proc/asound/card\(parts[0])/pcm\(parts[1])")
+    return ((try? system.names(in: folder)) ?? []).filter { $0.hasPrefix("sub") }.compactMap {
+      guard
+        let bytes = try? system.contents(of: folder.appending($0).appending("status"), limit: 4096)
+      else { return nil }
+      let owner = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        .first { $0.hasPrefix("owner_pid") }?.split(separator: ":").last
+      return .some(owner.flatMap { Int32($0.drop { $0 == " " }) })
+    }
+  }
+
+  // MARK: - Words
+
+  /// Says who uses the device, most telling first.
+  func reason(_ path: PathBytes, evidence: [String]) -> Reason {
+    let streaming = holders.filter(\.streams)
+    let named = streaming.isEmpty ? holders : streaming
+    let who: String
+    switch named.count {
+    case 0: who = "something else"
+    case 1: who = described(named[0])
+    default: who = named.map(described).joined(separator: " or ")
+    }
+    var seen = evidence
+    seen += holders.map {
+      "\(described($0))\($0.streams ? ", streaming" : ", open")"
+        + ($0.since.map { ", running since \(Timestamp.rfc3339($0))" } ?? "")
+    }
+    if holders.isEmpty || holders.allSatisfy({ $0.name == nil }) {
+      seen.append(
+        someAreHidden
+          ? "the holder is not visible: another user's process shows what it has open to root alone"
+          : "no process that has it open is visible")
+    } else if someAreHidden {
+      seen.append("whether processes of other users have it open too is not visible")
+    }
+    return Reason(
+      .busy, .proven, "\(path) may be used, but \(who) is using it now", evidence: seen)
+  }
+
+  private func described(_ holder: Holder) -> String {
+    guard let name = holder.name else { return "process \(holder.pid)" }
+    let user = holder.user.map { ", user \($0)" } ?? ""
+    return "\(name)\(Self.role[name].map { ", \($0)" } ?? "") (pid \(holder.pid)\(user))"
+  }
+
+  /// Programs that hold a device for others.
+  private static let role = [
+    "pipewire": "the media server of the desktop, for a program that records through it",
+    "wireplumber": "PipeWire's session manager, which looks at devices",
+    "pipewire-pulse": "PipeWire in place of PulseAudio, for a program that records through it",
+    "pulseaudio": "the sound server of the desktop, for a program that records through it",
+  ]
+}

@@ -1,0 +1,56 @@
+/// All that is in a directory, to be granted as a whole.
+struct FolderContents {
+  let system: any System
+
+  /// Something below a resource, and which inode it was when it was looked at.
+  struct Found {
+    var resource: Resource
+    var identity: InodeIdentity
+  }
+
+  /// The files and directories below a resource, each with what is needed of it; links, special files
+  /// and other file systems are left out.
+  ///
+  /// - Throws: Where not all can be listed, or a file has another name elsewhere: its owner could
+  ///   have put anybody's file here.
+  func resources(below resource: Resource) throws(PermissionError) -> [Found] {
+    var found: [Found] = []
+    var folders = [resource.path]
+    var path = resource.path
+    do throws(Errno) {
+      let top = try system.status(of: path)
+      let own = try system.credentials().user.fileSystem
+      while let folder = folders.popLast() {
+        path = folder
+        for name in try system.names(in: folder) {
+          path = folder.appending(name)
+          let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+          defer { system.close(descriptor) }
+          let status = try system.statx(descriptor)
+          guard status.mount == top.mount, status.fileSystem == top.fileSystem,
+            let kind = status.kind, kind == .directory || kind == .regular
+          else { continue }
+          if kind == .regular, status.links > 1, own == 0 || status.uid != own {
+            throw .EMLINK
+          }
+          var one = resource
+          one.path = path
+          one.kind = kind
+          one.lesserNeed = nil
+          if kind == .regular { one.need.remove(.execute) }
+          if kind == .directory { folders.append(path) }
+          found.append(Found(resource: one, identity: .init(status)))
+        }
+      }
+    } catch .EMLINK {
+      throw PermissionError(
+        .changeFailed, "\(path) has another name elsewhere, which would be granted, too",
+        path: path)
+    } catch {
+      throw PermissionError(
+        .changeFailed, "\(path) cannot be looked at, so not all in \(resource.path) can be granted",
+        path: path, call: "open", errno: error)
+    }
+    return found
+  }
+}

@@ -1,0 +1,54 @@
+extension GrantPlanner {
+  func groupPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
+    guard let name = request.subject.name, request.uid != 0,
+      (try? system.getpwnam(name))?.uid == request.uid
+    else {
+      throw refusal("\(request.subject.displayName) is not one who could be put into a group")
+    }
+    var steps: [GrantPlan.Step] = []
+    var credentials = request.subject.credentials
+    for resource in request.resources {
+      let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
+      func isGranted(_ credentials: Credentials) -> Bool {
+        AccessEvaluator(facts: facts, credentials: credentials)
+          .decide(resource.need, resource.path, isDirectory: isDirectory).isGranted
+      }
+      if isGranted(credentials) { continue }
+      let inodes = facts.inodes.filter { $0.kind != .symbolicLink }
+      let named = inodes.flatMap { $0.acl?.entries.filter { $0.tag == .group }.map(\.id) ?? [] }
+      let gids = Set(inodes.map(\.gid) + named).subtracting([0]).sorted()
+      let found = gids.first { gid in
+        var more = credentials
+        more.groups.append(gid)
+        return isGranted(more)
+      }
+      guard let gid = found, let group = try? system.getgrgid(gid) else {
+        throw refusal(
+          "no group gives \(name) access to \(resource.path)", path: resource.path,
+          advice: "choose another strategy")
+      }
+      credentials.groups.append(gid)
+      let grant = GroupGrant(user: name, group: group)
+      if try grant.progress(system) == .after {
+        throw refusal(
+          "\(name) is in group \(group) already, but this login began before",
+          advice: "log in again")
+      }
+      steps.append(
+        GrantPlan.Step(
+          .group(grant), place: "group \(group)",
+          needsRoot: own.user.effective != 0))
+    }
+    guard !steps.isEmpty else { return nil }
+    let groups = steps.map(\.place).joined(separator: " and ")
+    var warnings = ["\(name) then may use all that \(groups) may, from any login, not this alone"]
+    if groups.contains("group audio") {
+      warnings.append(
+        "members of audio can listen while somebody else sits at the machine, and keep others from the sound devices"
+      )
+    }
+    return GrantPlan(
+      accessor: request.accessor, subject: request.subject, strategy: strategy, steps: steps,
+      outcome: .granted, needsNewLogin: true, warnings: warnings)
+  }
+}

@@ -1,0 +1,51 @@
+extension GrantPlanner {
+  func udevPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
+    guard var plan = try plan(strategy: strategy) else { return nil }
+    // udev has no PATH to look in.
+    let setfacl = system.program("setfacl")
+    var lines: [String] = []
+    var entries: [InodeGrant] = []
+    for step in plan.steps {
+      guard case .inode(let grant) = step.change else { continue }
+      let name = grant.path.lastComponent.description
+      let isDevice = grant.identity.type == 0o020000
+      let subsystem: [UInt32: String] = [81: "video4linux", 116: "sound"]
+      guard isDevice, let subsystem = subsystem[grant.identity.device.major],
+        grant.attribute == .accessACL, name.isPlainName
+      else {
+        throw refusal(
+          "\(grant.path) is not a device that udev sets up", path: grant.path,
+          advice: "choose the strategy acl")
+      }
+      entries.append(grant)
+      let options = grant.arguments.dropLast().map(\.description).joined(separator: " ")
+      lines.append(
+        "SUBSYSTEM==\"\(subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
+      )
+    }
+    let head =
+      "# Made by permcheck for uid \(request.uid): permcheck revoke \(request.accessor) removes it."
+    let path = UdevRuleGrant.folder.appending(
+      "99-permcheck-\(request.uid)-\(request.accessor).rules")
+    let rule = UdevRuleGrant(
+      path: path, contents: ([head] + lines).joined(separator: "\n") + "\n", entries: entries)
+    plan.steps.append(
+      GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: own.user.effective != 0))
+    plan.warnings.append(
+      "the rule is for nodes of that name, whichever device they are of after the next plugging in")
+    return plan
+  }
+}
+
+extension String {
+  /// Letters, digits, `_` and `-` alone: nothing that udev or a shell takes for something else.
+  var isPlainName: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2d: true
+        default: false
+        }
+      }
+  }
+}

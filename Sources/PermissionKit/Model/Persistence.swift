@@ -1,0 +1,32 @@
+/// How long a change lasts.
+public enum Persistence: String, Hashable, Sendable, Codable {
+  /// Until udev sets the node up anew: re-plugged, driver reloaded, change event.
+  case untilUdevEvent = "until-udev-event"
+  /// Until the next boot, for the file system is in memory.
+  case untilReboot = "until-reboot"
+  /// Until the user logs out.
+  case untilLogout = "until-logout"
+  /// Until somebody changes it again.
+  case permanent
+
+  /// How long mode and ACL of an inode last on a file system of this type.
+  init(fileSystem: String) {
+    switch fileSystem {
+    case "devtmpfs": self = .untilUdevEvent
+    case "tmpfs", "ramfs": self = .untilReboot
+    default: self = .permanent
+    }
+  }
+}
+
+extension Persistence {
+  /// For people: `until the device is re-plugged or changed`.
+  package var words: String {
+    switch self {
+    case .untilUdevEvent: "until the device is re-plugged or changed"
+    case .untilReboot: "until the next start of the system"
+    case .untilLogout: "until logout"
+    case .permanent: "permanent"
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// Makes names harmless: a device or a file may be called anything.
+package enum Sanitizer: Sendable {
+  /// Control characters, and those that turn the direction of writing, escaped.
+  package static func clean(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+    return text.unicodeScalars.map { isHarmful($0) ? escaped($0) : String($0) }.joined()
+  }
+
+  private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    case .format:
+      (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    default: false
+    }
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\n": return "\\n"
+    case "\t": return "\\t"
+    case "\r": return "\\r"
+    default: return "\\u{\(String(scalar.value, radix: 16))}"
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/// Times as documents and logs show them.
+package enum Timestamp {
+  /// RFC 3339, UTC, of a time in microseconds since 1970.
+  package static func rfc3339(_ microseconds: Int64) -> String {
+    func floored(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
+      let rest = ((value % divisor) + divisor) % divisor
+      return ((value - rest) / divisor, rest)
+    }
+    func padded(_ value: Int64, _ width: Int) -> String {
+      let digits = String(value)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    let (seconds, fraction) = floored(microseconds, 1_000_000)
+    let (days, second) = floored(seconds, 86_400)
+    // Days to a date of the Gregorian calendar, in eras of 400 years that begin on 1 March.
+    let (era, dayOfEra) = floored(days + 719_468, 146_097)
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
+      + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+      + ".\(padded(fraction, 6))Z"
+  }
+}

@@ -1,0 +1,27 @@
+/// What is asked of the kernel about a path: a system call with the arguments that matter.
+public enum AccessQuestion: Hashable, Sendable {
+  /// open(2) with these flags.
+  case open(OpenFlags)
+  /// faccessat2(2) with AT_EACCESS: judged by the effective (file system) ids.
+  case faccessat2(Permissions, followsLink: Bool)
+  /// access(2): judged by the real ids.
+  case access(Permissions)
+  /// execveat(2) with AT_EXECVE_CHECK: may it be executed?
+  case execute
+}
+
+extension AccessEvaluator {
+  /// Predicts what asking for `need` by open(2) answers, and by faccessat2(2) for what an open cannot
+  /// ask: the first refusal.
+  func decide(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> Decision {
+    let opened: Permissions = isDirectory ? .read : [.read, .write]
+    let asked = need.intersection(opened)
+    let rest = need.subtracting(opened)
+    if !asked.isEmpty {
+      let flags = isDirectory ? [.readOnly, .directory] : OpenFlags(asked)
+      let decision = decide(.open(flags), path: path)
+      if !decision.isGranted || rest.isEmpty { return decision }
+    }
+    return decide(.faccessat2(rest, followsLink: true), path: path)
+  }
+}

@@ -1,0 +1,289 @@
+/// What one inode permits: inode_permission() of fs/namei.c and all below it.
+extension KernelCall {
+  /// Mirrors inode_permission() of fs/namei.c.
+  ///
+  /// - Returns: The rule that granted it.
+  mutating func permission(
+    _ inode: Int, _ want: Permissions, _ step: Decision.Step
+  ) throws(Stop) -> Rule {
+    do throws(Stop) {
+      let rule = try checkPermission(inode, want, step)
+      steps?.append(WalkStep(event: .permission(inode, need: want, .granted, rule)))
+      return rule
+    } catch {
+      steps?.append(
+        WalkStep(
+          event: .permission(inode, need: want, error.decision.verdict, error.decision.rule)))
+      throw error
+    }
+  }
+
+  private mutating func checkPermission(
+    _ inode: Int, _ want: Permissions, _ step: Decision.Step
+  ) throws(Stop) -> Rule {
+    let kind = inodes[inode].kind
+    if mounts[mount(inode)].idMappingIsUnreadable {
+      throw undetermined(.unreadableIDMapping, inode, step)
+    }
+    if want.contains(.write) {
+      if mounts[mount(inode)].superblockIsReadOnly, !kind.isSpecial {
+        throw refuse(.EROFS, .readOnlySuperblock, inode, step)
+      }
+      if inodes[inode].isImmutable || traits[mount(inode)].isImmutable {
+        throw refuse(.EPERM, .immutable, inode, step)
+      }
+      if mappedUser(inodes[inode].uid, inode) == nil
+        || mappedGroup(inodes[inode].gid, inode) == nil
+      {
+        throw refuse(.EACCES, .unmappedOwner, inode, step)
+      }
+    }
+    let rule = try fileSystemPermission(inode, want, step)
+    if kind.isDevice, let cgroup = facts.deviceCgroup, let device = inodes[inode].device,
+      device != DeviceNumber(major: 0, minor: 0), !cgroup.allows(want, kind, device)
+    {
+      throw refuse(.EPERM, .deviceCgroup, inode, step)
+    }
+    return rule
+  }
+
+  /// The file system's own `->permission`, where it has one.
+  private mutating func fileSystemPermission(
+    _ inode: Int, _ want: Permissions, _ step: Decision.Step
+  ) throws(Stop) -> Rule {
+    if traits[mount(inode)].isProc, procDecides(inode, want) {
+      throw undetermined(.fileSystemRules, inode, step)
+    }
+    switch traits[mount(inode)].authority {
+    case .kernel: break
+    case .server: throw undetermined(.networkFileSystem, inode, step)
+    case .fuse(let uid, let gid, let allowsOthers, let checksModes):
+      // fuse_allow_current_process() and fuse_permission() of fs/fuse/dir.c
+      // compare the real, effective and saved ids; the saved ones are taken to be the effective.
+      let (user, group) = (subject.user, subject.group)
+      if !allowsOthers,
+        [user.real, user.effective] != [uid, uid] || [group.real, group.effective] != [gid, gid]
+      {
+        throw refuse(.EACCES, .fuseOtherUser, inode, step)
+      }
+      if !checksModes { throw undetermined(.fuseDaemon, inode, step) }
+    }
+    return try generic(inode, want, step)
+  }
+
+  /// Whether proc has rules of its own about this.
+  ///
+  /// Its files have. Writing to its directories is refused or not as each of them likes
+  /// (proc_sys_permission() of fs/proc/proc_sysctl.c; S_IMMUTABLE of fs/proc/base.c, which statx(2)
+  /// does not show). fdinfo and map_files of /proc/PID ask ptrace_may_access(), and with hidepid all
+  /// of /proc/PID does.
+  private func procDecides(_ inode: Int, _ want: Permissions) -> Bool {
+    switch inodes[inode].kind {
+    case .regular: return !want.isEmpty
+    case .directory:
+      if want.contains(.write) { return true }
+      // Where it was come upon otherwise, nothing tells what it is.
+      guard let name = facts.name(of: inode) else { return inode != facts.root }
+      if name == "fdinfo" || name == "map_files" { return true }
+      let parent = inodes[inode].parent
+      return traits[mount(inode)].hidesProcesses && mount(inode) == mount(parent)
+    default: return false
+    }
+  }
+
+  // MARK: - generic_permission()
+
+  /// Mirrors generic_permission() of fs/namei.c, under every assumption that the facts leave open.
+  mutating func generic(
+    _ inode: Int, _ want: Permissions, _ step: Decision.Step
+  ) throws(Stop) -> Rule {
+    if want.isEmpty { return .nothingAsked }
+    assumptions = 0
+    assumed = 0
+    let (granted, rule) = try genericPermission(inode, want, step)
+    if assumed > 0 {
+      var most = assumed
+      for other in 1...UInt16.max {
+        if most >= 12 || other >= 1 << UInt16(most) { break }
+        assumptions = other
+        assumed = 0
+        let (granted2, _) = try genericPermission(inode, want, step)
+        if granted2 != granted { throw undetermined(.unmappedID, inode, step) }
+        most = max(most, assumed)
+      }
+      if most >= 12 { throw undetermined(.unmappedID, inode, step) }
+    }
+    if granted { return rule }
+    throw refuse(.EACCES, rule, inode, step)
+  }
+
+  private mutating func genericPermission(
+    _ inode: Int, _ want: Permissions, _ step: Decision.Step
+  ) throws(Stop) -> (Bool, Rule) {
+    let (granted, rule) = try modeAndACL(inode, want, step)
+    if granted { return (true, rule) }
+    // Bits are never split between the mode or ACL and a capability.
+    if inodes[inode].kind == .directory {
+      if !want.contains(.write), capable(.dacReadSearch, inode) { return (true, .capDACReadSearch) }
+      if capable(.dacOverride, inode) { return (true, .capDACOverride) }
+    } else {
+      if want == .read, capable(.dacReadSearch, inode) { return (true, .capDACReadSearch) }
+      if !want.contains(.execute) || inodes[inode].mode & 0o111 != 0,
+        capable(.dacOverride, inode)
+      {
+        return (true, .capDACOverride)
+      }
+    }
+    return (false, rule)
+  }
+
+  /// Mirrors acl_permission_check() of fs/namei.c.
+  private mutating func modeAndACL(
+    _ inode: Int, _ want: Permissions, _ step: Decision.Step
+  ) throws(Stop) -> (Bool, Rule) {
+    let mode = inodes[inode].mode
+    func bits(_ shift: UInt16) -> Permissions { Permissions(rawValue: UInt8(mode >> shift & 7)) }
+    if let owner = mappedUser(inodes[inode].uid, inode), matchesUser(owner) {
+      return (bits(6).isSuperset(of: want), .ownerBits)
+    }
+    let mayHaveACL = inodes[inode].acl != nil || inodes[inode].aclError != nil
+    if mayHaveACL, mode & 0o070 != 0 {
+      if inodes[inode].aclError != nil { throw undetermined(.unreadable, inode, step) }
+      return posixACL(inode, want)
+    }
+    if let group = mappedGroup(inodes[inode].gid, inode), matchesGroup(group) {
+      return (bits(3).isSuperset(of: want), mayHaveACL ? .groupBitsMaskEmpty : .groupBits)
+    }
+    return (bits(0).isSuperset(of: want), mayHaveACL ? .otherBitsMaskEmpty : .otherBits)
+  }
+
+  /// Mirrors posix_acl_permission() of fs/posix_acl.c.
+  private mutating func posixACL(_ inode: Int, _ want: Permissions) -> (Bool, Rule) {
+    guard let acl = inodes[inode].acl else { return (false, .aclOther) }
+    var refusingGroup: Rule?
+    for entry in acl.entries {
+      let holds = entry.permissions.isSuperset(of: want)
+      switch entry.tag {
+      case .user:
+        if let id = mappedUser(entry.id, inode), matchesUser(id) {
+          return masked(acl, entry, want, .aclUser(entry.id), .maskLimitsUser(entry.id))
+        }
+      case .owningGroup:
+        if let id = mappedGroup(inodes[inode].gid, inode), matchesGroup(id) {
+          if holds {
+            return masked(acl, entry, want, .aclOwningGroup, .maskLimitsOwningGroup)
+          }
+          refusingGroup = refusingGroup ?? .aclOwningGroup
+        }
+      case .group:
+        if let id = mappedGroup(entry.id, inode), matchesGroup(id) {
+          if holds {
+            return masked(acl, entry, want, .aclGroup(entry.id), .maskLimitsGroup(entry.id))
+          }
+          refusingGroup = refusingGroup ?? .aclGroup(entry.id)
+        }
+      case .other:
+        if let refusingGroup { return (false, refusingGroup) }
+        return (holds, .aclOther)
+      case .owner, .mask: break
+      }
+    }
+    return (false, refusingGroup ?? .aclOther)
+  }
+
+  private func masked(
+    _ acl: AccessControlList, _ entry: AccessControlList.Entry, _ want: Permissions, _ rule: Rule,
+    _ limited: Rule
+  ) -> (Bool, Rule) {
+    guard entry.permissions.isSuperset(of: want) else { return (false, rule) }
+    guard let mask = acl.mask, !mask.isSuperset(of: want) else { return (true, rule) }
+    return (false, limited)
+  }
+
+  // MARK: - Whose ids are these
+
+  /// i_uid_into_vfsuid(): the user that an id on disk stands for on its mount.
+  func mappedUser(_ id: UInt32, _ inode: Int) -> UInt32? {
+    guard let mapping = mounts[mount(inode)].idMapping else { return id }
+    return mapping.users.outside(id)
+  }
+
+  /// i_gid_into_vfsgid(): the group that an id on disk stands for on its mount.
+  func mappedGroup(_ id: UInt32, _ inode: Int) -> UInt32? {
+    guard let mapping = mounts[mount(inode)].idMapping else { return id }
+    return mapping.groups.outside(id)
+  }
+
+  /// Whether `id` is the subject's fsuid; asks for an assumption where the view hides it.
+  private mutating func matchesUser(_ id: UInt32) -> Bool {
+    guard id == subject.user.fileSystem else { return false }
+    return id == facts.overflow?.uid ? assume() : true
+  }
+
+  /// in_group_p(), with an assumption where the view hides it.
+  private mutating func matchesGroup(_ id: UInt32) -> Bool {
+    guard subject.isMember(of: id) else { return false }
+    return id == facts.overflow?.gid ? assume() : true
+  }
+
+  /// One answer to a question that the facts leave open.
+  private mutating func assume() -> Bool {
+    defer { assumed += 1 }
+    return assumed < 12 && assumptions & (1 << UInt16(assumed)) != 0
+  }
+
+  /// Whether `user` is the subject, for rules that have no second way to say yes.
+  mutating func isSubject(
+    _ user: UInt32, _ inode: Int, _ step: Decision.Step
+  ) throws(Stop) -> Bool {
+    guard user == subject.user.fileSystem else { return false }
+    if user == facts.overflow?.uid { throw undetermined(.unmappedID, inode, step) }
+    return true
+  }
+
+  /// Mirrors capable_wrt_inode_uidgid() of kernel/capability.c.
+  private mutating func capable(_ capability: CapabilitySet, _ inode: Int) -> Bool {
+    guard subject.effective.contains(capability),
+      let user = mappedUser(inodes[inode].uid, inode),
+      let group = mappedGroup(inodes[inode].gid, inode)
+    else { return false }
+    return namespaceMaps(user: user) && namespaceMaps(group: group)
+  }
+
+  private mutating func namespaceMaps(user: UInt32) -> Bool {
+    if let overflow = facts.overflow, user == overflow.uid {
+      return overflow.uidIsMapped ? assume() : false
+    }
+    guard let namespace = subject.userNamespace else { return true }
+    return namespace.users.inside(user) != nil
+  }
+
+  private mutating func namespaceMaps(group: UInt32) -> Bool {
+    if let overflow = facts.overflow, group == overflow.gid {
+      return overflow.gidIsMapped ? assume() : false
+    }
+    guard let namespace = subject.userNamespace else { return true }
+    return namespace.groups.inside(group) != nil
+  }
+
+  /// Mirrors inode_owner_or_capable() of fs/inode.c.
+  mutating func ownerOrCapable(_ inode: Int) throws(Stop) -> Bool {
+    guard let owner = mappedUser(inodes[inode].uid, inode) else { return false }
+    if try isSubject(owner, inode, .target) { return true }
+    guard subject.effective.contains(.fowner) else { return false }
+    assumed = 0
+    let isMapped = namespaceMaps(user: owner)
+    if assumed > 0 { throw undetermined(.unmappedID, inode, .target) }
+    return isMapped
+  }
+
+  /// Mirrors fsuidgid_has_mapping() of include/linux/fs.h.
+  func subjectIsMapped(_ step: Decision.Step) throws(Stop) {
+    guard let mapping = mounts[mount(current)].idMapping else { return }
+    if mapping.users.inside(subject.user.fileSystem) == nil
+      || mapping.groups.inside(subject.group.fileSystem) == nil
+    {
+      throw refuse(.EOVERFLOW, .unmappedSubject, current, step)
+    }
+  }
+}

@@ -1,0 +1,244 @@
+/// The system calls that open or ask, as fs/open.c and fs/namei.c make them.
+extension KernelCall {
+  /// Mirrors do_faccessat() of fs/open.c.
+  mutating func access(
+    _ want: Permissions, followsLink: Bool
+  ) throws(Stop) -> Rule {
+    try lookup(followsLast: followsLink, wantsDirectory: false)
+    let kind = inodes[current].kind
+    if want.contains(.execute), kind == .regular, mountHas(.noExecute, current) {
+      throw refuse(.EACCES, .noExecuteMount, current)
+    }
+    let rule = try permission(current, want, .target)
+    if want.contains(.write), !kind.isSpecial, mountIsReadOnly(current) {
+      throw refuse(.EROFS, .readOnlyMount, current)
+    }
+    return rule
+  }
+
+  /// Mirrors build_open_flags() of fs/open.c, then path_openat() of fs/namei.c.
+  mutating func open(_ asked: OpenFlags, executes: Bool) throws(Stop) -> Rule {
+    var flags = asked
+    if flags.contains(.path) {
+      // build_open_how(): every other flag is dropped.
+      flags.formIntersection([.directory, .noFollow, .path])
+      try lookup(
+        followsLast: !flags.contains(.noFollow), wantsDirectory: flags.contains(.directory))
+      return .pathOnly
+    }
+    if flags.contains([.create, .directory]) { throw refuse(.EINVAL, .invalidFlags, nil) }
+    if flags.rawValue & 0o20000000 != 0 {
+      guard flags.contains(.temporaryFile), flags.permissions.contains(.write) else {
+        throw refuse(.EINVAL, .invalidFlags, nil)
+      }
+      return try openTemporary(flags)
+    }
+    var want: Permissions = executes ? .execute : flags.permissions
+    if flags.contains(.truncate) { want.insert(.write) }
+    let isCreated = try openLastLookups(flags)
+    return try openInode(flags, want, executes: executes, isCreated: isCreated)
+  }
+
+  /// Mirrors open_last_lookups() and lookup_open() of fs/namei.c.
+  ///
+  /// - Returns: Whether the file does not exist yet and would be created.
+  private mutating func openLastLookups(_ flags: OpenFlags) throws(Stop) -> Bool {
+    let creates = flags.contains(.create)
+    try start(
+      followsLast: !flags.contains(.noFollow) && !flags.contains([.create, .exclusive]),
+      wantsDirectory: flags.contains(.directory))
+    while true {
+      try walkToLast()
+      if isRootOnly { return false }
+      if lastIsDots {
+        stepIntoDots()
+        return false
+      }
+      if lastHasSlash {
+        if creates { throw refuse(.EISDIR, .createWithTrailingSlash, current) }
+        followsLast = true
+        wantsDirectory = true
+      }
+      guard let found = try child() else {
+        guard creates else { throw refuse(.ENOENT, .missing, current, .walk) }
+        try mayCreate()
+        return true
+      }
+      if try step(into: found, isLast: true) { return false }
+    }
+  }
+
+  /// Mirrors may_o_create() of fs/namei.c.
+  private mutating func mayCreate() throws(Stop) {
+    if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
+    try landlock(.makeRegular, current)
+    try subjectIsMapped(.create)
+    _ = try permission(current, [.write, .execute], .create)
+  }
+
+  /// Mirrors do_tmpfile() and vfs_tmpfile() of fs/namei.c.
+  private mutating func openTemporary(_ flags: OpenFlags) throws(Stop) -> Rule {
+    try lookup(followsLast: !flags.contains(.noFollow), wantsDirectory: true)
+    if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
+    try subjectIsMapped(.create)
+    _ = try permission(current, [.write, .execute], .create)
+    return .created
+  }
+
+  /// Mirrors do_open() of fs/namei.c, then do_dentry_open() of fs/open.c.
+  private mutating func openInode(
+    _ flags: OpenFlags, _ want: Permissions, executes: Bool, isCreated: Bool
+  ) throws(Stop) -> Rule {
+    if isCreated {
+      // The new file's own mode is never checked, Landlock still is.
+      try landlock(openRights(flags, .regular, executes: executes), current)
+      return .created
+    }
+    let kind = inodes[current].kind
+    if flags.contains(.create) {
+      if flags.contains(.exclusive) { throw refuse(.EEXIST, .exclusiveButExists, current) }
+      if kind == .directory { throw refuse(.EISDIR, .createOnDirectory, current) }
+      try mayCreateInSticky()
+    }
+    if wantsDirectory, kind != .directory { throw refuse(.ENOTDIR, .notADirectory, current) }
+    if flags.contains(.truncate), kind == .regular, mountIsReadOnly(current) {
+      throw refuse(.EROFS, .readOnlyMount, current)
+    }
+    let rule = try mayOpen(flags, want)
+    if flags.opensForWriting, !executes, !kind.isSpecial, mountIsReadOnly(current) {
+      throw refuse(.EROFS, .readOnlyMount, current)
+    }
+    try landlock(openRights(flags, kind, executes: executes), current)
+    try driverOpen(flags)
+    if flags.contains(.truncate), kind == .regular { try landlock(.truncate, current) }
+    return rule
+  }
+
+  /// Mirrors may_open() of fs/namei.c.
+  private mutating func mayOpen(_ flags: OpenFlags, _ want: Permissions) throws(Stop) -> Rule {
+    let kind = inodes[current].kind
+    switch kind {
+    case .symbolicLink: throw refuse(.ELOOP, .openOfSymlink, current)
+    case .directory:
+      if want.contains(.write) { throw refuse(.EISDIR, .writeToDirectory, current) }
+      if want.contains(.execute) { throw refuse(.EACCES, .executeDirectory, current) }
+    case .characterDevice, .blockDevice:
+      // may_open_dev(): by the mount, or by a superblock that has no devices at all.
+      if mountHas(.noDevices, current) || traits[mount(current)].hasNoDevices {
+        throw refuse(.EACCES, .noDeviceMount, current)
+      }
+      if mounts[mount(current)].mayBelongToNamespace {
+        throw undetermined(.fileSystemRules, current)
+      }
+    case .regular, .fifo, .socket: break
+    }
+    if kind.isSpecial, want.contains(.execute) {
+      throw refuse(.EACCES, .executeSpecialFile, current)
+    }
+    if kind == .regular, want.contains(.execute), mountHas(.noExecute, current) {
+      throw refuse(.EACCES, .noExecuteMount, current)
+    }
+    let rule = try permission(current, want, .target)
+    if want.contains(.write), mounts[mount(current)].mayBelongToNamespace,
+      traits[mount(current)].copiesUp, !kind.isSpecial
+    {
+      throw undetermined(.fileSystemRules, current)
+    }
+    if inodes[current].isAppendOnly {
+      let truncates = flags.contains(.truncate) && !kind.isSpecial
+      if flags.accessMode != 0 && !flags.contains(.append) || truncates {
+        throw refuse(.EPERM, .appendOnly, current)
+      }
+    }
+    if flags.contains(.noAccessTime), !(try ownerOrCapable(current)) {
+      throw refuse(.EPERM, .notOwnerForNoAccessTime, current)
+    }
+    return rule
+  }
+
+  /// Mirrors may_create_in_sticky() of fs/namei.c.
+  private mutating func mayCreateInSticky() throws(Stop) {
+    guard directoryMode & 0o1000 != 0 else { return }
+    let kind = inodes[current].kind
+    let level: Int? =
+      switch kind {
+      case .regular: facts.sysctls.protectedRegular
+      case .fifo: facts.sysctls.protectedFIFOs
+      default: 1
+      }
+    guard level != 0 else { return }
+    let owner = mappedUser(inodes[current].uid, current)
+    if let owner {
+      if owner == directoryOwner { return }
+      if try isSubject(owner, current, .target) { return }
+    }
+    guard directoryMode & 0o022 != 0 else { return }
+    guard let level else { throw undetermined(.unreadable, current) }
+    if directoryMode & 0o002 != 0 || level >= 2 {
+      throw refuse(.EACCES, .stickyDirectory, current)
+    }
+  }
+
+  private func openRights(
+    _ flags: OpenFlags, _ kind: FileKind, executes: Bool
+  ) -> LandlockRights {
+    var rights: LandlockRights = []
+    if flags.opensForReading { rights.insert(kind == .directory ? .readDirectory : .readFile) }
+    if flags.opensForWriting { rights.insert(.writeFile) }
+    if executes { rights.insert(.execute) }
+    return rights
+  }
+
+  /// security/landlock/fs.c: every layer must allow what it handles, somewhere on the way up.
+  private func landlock(_ rights: LandlockRights, _ inode: Int) throws(Stop) {
+    for layer in facts.landlock {
+      var missing = rights.intersection(layer.handled)
+      var position = inode
+      // Up to the root, and no further than there are inodes: facts may come from a document.
+      for _ in inodes.indices where !missing.isEmpty {
+        if let allowed = layer.allowed[position] { missing.subtract(allowed) }
+        position = inodes[position].parent
+      }
+      if !missing.isEmpty { throw refuse(.EACCES, .landlock(missing), inode) }
+    }
+  }
+
+  /// Whether the driver of a node that every machine has asks more than the bits.
+  private func driverDecides(_ device: DeviceNumber, _ flags: OpenFlags) -> Bool {
+    switch (device.major, device.minor) {
+    // open_port() of drivers/char/mem.c: /dev/mem and /dev/port want CAP_SYS_RAWIO and no lockdown.
+    case (1, 1), (1, 4): true
+    // devkmsg_open() of kernel/printk/printk.c: kernel.dmesg_restrict, printk_devkmsg, CAP_SYSLOG.
+    case (1, 11): true
+    // tty_open() of drivers/tty/tty_io.c: ENXIO without a controlling terminal.
+    case (5, 0): true
+    // rng_dev_open() of drivers/char/hw_random/core.c: /dev/hwrng is for reading.
+    case (10, 183): flags.accessMode != 0
+    default: false
+    }
+  }
+
+  /// What the inode's own open answers: fs/char_dev.c, fs/pipe.c, fs/inode.c, fs/kernfs/file.c.
+  private func driverOpen(_ flags: OpenFlags) throws(Stop) {
+    switch inodes[current].kind {
+    case .characterDevice, .blockDevice:
+      if let errno = inodes[current].driverErrno {
+        if errno.rawValue != 0 { throw refuse(errno, .driver, current) }
+      } else if inodes[current].kind == .characterDevice, let device = inodes[current].device,
+        driverDecides(device, flags)
+      {
+        throw undetermined(.driver, current)
+      }
+    case .socket: throw refuse(.ENXIO, .socketInode, current)
+    case .fifo:
+      if flags.accessMode == 1 { throw refuse(.ENXIO, .fifoWithoutReader, current) }
+      if flags.accessMode == 3 { throw refuse(.EINVAL, .fifoAccessMode, current) }
+    case .regular where traits[mount(current)].checksModeAtOpen:
+      let mode = inodes[current].mode
+      let lacks =
+        flags.opensForReading && mode & 0o444 == 0 || flags.opensForWriting && mode & 0o222 == 0
+      if lacks { throw refuse(.EACCES, .kernfsMode, current) }
+    case .regular, .directory, .symbolicLink: break
+    }
+  }
+}

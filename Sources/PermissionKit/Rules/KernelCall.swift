@@ -1,0 +1,133 @@
+/// The state of one decision.
+struct KernelCall {
+  /// The facts, and what follows from them for every question; shared by reference, for a decision
+  /// takes less time than copying them.
+  final class Basis: Sendable {
+    let facts: AccessFacts
+    /// Those of the facts, which are not copied for each look at them.
+    let inodes: [InodeFacts]
+    let mounts: [MountFacts]
+    /// By index of the mount.
+    let traits: [MountTraits]
+
+    init(_ facts: AccessFacts) {
+      self.facts = facts
+      inodes = facts.inodes
+      mounts = facts.mounts
+      traits = mounts.map(MountTraits.init)
+    }
+  }
+
+  let basis: Basis
+  let path: PathBytes
+  var subject: Credentials
+
+  // The walk: see PathWalk.swift.
+  var current = 0
+  var links = 0
+  var source = KernelCall.questionPath
+  var offset = 0
+  var suspended: [(source: Int, offset: Int)] = []
+  var followsLast = true
+  var wantsDirectory = false
+  var lastStart = 0
+  var lastEnd = 0
+  var lastHasSlash = false
+  var lastSource = KernelCall.questionPath
+  var isRootOnly = false
+  /// Owner and mode of the last component's directory, as `nd->dir_vfsuid` and `dir_mode`.
+  var directoryOwner: UInt32?
+  var directoryMode: UInt16 = 0
+
+  /// Answers to questions that the facts leave open, see InodePermission.swift.
+  var assumptions: UInt16 = 0
+  var assumed = 0
+
+  var steps: [WalkStep]?
+
+  /// Ends the procedure.
+  struct Stop: Error {
+    let decision: Decision
+  }
+
+  /// What a mount's file system changes.
+  struct MountTraits: Sendable {
+    let authority: MountFacts.Authority
+    /// SB_I_NODEV: the superblock has no devices, whatever the mount says.
+    let hasNoDevices: Bool
+    /// proc decides on much of it by rules of its own: /proc/sys, ptrace access, hidepid.
+    let isProc: Bool
+    /// Mounted with hidepid, see proc(5), or perhaps so: /proc/PID is for whom ptrace access is given.
+    let hidesProcesses: Bool
+    /// Every inode has S_IMMUTABLE, which statx(2) does not show: fs/nsfs.c.
+    let isImmutable: Bool
+    /// Writing copies the file up, as the one who mounted it.
+    let copiesUp: Bool
+    /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which sysfs alone sets.
+    let checksModeAtOpen: Bool
+
+    init(_ mount: MountFacts) {
+      authority = mount.authority
+      hasNoDevices = mount.fileSystem == "proc" || mount.fileSystem == "sysfs"
+      isProc = mount.fileSystem == "proc"
+      hidesProcesses =
+        isProc
+        && (mount.superblockOptions.isEmpty
+          || mount.superblockOptions.split(separator: ",").contains {
+            $0.hasPrefix("hidepid=") && $0 != "hidepid=0" && $0 != "hidepid=off"
+          })
+      isImmutable = mount.fileSystem == "nsfs"
+      copiesUp = mount.fileSystem == "overlay"
+      checksModeAtOpen = mount.fileSystem == "sysfs"
+    }
+  }
+
+  init(_ evaluator: AccessEvaluator, _ path: PathBytes) {
+    basis = evaluator.basis
+    subject = evaluator.credentials
+    self.path = path
+  }
+
+  var facts: AccessFacts { _read { yield basis.facts } }
+  var inodes: [InodeFacts] { _read { yield basis.inodes } }
+  var mounts: [MountFacts] { _read { yield basis.mounts } }
+  var traits: [MountTraits] { _read { yield basis.traits } }
+
+  mutating func run(_ question: AccessQuestion) -> Decision {
+    do throws(Stop) {
+      let rule: Rule
+      switch question {
+      case .open(let flags): rule = try open(flags, executes: false)
+      case .execute: rule = try open(.readOnly, executes: true)
+      case .faccessat2(let want, let followsLink):
+        rule = try access(want, followsLink: followsLink)
+      case .access(let want):
+        subject = subject.forAccess
+        rule = try access(want, followsLink: true)
+      }
+      // Only a grant depends on the flags of the target's mount.
+      if mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
+      return Decision(.granted, rule, step: .target, inode: current)
+    } catch {
+      return error.decision
+    }
+  }
+
+  func refuse(
+    _ errno: Errno, _ rule: Rule, _ inode: Int?, _ step: Decision.Step = .target
+  ) -> Stop {
+    Stop(decision: Decision(.refused(errno), rule, step: step, inode: inode))
+  }
+
+  func undetermined(_ rule: Rule, _ inode: Int?, _ step: Decision.Step = .target) -> Stop {
+    Stop(decision: Decision(.undetermined, rule, step: step, inode: inode))
+  }
+
+  func mount(_ inode: Int) -> Int { inodes[inode].mount }
+
+  func mountIsReadOnly(_ inode: Int) -> Bool { mounts[mount(inode)].isReadOnly }
+
+  func mountHas(_ flag: MountFacts.Flags, _ inode: Int) -> Bool {
+    mounts[mount(inode)].flags.contains(flag)
+  }
+}

@@ -1,0 +1,96 @@
+/// Changes of modes and ACLs as values, and who they reach besides the one they are meant for.
+
+extension AccessEvaluator {
+  /// Whether mode, ACL and capabilities permit `want` of the inode, nothing else being asked.
+  func permits(_ want: Permissions, of inode: Int) -> Bool {
+    var procedure = KernelCall(self, "")
+    return (try? procedure.generic(inode, want, .target)) != nil
+  }
+}
+
+/// Finds the least changes that give a subject what it lacks, by trying them out on the facts.
+///
+/// Each component that refuses by its mode or ACL gets what the subject lacks there, for the subject
+/// alone. The evaluator judges every step.
+struct LeastChange {
+  private(set) var facts: AccessFacts
+  let credentials: Credentials
+  private(set) var changes: [InodeChange] = []
+
+  init(facts: AccessFacts, credentials: Credentials) {
+    self.facts = facts
+    self.credentials = credentials
+  }
+
+  /// Adds the changes that give `need` of `path`.
+  ///
+  /// - Returns: The decision with them made; where it is not granted, none of them would help.
+  mutating func grant(_ need: Permissions, path: PathBytes, isDirectory: Bool) -> Decision {
+    let (oldFacts, oldChanges) = (facts, changes)
+    // Each round repairs one component, so there are no more rounds than components and rules.
+    for _ in 0..<64 {
+      let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
+      let decision = evaluator.decide(need, path, isDirectory: isDirectory)
+      if decision.isGranted { return decision }
+      let asked: Permissions = decision.step == .walk ? .execute : need
+      guard decision.errno == .EACCES, let inode = decision.inode,
+        let change = change(of: inode, decision.rule, asked: asked)
+      else {
+        (facts, changes) = (oldFacts, oldChanges)
+        return decision
+      }
+      make(change)
+    }
+    (facts, changes) = (oldFacts, oldChanges)
+    return AccessEvaluator(facts: facts, credentials: credentials)
+      .decide(need, path, isDirectory: isDirectory)
+  }
+
+  /// Makes a change on the facts; several of one inode become one.
+  private mutating func make(_ change: InodeChange) {
+    facts.inodes[change.inode] = change.after
+    if let known = changes.firstIndex(where: {
+      $0.inode == change.inode && $0.attribute == change.attribute
+    }) {
+      changes[known].after = change.after
+      changes[known].permissions = change.permissions
+    } else {
+      changes.append(change)
+    }
+  }
+
+  /// The change that gives the subject what it lacks at one inode; nil where mode and ACL cannot be
+  /// changed, or are not what refuses.
+  private func change(of index: Int, _ rule: Rule, asked: Permissions) -> InodeChange? {
+    let inode = facts.inodes[index]
+    let mount = facts.mounts[inode.mount]
+    guard !inode.isImmutable, !inode.isAppendOnly, !mount.isReadOnly, mount.idMapping == nil else {
+      return nil
+    }
+    func change(bits shift: UInt16, _ tag: AccessControlList.Tag) -> InodeChange {
+      var changed = inode
+      changed.mode |= UInt16(asked.rawValue) << shift
+      changed.acl?.set(tag, adding: asked)
+      return InodeChange(
+        inode: index, attribute: .mode, before: inode, after: changed, permissions: asked)
+    }
+    switch rule {
+    case .ownerBits:
+      // An ACL entry for the owner would be inert: the owner's bits are what counts.
+      return change(bits: 6, .owner)
+    case .groupBits where inode.hasACLs == false: return change(bits: 3, .owningGroup)
+    case .otherBits where inode.hasACLs == false: return change(bits: 0, .other)
+    case .groupBits, .otherBits, .groupBitsMaskEmpty, .otherBitsMaskEmpty, .aclUser,
+      .aclOwningGroup, .aclGroup, .aclOther, .maskLimitsUser, .maskLimitsOwningGroup,
+      .maskLimitsGroup:
+      // The new entry takes the subject out of group and other: it keeps what it had.
+      let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
+      let had = [Permissions.read, .write, .execute].filter { evaluator.permits($0, of: index) }
+      let entry = asked.union(Permissions(had))
+      return InodeChange(
+        inode: index, attribute: .accessACL, before: inode,
+        after: inode.granting(entry, to: credentials.user.fileSystem), permissions: entry)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/// An open file descriptor.
+public struct Descriptor: RawRepresentable, Hashable, Sendable {
+  /// The number of the descriptor, or AT_FDCWD.
+  public let rawValue: Int32
+
+  /// Takes a number that some call has given.
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// AT_FDCWD: relative paths start at the working directory.
+  public static let currentDirectory = Descriptor(rawValue: -100)
+}

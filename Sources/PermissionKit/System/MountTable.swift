@@ -1,0 +1,154 @@
+/// The lines of /proc/PID/mountinfo, read as far as they are asked for.
+///
+/// The format is `show_mountinfo()` in fs/proc_namespace.c; octal escapes are those of `mangle()`.
+public struct MountTable: Hashable, Sendable {
+  private let bytes: [UInt8]
+  private var lines: [Line] = []
+
+  private struct Line: Hashable {
+    let id: UInt64
+    let range: Range<Int>
+  }
+
+  /// Takes a mountinfo file; what a line says is read when it is asked for.
+  ///
+  /// - Parameter bytes: The whole file.
+  public init(mountinfo bytes: [UInt8]) {
+    self.bytes = bytes
+    lines.reserveCapacity(32)
+    var start = 0
+    while start < bytes.count {
+      let end = endOfLine(start)
+      if let id = number(start) { lines.append(Line(id: id, range: start..<end)) }
+      start = end + 1
+    }
+  }
+
+  private func endOfLine(_ start: Int) -> Int {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      var end = start
+      while end < bytes.count, unsafe bytes[end] != UInt8(ascii: "\n") { end += 1 }
+      return end
+    }
+  }
+
+  /// Whether nothing was read at all.
+  public var isEmpty: Bool { bytes.isEmpty }
+
+  /// Every mount, in the order of the file; a line that is none is left out.
+  public var mounts: [MountFacts] { lines.compactMap(mount) }
+
+  /// The mount with this id; nil when the file has none.
+  public subscript(id id: UInt64) -> MountFacts? {
+    for line in lines where line.id == id {
+      if let mount = mount(line) { return mount }
+    }
+    return nil
+  }
+
+  /// The number before the first blank; nil for anything else, and for what `String` would not
+  /// print so.
+  private func number(_ start: Int) -> UInt64? {
+    var value: UInt64 = 0
+    var index = start
+    while index < bytes.count, bytes[index] &- UInt8(ascii: "0") < 10 {
+      let (product, isLarge) = value.multipliedReportingOverflow(by: 10)
+      let (sum, isLarger) = product.addingReportingOverflow(UInt64(bytes[index] & 15))
+      if isLarge || isLarger || value == 0 && index > start { return nil }
+      value = sum
+      index += 1
+    }
+    return index > start && index < bytes.count && bytes[index] == UInt8(ascii: " ") ? value : nil
+  }
+
+  /// The parts of a range of the bytes, as `split` gives them, empty ones included.
+  private struct Parts: IteratorProtocol {
+    let bytes: [UInt8]
+    let separator: UInt8
+    var rest: Range<Int>?
+
+    mutating func next() -> Range<Int>? {
+      guard let range = rest else { return nil }
+      var end = range.lowerBound
+      while end < range.upperBound, bytes[end] != separator { end += 1 }
+      rest = end < range.upperBound ? end + 1..<range.upperBound : nil
+      return range.lowerBound..<end
+    }
+  }
+
+  private func parts(_ range: Range<Int>, by separator: Unicode.Scalar) -> Parts {
+    Parts(bytes: bytes, separator: UInt8(ascii: separator), rest: range)
+  }
+
+  private func mount(_ line: Line) -> MountFacts? {
+    // id parent major:minor root point options [optional …] - type source superblock
+    var fields = parts(line.range, by: " ")
+    for _ in 0..<4 { _ = fields.next() }
+    guard let point = fields.next(), let flags = fields.next() else { return nil }
+    repeat {
+      guard let field = fields.next() else { return nil }
+      if holds(field, "-") { break }
+    } while true
+    guard let type = fields.next(), fields.next() != nil, let superblock = fields.next()
+    else { return nil }
+
+    var facts = MountFacts(
+      id: line.id, fileSystem: String(decoding: unescaped(type), as: UTF8.self),
+      point: PathBytes(unescaped(point)),
+      superblockOptions: String(decoding: unescaped(superblock), as: UTF8.self))
+    var options = parts(superblock, by: ",")
+    while let option = options.next() {
+      if holds(option, "ro") { facts.superblockIsReadOnly = true }
+    }
+    options = parts(flags, by: ",")
+    while let option = options.next() {
+      if holds(option, "ro") {
+        facts.flags.insert(.readOnly)
+      } else if holds(option, "nodev") {
+        facts.flags.insert(.noDevices)
+      } else if holds(option, "noexec") {
+        facts.flags.insert(.noExecute)
+      } else if holds(option, "nosymfollow") {
+        facts.flags.insert(.noSymbolicLinks)
+      } else if holds(option, "idmapped") {
+        facts.idMappingIsUnreadable = true
+      }
+    }
+    return facts
+  }
+
+  private func holds(_ range: Range<Int>, _ text: StaticString) -> Bool {
+    text.withUTF8Buffer { text in
+      guard range.count == text.count else { return false }
+      for index in text.indices where unsafe bytes[range.lowerBound + index] != text[index] {
+        return false
+      }
+      return true
+    }
+  }
+
+  private func unescaped(_ range: Range<Int>) -> [UInt8] {
+    for index in range where bytes[index] == UInt8(ascii: "\\") {
+      return Self.unescape(bytes[range])
+    }
+    return Array(bytes[range])
+  }
+
+  /// Undoes `\040` and the like.
+  static func unescape(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3,
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+      {
+        result.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        result.append(byte)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,55 @@
+/// The fields of statx(2) that a decision depends on.
+public struct StatusFields: Hashable, Sendable {
+  /// The S_IFMT bits and the 07777 bits.
+  public var mode: UInt32
+  /// `stx_uid`: the owner, in the user namespace that reads it.
+  public var uid: UInt32
+  /// `stx_gid`: the owning group, in the user namespace that reads it.
+  public var gid: UInt32
+  /// `stx_rdev`: the number of a device node; 0:0 for anything else.
+  public var device: DeviceNumber
+  /// `stx_dev`: the device that holds the file system.
+  public var fileSystem: DeviceNumber
+  /// `stx_ino`: the inode number, unique within its file system.
+  public var inode: UInt64
+  /// `stx_nlink`: how many names it has.
+  public var links: UInt32
+  /// `stx_mnt_id`; nil before Linux 5.8.
+  public var mount: UInt64?
+  /// STATX_ATTR_IMMUTABLE: nobody can write to it, see ioctl_iflags(2).
+  public var isImmutable: Bool
+  /// STATX_ATTR_APPEND: it can only be added to, see ioctl_iflags(2).
+  public var isAppendOnly: Bool
+
+  /// Makes one of its parts.
+  public init(
+    mode: UInt32, uid: UInt32, gid: UInt32, device: DeviceNumber = .init(major: 0, minor: 0),
+    fileSystem: DeviceNumber = .init(major: 0, minor: 0), inode: UInt64,
+    links: UInt32 = 1, mount: UInt64? = nil, isImmutable: Bool = false, isAppendOnly: Bool = false
+  ) {
+    self.mode = mode
+    self.uid = uid
+    self.gid = gid
+    self.device = device
+    self.fileSystem = fileSystem
+    self.inode = inode
+    self.links = links
+    self.mount = mount
+    self.isImmutable = isImmutable
+    self.isAppendOnly = isAppendOnly
+  }
+
+  /// The file type; nil for bits that inode(7) does not list.
+  public var kind: FileKind? {
+    switch mode & 0o170000 {
+    case 0o040000: .directory
+    case 0o100000: .regular
+    case 0o120000: .symbolicLink
+    case 0o020000: .characterDevice
+    case 0o060000: .blockDevice
+    case 0o010000: .fifo
+    case 0o140000: .socket
+    default: nil
+    }
+  }
+}

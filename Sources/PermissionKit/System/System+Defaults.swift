@@ -1,0 +1,65 @@
+/// A system that says nothing of them makes no changes, runs no programs and does not know these.
+extension System {
+  /// Fails with ENOSYS.
+  public func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func lsm_list_modules() throws(Errno) -> [UInt64] { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func reqbufs(none descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func setxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+  ) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func removexattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor
+  ) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func fsync(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func flock(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func unlink(_ path: PathBytes) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func spawn(
+    _ arguments: [PathBytes], output: Descriptor
+  ) throws(Errno) -> Int32 { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func execvp(_ arguments: [PathBytes]) -> Errno { .ENOSYS }
+  /// Fails with ENOSYS.
+  public func kill(_ pid: Int32, _ signal: Int32) throws(Errno) { throw .ENOSYS }
+  /// Does nothing.
+  public func raise(_ signal: Int32) {}
+}
+
+extension System {
+  /// ENOSYS: a system that can be watched says so itself.
+  public func inotify_init1() throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// ENOSYS: a system that can be watched says so itself.
+  public func inotify_add_watch(
+    _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
+  ) throws(Errno) -> Int32 { throw .ENOSYS }
+  /// Does nothing.
+  public func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {}
+  /// ENOSYS: a system that can be watched says so itself.
+  public func poll(
+    _ requests: [PollRequest], timeout: Int32?
+  ) throws(Errno) -> [PollEvents] { throw .ENOSYS }
+  /// ENOSYS: a system that can be watched says so itself.
+  public func eventfd() throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// ENOSYS: a system that can be watched says so itself.
+  public func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// The time in UTC: of other zones a system without localtime_r(3) knows nothing.
+  public func localtime(_ microseconds: Int64) -> WallTime {
+    let second = Int((microseconds / 1_000_000) % 86_400)
+    return WallTime(hour: second / 3600, minute: second / 60 % 60, second: second % 60)
+  }
+}

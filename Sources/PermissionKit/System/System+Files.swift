@@ -1,0 +1,107 @@
+extension System {
+  /// The whole contents of a file, of at most `limit` bytes.
+  ///
+  /// - Throws: EFBIG when the file holds more than `limit` bytes.
+  public func contents(of path: PathBytes, limit: Int = 1 << 20) throws(Errno) -> [UInt8] {
+    // O_NONBLOCK: a FIFO put in the file's place must not hang us.
+    let file = try openat(
+      .currentDirectory, path, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    while true {
+      let part = try read(file, 1 << 13)
+      if part.isEmpty { return bytes }
+      if bytes.isEmpty { bytes = part } else { bytes += part }
+      if bytes.count > limit { throw .EFBIG }
+    }
+  }
+
+  /// The first line of a file of /sys or /proc, without blanks around it.
+  public func line(of path: PathBytes) throws(Errno) -> PathBytes {
+    let bytes = try contents(of: path, limit: 1 << 16)
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let start = line.drop(while: isBlank)
+    let length = start.reversed().drop(while: isBlank).count
+    return PathBytes(Array(start.prefix(length)))
+  }
+
+  /// The names in a directory, sorted.
+  public func names(in directory: PathBytes) throws(Errno) -> [PathBytes] {
+    let descriptor = try openat(.currentDirectory, directory, [.readOnly, .directory], mode: 0)
+    defer { close(descriptor) }
+    return try getdents(descriptor).sorted()
+  }
+
+  /// The file type of what `path` names, links followed.
+  public func kind(of path: PathBytes) throws(Errno) -> FileKind? {
+    try status(of: path).kind
+  }
+
+  /// statx(2) of what `path` names, links followed.
+  public func status(of path: PathBytes) throws(Errno) -> StatusFields {
+    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
+    defer { close(descriptor) }
+    return try statx(descriptor)
+  }
+
+  /// Makes a directory, and those above it, for this user alone; one that is there is left as it is.
+  func makeFolder(_ folder: PathBytes) throws(Errno) {
+    do throws(Errno) {
+      try mkdirat(.currentDirectory, folder, mode: 0o700)
+    } catch .EEXIST {
+    } catch .ENOENT where folder.parent != folder {
+      try makeFolder(folder.parent)
+      try mkdirat(.currentDirectory, folder, mode: 0o700)
+    }
+  }
+
+  /// Waits for the next signal of a descriptor of `signalfd`.
+  public func nextSignal(_ signals: Descriptor) throws(Errno) -> SignalInfo {
+    while true {
+      do throws(Errno) {
+        _ = try poll([PollRequest(signals, .readable)], timeout: nil)
+        // struct signalfd_siginfo: ssi_signo 4, ssi_errno 4, ssi_code 4, …; 128 in all.
+        let bytes = try read(signals, 128)
+        guard bytes.count == 128 else { throw .EIO }
+        func number(_ offset: Int) -> Int32 {
+          Int32(
+            bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) })
+        }
+        // SI_USER and its kin are not positive; SI_KERNEL and those of a child are.
+        return SignalInfo(signal: number(0), isFromProcess: number(8) <= 0)
+      } catch .EINTR {
+      } catch .EAGAIN {
+      }
+    }
+  }
+
+  /// Runs a program to its end; what it says goes to standard error, for standard output is the
+  /// caller's.
+  func run(_ arguments: [PathBytes]) throws(Errno) -> ProcessEnd {
+    let pid = try spawn(arguments, output: Descriptor(rawValue: 2))
+    while true {
+      if let end = try waitpid(pid, waits: true) { return end }
+    }
+  }
+
+  /// Writes all the bytes.
+  func writeAll(_ file: Descriptor, _ bytes: [UInt8]) throws(Errno) {
+    var rest = bytes[...]
+    while !rest.isEmpty { rest = rest.dropFirst(try write(file, Array(rest))) }
+  }
+
+  /// open(2) with `flags`, without keeping the file open.
+  ///
+  /// - Returns: The refusal; nil when it opened.
+  public func probe(open path: PathBytes, _ flags: OpenFlags) -> Errno? {
+    do throws(Errno) {
+      close(
+        try openat(
+          .currentDirectory, path, flags.union([.nonBlocking, .noControllingTerminal]), mode: 0))
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

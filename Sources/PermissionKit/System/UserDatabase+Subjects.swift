@@ -1,0 +1,95 @@
+extension UserDatabase {
+  /// The calling process.
+  public func currentSubject() throws(PermissionError) -> Subject {
+    let credentials: Credentials
+    do throws(Errno) {
+      credentials = try system.credentials()
+    } catch {
+      throw PermissionError(
+        .system, "the credentials of this process cannot be read", call: "getgroups", errno: error)
+    }
+    let record = try? user(credentials.user.fileSystem)
+    let home = system.getenv("HOME").flatMap { $0.isAbsolute ? $0 : nil } ?? record?.home
+    return Subject(source: .current, credentials: credentials, name: record?.name, home: home)
+  }
+
+  /// The user of that name, or of that number, as a new login of theirs would be.
+  public func subject(userNamed text: String) throws(PermissionError) -> Subject {
+    var record: UserRecord?
+    var groups: [UInt32] = []
+    do throws(Errno) {
+      record = try user(named: text)
+      if record == nil, let uid = UInt32(text) { record = try user(uid) }
+      if let record { groups = try self.groups(of: record) }
+    } catch {
+      throw PermissionError(
+        .system, "the user data base cannot be asked for \(text)", call: "getpwnam_r", errno: error,
+        advice: "name the numbers by --uid, --gid and --groups")
+    }
+    guard let record else {
+      throw PermissionError(
+        .unknownUser, "there is no user \(text)",
+        advice: "see getent passwd, or name the numbers by --uid, --gid and --groups")
+    }
+    return Subject(
+      source: .user, credentials: credentials(record.uid, record.gid, groups),
+      name: record.name, home: record.home)
+  }
+
+  /// Those of a new login: no capabilities unless the uid is 0, and then no more than a process
+  /// started from here can have, which in a container is less than all.
+  private func credentials(_ uid: UInt32, _ gid: UInt32, _ groups: [UInt32]) -> Credentials {
+    var credentials = Credentials(uid: uid, gid: gid, groups: groups)
+    if uid == 0, let status = try? system.contents(of: "/proc/self/status"),
+      let bounding = ProcStatus(status)?.bounding
+    {
+      credentials.effective.formIntersection(bounding)
+      credentials.permitted.formIntersection(bounding)
+    }
+    return credentials
+  }
+
+  /// Bare numbers, with no capabilities unless the uid is 0.
+  public func subject(uid: UInt32, gid: UInt32, groups: [UInt32]) -> Subject {
+    let record = try? user(uid)
+    return Subject(
+      source: .ids, credentials: credentials(uid, gid, groups),
+      name: record?.name, home: record?.home)
+  }
+}
+
+extension UserDatabase {
+  /// A running process: its fsuid, groups, effective capabilities and user namespace.
+  ///
+  /// - Parameter pid: Its process id.
+  /// - Returns: The subject; paths are then walked from its root, through its mounts.
+  /// - Throws: Where there is no such process or /proc does not show it.
+  public func subject(process pid: Int32) throws(PermissionError) -> Subject {
+    func contents(_ name: String) throws(PermissionError) -> [UInt8] {
+      let path = PathBytes("/proc/\(pid)/\(name)")
+      do throws(Errno) {
+        return try system.contents(of: path)
+      } catch {
+        let message =
+          error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be looked at"
+        throw PermissionError(
+          .unknownProcess, message, path: path, call: "open", errno: error,
+          advice: error == .ENOENT ? nil : "ask as root")
+      }
+    }
+    guard let status = ProcStatus(try contents("status")),
+      let users = IDMap(lines: try contents("uid_map")),
+      let groups = IDMap(lines: try contents("gid_map"))
+    else {
+      throw PermissionError(.unknownProcess, "/proc/\(pid)/status cannot be understood")
+    }
+    var credentials = status.credentials
+    if !users.isIdentity || !groups.isIdentity {
+      credentials.userNamespace = IDMapping(users: users, groups: groups)
+    }
+    let record = try? user(credentials.user.fileSystem)
+    return Subject(
+      source: .process, credentials: credentials, name: record?.name, home: record?.home,
+      process: pid)
+  }
+}

@@ -1,0 +1,170 @@
+internal import Dispatch
+
+/// The asynchronous face of one accessor, which it owns and lets nobody else touch.
+///
+/// Requests that come while one is under way join it: one prompt, not two. The accessor runs on a
+/// thread of its own queue, so a request that waits for a person blocks no thread of the
+/// cooperative pool, and the gate goes on answering.
+public actor PermissionGate {
+  private let make: @Sendable () -> PermissionAccessor
+  private let runner: AccessorRunner
+  private var state: any AuthorizationState = UncheckedState()
+  private var request: Task<Result<AccessReport, PermissionError>, Never>?
+  private var lastReport: AccessReport?
+  private var observers: [Int: AsyncStream<AuthorizationChange>.Continuation] = [:]
+  private var nextObserver = 0
+  private var followers: Set<Int> = []
+  private var following: AccessorFollower?
+
+  /// Makes a gate that has checked nothing yet.
+  ///
+  /// - Parameter make: Makes the accessor, inside the gate, at first use.
+  public init(_ make: @escaping @Sendable () -> PermissionAccessor) {
+    self.make = make
+    runner = AccessorRunner(make)
+  }
+
+  /// Where the permission stands.
+  public var current: AuthorizationStateKind { state.kind }
+
+  /// The newest report; nil before the first check.
+  public var report: AccessReport? { lastReport }
+
+  /// Checks access anew.
+  ///
+  /// While a request is under way its outcome is the answer.
+  public func check() async -> AccessReport {
+    if let request, case .success(let report) = await request.value { return report }
+    let report = await runner.check()
+    lastReport = report
+    move(to: state.checked(report.status))
+    return report
+  }
+
+  /// Requests access if it is needed; joins the request under way if there is one.
+  ///
+  /// In a state that no request can change, it answers with a fresh check.
+  ///
+  /// - Throws: Where a change could not be made or undone.
+  public func requestAccessIfNeeded() async throws(PermissionError) -> AccessReport {
+    if let request { return try await request.value.get() }
+    let next = state.requested()
+    guard next.kind == .requesting else { return await check() }
+    move(to: next)
+    let runner = runner
+    let task = Task { await runner.request() }
+    request = task
+    let result = await task.value
+    request = nil
+    switch result {
+    case .success(let report):
+      lastReport = report
+      move(to: state.finished(report.status))
+    case .failure:
+      move(to: state.finished(.notDetermined))
+    }
+    return try result.get()
+  }
+
+  /// Tells the gate that something outside changed; what was known no longer counts.
+  public func invalidate() { move(to: state.invalidated()) }
+
+  /// The changes of state from now on.
+  ///
+  /// - Parameter following: Also watch for what changes outside, and check whenever something did,
+  ///   until this stream ends; the first check is made at once. A thread of its own waits for it.
+  /// - Returns: The changes; they end with the gate.
+  public func changes(following: Bool = false) -> AsyncStream<AuthorizationChange> {
+    let (stream, continuation) = AsyncStream.makeStream(of: AuthorizationChange.self)
+    let id = nextObserver
+    nextObserver += 1
+    observers[id] = continuation
+    if following { follow(for: id) }
+    continuation.onTermination = { [weak self] _ in
+      Task { [weak self] in await self?.forget(id) }
+    }
+    return stream
+  }
+
+  private func forget(_ observer: Int) {
+    observers[observer] = nil
+    followers.remove(observer)
+    if followers.isEmpty { following = nil }
+  }
+
+  private func follow(for observer: Int) {
+    followers.insert(observer)
+    guard following == nil else { return }
+    let (following, statuses) = AccessorFollower.begin(make)
+    self.following = following
+    Task { [weak self] in
+      for await status in statuses { await self?.heard(status) }
+    }
+  }
+
+  /// Checks when it stands otherwise outside than is known here.
+  private func heard(_ status: AuthorizationStatus) async {
+    if let request { _ = await request.value }
+    if state.kind != status.state.kind { _ = await check() }
+  }
+
+  private func move(to next: any AuthorizationState) {
+    let change = AuthorizationChange(from: state.kind, to: next.kind)
+    state = next
+    guard change.from != change.to else { return }
+    for observer in observers.values { observer.yield(change) }
+  }
+
+  deinit {
+    for observer in observers.values { observer.finish() }
+  }
+}
+
+/// A change of state of a `PermissionGate`.
+public struct AuthorizationChange: Hashable, Sendable {
+  /// The state that was left.
+  public let from: AuthorizationStateKind
+  /// The state that follows, never the one that was left.
+  public let to: AuthorizationStateKind
+}
+
+/// Owns the accessor and runs it on a serial queue.
+private actor AccessorRunner {
+  private let make: @Sendable () -> PermissionAccessor
+  private var accessor: PermissionAccessor?
+  private let executor = QueueExecutor()
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
+
+  init(_ make: @escaping @Sendable () -> PermissionAccessor) { self.make = make }
+
+  private var made: PermissionAccessor {
+    if let accessor { return accessor }
+    let new = make()
+    accessor = new
+    return new
+  }
+
+  func check() -> AccessReport { made.currentAccess() }
+
+  func request() -> Result<AccessReport, PermissionError> {
+    Result { () throws(PermissionError) in try made.requestAccessIfNeeded() }
+  }
+}
+
+/// A serial dispatch queue as an executor; Dispatch on Linux has none of its own.
+private final class QueueExecutor: SerialExecutor {
+  private let queue = DispatchQueue(label: "PermissionGate")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = unsafe asUnownedSerialExecutor()
+    queue.async { unsafe job.runSynchronously(on: executor) }
+  }
+
+  func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    unsafe UnownedSerialExecutor(ordinary: self)
+  }
+}

@@ -1,0 +1,38 @@
+/// One event of inotify(7).
+public struct WatchEvent: Hashable, Sendable {
+  /// The number of the watch; -1 of an overflow.
+  public var watch: Int32
+  /// What happened.
+  public var mask: WatchMask
+  /// The name in the directory that is watched; empty when it happened to the inode itself.
+  public var name: PathBytes
+
+  /// Makes one of its parts.
+  public init(watch: Int32, mask: WatchMask, name: PathBytes = "") {
+    self.watch = watch
+    self.mask = mask
+    self.name = name
+  }
+
+  /// Calls `body` with each event in what a read(2) of an inotify descriptor gave.
+  ///
+  /// struct inotify_event: wd 4, mask 4, cookie 4, len 4, then `len` bytes of name and NULs.
+  static func each(in bytes: [UInt8], _ body: (WatchEvent) -> Void) {
+    func word(_ offset: Int) -> UInt32 {
+      unsafe bytes.withUnsafeBytes {
+        unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      }
+    }
+    var offset = 0
+    while offset + 16 <= bytes.count {
+      let end = offset + 16 + Int(word(offset + 12))
+      guard end <= bytes.count else { return }
+      let name = bytes[(offset + 16)..<end].prefix { $0 != 0 }
+      body(
+        WatchEvent(
+          watch: Int32(bitPattern: word(offset)), mask: WatchMask(rawValue: word(offset + 4)),
+          name: PathBytes(Array(name))))
+      offset = end
+    }
+  }
+}
