@@ -28,6 +28,7 @@ let package = Package(
       name: "CCap",
       providers: [.apt(["libcap-dev", "libacl1-dev"]), .yum(["libcap-devel", "libacl-devel"])]
     ),
+    .target(name: "JSONSyntax", swiftSettings: safeSettings),
     .target(name: "PermissionKit", dependencies: ["CCap"], swiftSettings: safeSettings),
     .target(
       name: "PermissionKitTesting",
@@ -51,6 +52,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
+    .testTarget(
+      name: "JSONSyntaxTests",
+      dependencies: ["JSONSyntax"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "PermissionKitTests",
       dependencies: ["PermissionKit", "PermissionKitTesting", "TestSupport"],

@@ -1,0 +1,26 @@
+/// A string that equals another only when the UTF-8 bytes of both are the same.
+///
+/// `String` itself compares by canonical equivalence, which is not what RFC 8259, section 8.3, asks.
+struct ExactString: Hashable, Sendable {
+  /// The string.
+  let string: String
+
+  /// Creates an exact string from a string.
+  init(_ string: String) { self.string = string }
+
+  /// Returns whether the UTF-8 bytes of both are the same.
+  static func == (left: Self, right: Self) -> Bool {
+    // Equal bytes are canonically equivalent, so the fast comparison of the library comes first.
+    left.string.utf8.count == right.string.utf8.count && left.string == right.string
+      && left.string.utf8.elementsEqual(right.string.utf8)
+  }
+
+  /// Feeds the UTF-8 bytes to the hasher.
+  ///
+  /// The hash of `String` is the same for all canonically equivalent strings: whoever writes a
+  /// document could make all keys of an object collide.
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(string.utf8.count)
+    for byte in string.utf8 { hasher.combine(byte) }
+  }
+}
