@@ -55,6 +55,7 @@ let package = Package(
     .testTarget(
       name: "JSONSyntaxTests",
       dependencies: ["JSONSyntax"],
+      exclude: ["Reference"],
       swiftSettings: settings
     ),
     .testTarget(
