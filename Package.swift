@@ -29,7 +29,11 @@ let package = Package(
       providers: [.apt(["libcap-dev", "libacl1-dev"]), .yum(["libcap-devel", "libacl-devel"])]
     ),
     .target(name: "JSONSyntax", swiftSettings: safeSettings),
-    .target(name: "PermissionKit", dependencies: ["CCap"], swiftSettings: safeSettings),
+    .target(
+      name: "PermissionKit", dependencies: ["CCap", "JSONSyntax"], swiftSettings: safeSettings),
+    .target(
+      name: "PermissionDocuments", dependencies: ["JSONSyntax", "PermissionKit"],
+      swiftSettings: safeSettings),
     .target(
       name: "PermissionKitTesting",
       dependencies: ["PermissionKit"],
@@ -38,7 +42,7 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "PermissionKit",
+        "PermissionDocuments", "PermissionKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -53,9 +57,8 @@ let package = Package(
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
-      name: "JSONSyntaxTests",
-      dependencies: ["JSONSyntax"],
-      exclude: ["Reference"],
+      name: "PermissionDocumentsTests",
+      dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit"], exclude: ["Golden"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -79,7 +79,7 @@ final class RecordingSystem: System {
 
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? { throw .ENOSYS }
 
-  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts { throw .ENOSYS }
+  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields { throw .ENOSYS }
 
   func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     note(REPLAY_GETDENTS, descriptor)

@@ -200,14 +200,15 @@ struct LiveGrants {
     refused += 1
 
     let path = PathBytes("\(place)/\(number)/\(tree.path)")
-    var reader = try FactsReader(system, isSubject: false)
-    reader.read(path)
     let resource = Resource(
       path: path, label: "t", device: "t", need: tree.need, kind: tree.target.kind)
+    let subject = Subject(source: .ids, credentials: tree.subject)
+    let context = AccessContext(system: system, subject: subject)
+    let target = Inspection.Target(name: "test", set: ResourceSet(resources: [resource]))
+    let inspection = try Inspection(context, users: .numbersOnly) { _ in [target] }
     let request = GrantRequest(
-      accessor: "test", subject: Subject(source: .ids, credentials: tree.subject),
-      resources: [resource], facts: reader.facts, system: system, allowsOthers: false,
-      isRecursive: false, users: .numbersOnly)
+      accessor: "test", inspection: inspection, asks: [inspection.ask(resource)],
+      allowsOthers: false, isRecursive: false)
     do {
       guard let plan = try AutoStrategy().plan(request) else {
         unplanned.append("tree \(number)")

@@ -128,11 +128,16 @@ struct SnapshotTests {
         },
         "reports": [{
           "accessor": "camera", "status": "limited", "requestable": true,
+          "subject": {
+            "source": "self", "uid": 54321, "gid": 54321, "groups": [], "capabilities": [],
+            "user": "tester"
+          },
           "resources": [{
             "path": "/ROOT/dev/video0", "device": "video0", "label": "Integrated Camera",
             "need": "rw", "status": "authorized",
             "decision": {
-              "verdict": "granted", "rule": "acl-user:54321", "component": "/ROOT/dev/video0"
+              "verdict": "granted", "rule": "acl-user:54321", "component": "/ROOT/dev/video0",
+              "basis": "ACL user:tester:rw-"
             },
             "probe": {"method": "open"}, "reasons": [], "remedies": []
           }, {
@@ -140,7 +145,7 @@ struct SnapshotTests {
             "need": "rw", "status": "denied",
             "decision": {
               "verdict": "refused", "errno": "EACCES", "rule": "other-bits",
-              "component": "/ROOT/dev/video2"
+              "component": "/ROOT/dev/video2", "basis": "other ---"
             },
             "probe": {"method": "open", "errno": "EACCES"},
             "reasons": [{
@@ -149,7 +154,8 @@ struct SnapshotTests {
               "tester is not in group video (crw-rw---- root:video) and no ACL entry names tester"
             }],
             "remedies": [{
-              "kind": "acl", "needsRoot": true, "persistence": "permanent", "othersAffected": [],
+              "kind": "acl", "needsRoot": true, "persistence": "permanent", "lasts": "permanent",
+              "othersAffected": [],
               "outcome": "granted",
               "command": ["setfacl", "-n", "-m", "u:54321:rw-,m::rw-", "/ROOT/dev/video2"]
             }]

@@ -14,7 +14,7 @@ public final class CameraAccessor: ResourceAccessor {
     let catalog = DeviceCatalog(
       context.system, root: context.root, mayOpen: context.probesAsSelf == .open)
     return deviceResources(
-      catalog.cameras, what: "camera", folder: "dev",
+      catalog.cameras, of: .camera,
       noneHint: "no node /dev/video* of a camera, and none known to sysfs")
   }
 

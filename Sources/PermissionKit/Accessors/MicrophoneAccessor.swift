@@ -13,7 +13,7 @@ public final class MicrophoneAccessor: ResourceAccessor {
   public override func resources(for subject: Subject) -> ResourceSet {
     let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
     return deviceResources(
-      catalog.microphones, what: "microphone", folder: "dev/snd",
+      catalog.microphones, of: .microphone,
       noneHint: "no node /dev/snd/pcm*c, and no capture PCM known to /proc/asound")
   }
 

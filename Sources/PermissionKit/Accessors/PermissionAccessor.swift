@@ -40,15 +40,17 @@ open class PermissionAccessor: CustomStringConvertible {
       if report.isRequestable {
         willReceiveAccess()
         write(.willReceiveAccess, report, since: start)
+        let requested: AccessReport
         do throws(PermissionError) {
-          _ = try requestAccess(report)
+          requested = try requestAccess(report)
         } catch {
           didRejectAccess()
           write(.didRejectAccess, report, since: start)
           throw error
         }
-        // What the request says of itself does not count; what is so now does.
+        // What the request says of access does not count; what is so now does.
         report = checkAccess()
+        report.requestOutcome = requested.requestOutcome
       }
       if isAccess(report) {
         didReceiveAccess()
@@ -92,7 +94,7 @@ open class PermissionAccessor: CustomStringConvertible {
 
   /// Asks for the access that `report` says is missing.
   ///
-  /// - Returns: What the request thinks it achieved; the template checks again in any case.
+  /// - Returns: The report, with `requestOutcome` set; the template checks again in any case.
   /// - Throws: Where a change could not be made or undone.
   open func requestAccess(_ report: AccessReport) throws(PermissionError) -> AccessReport {
     report

@@ -12,7 +12,7 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
 
   public override func resources(for subject: Subject) -> ResourceSet {
     if let path = context.path { return ResourceSet(resources: [folder(path)]) }
-    let pictures = PhotoFolder(context)
+    let pictures = PhotoFolder(context.system, root: context.root)
     let home = subject.home ?? "/"
     func absence(_ status: AuthorizationStatus, _ reason: Reason) -> ResourceSet {
       ResourceSet(absences: [
@@ -32,8 +32,9 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
   }
 
   public override func sources(for subject: Subject) -> [PathBytes] {
-    guard context.path == nil, let file = PhotoFolder(context).file(for: subject) else { return [] }
-    return [file]
+    guard context.path == nil else { return [] }
+    let file = PhotoFolder(context.system, root: context.root).file(for: subject)
+    return file.map { [$0] } ?? []
   }
 
   /// All that a photo program wants of the folder; listing and reading alone is `limited`.

@@ -3,18 +3,19 @@ extension ResourceAccessor {
   ///
   /// - Parameters:
   ///   - find: The catalogue's search.
-  ///   - what: What is looked for, for people.
-  ///   - folder: The folder of its nodes below the root.
+  ///   - family: The kind of device that is looked for.
   ///   - noneHint: What was looked at, when nothing is there.
   /// - Returns: The nodes to judge, and reports on what is not there.
   func deviceResources(
-    _ find: () -> DeviceCatalog.Findings, what: String, folder: String, noneHint: String
+    _ find: () -> DeviceCatalog.Findings, of family: DeviceFamily, noneHint: String
   ) -> ResourceSet {
     let need: Permissions = [.read, .write]
     if let path = context.path {
       let label = path.lastComponent.description
       return ResourceSet(resources: [
-        Resource(path: path, label: label, device: label, need: need, kind: .characterDevice)
+        Resource(
+          path: path, label: label, device: label, need: need, kind: .characterDevice,
+          family: family)
       ])
     }
     let findings = find()
@@ -23,12 +24,14 @@ extension ResourceAccessor {
       if device.hasNode {
         set.resources += device.nodes.map {
           Resource(
-            path: $0, label: device.label, device: device.name, need: need, kind: .characterDevice)
+            path: $0, label: device.label, device: device.name, need: need, kind: .characterDevice,
+            family: family)
         }
       } else {
         set.absences.append(
           ResourceSet.absence(
             device.nodes[0], label: device.label, device: device.name, status: .unavailable,
+            family: family,
             Reason(
               .noCaptureNode, .proven,
               "\(device.label) is known to the kernel, but its node \(device.nodes[0]) is not here",
@@ -38,13 +41,14 @@ extension ResourceAccessor {
     if let (path, errno) = findings.unreadable.first, findings.devices.isEmpty {
       set.absences.append(
         ResourceSet.absence(
-          path, label: what, device: "unreadable", status: .notDetermined,
+          path, label: family.noun, device: "unreadable", status: .notDetermined,
+          family: family,
           Reason(
             .unreadableFacts, .proven, "\(path) cannot be listed, so devices may be missing here",
             evidence: ["open: \(errno)"])))
     }
     if set.resources.isEmpty, set.absences.isEmpty {
-      set.absences = [nothing(findings, what: what, folder: folder, noneHint: noneHint)]
+      set.absences = [nothing(findings, family, noneHint: noneHint)]
     }
     return set
   }
@@ -55,16 +59,16 @@ extension ResourceAccessor {
   }
 
   private func nothing(
-    _ findings: DeviceCatalog.Findings, what: String, folder: String, noneHint: String
+    _ findings: DeviceCatalog.Findings, _ family: DeviceFamily, noneHint: String
   ) -> ResourceReport {
     let reason =
       findings.others.isEmpty
-      ? Reason(.noDevice, .proven, "there is no \(what)", evidence: [noneHint])
+      ? Reason(.noDevice, .proven, "there is no \(family.noun)", evidence: [noneHint])
       : Reason(
         .noCaptureNode, .proven, "there are nodes, but none that captures",
         evidence: findings.others)
     return ResourceSet.absence(
-      context.root.appending(PathBytes(folder)), label: what, device: what, status: .unavailable,
-      reason)
+      context.root.appending(family.folder), label: family.noun, device: family.noun,
+      status: .unavailable, family: family, reason)
   }
 }

@@ -3,10 +3,12 @@
 /// A subclass says which (`resources(for:)`); everything else is the same for all: read the facts,
 /// decide, ask the kernel where that is possible, explain.
 open class ResourceAccessor: PermissionAccessor {
-  /// The subject, the system and the root that the accessor judges by.
+  /// What is judged: the subject, the system and the root.
   public let context: AccessContext
-  /// The facts that the newest check was made on; nil where there was nothing to judge.
-  private(set) var facts: AccessFacts?
+  /// How missing access is asked for.
+  public var grants = GrantOptions()
+  /// What the newest check was made on; nil where nothing could be looked at.
+  private(set) var inspection: Inspection?
 
   /// Names an accessor that judges within a context.
   public init(name: String, context: AccessContext, analytics: AnalyticsLog = .shared) {
@@ -22,78 +24,60 @@ open class ResourceAccessor: PermissionAccessor {
   open func sources(for subject: Subject) -> [PathBytes] { [] }
 
   open override func checkAccess() -> AccessReport {
-    facts = nil
-    let users = UserDatabase(context.system, root: context.root)
-    let subject: Subject
+    inspection = nil
     do throws(PermissionError) {
-      subject = if let given = context.subject { given } else { try users.currentSubject() }
+      let inspection = try inspect()
+      self.inspection = inspection
+      if let report = ResourceJudge(inspection).reports().first { return report }
     } catch {
-      return undetermined(error.description)
+      let reason = Reason(.unreadableFacts, .proven, error.description)
+      let resource = ResourceReport(
+        path: context.path ?? context.root, label: name, device: name, need: [],
+        status: .notDetermined, reasons: [reason])
+      return AccessReport(accessor: name, status: .notDetermined, resources: [resource])
     }
-    let set = resources(for: subject)
-    var reports: [ResourceReport] = []
-    if !set.resources.isEmpty {
-      do throws(Errno) {
-        let facts = try FactsReader.facts(
-          of: set.resources.map(\.path), context.system, process: subject.process,
-          isSubject: subject.source == .current)
-        self.facts = facts
-        let judge = ResourceJudge(context: context, users: users, subject: subject, facts: facts)
-        reports = judge.reports(on: set.resources)
-      } catch {
-        return undetermined("the root directory cannot be looked at (\(error))")
-      }
-    }
-    if !set.absences.isEmpty {
-      let diagnosis = Diagnosis(
-        context: context, users: users, subject: subject, facts: AccessFacts())
-      reports += set.absences.map(diagnosis.refine(absence:))
-    }
-    return Self.report(name, reports)
+    return AccessReport(accessor: name, status: .notDetermined)
   }
 
+  private func inspect() throws(PermissionError) -> Inspection {
+    try Inspection(context) { (subject) throws(PermissionError) -> [Inspection.Target] in
+      [Inspection.Target(name: name, set: resources(for: subject))]
+    }
+  }
+
+  /// Carries out the plan of `grants.strategy`, if somebody agrees.
+  ///
+  /// - Returns: The same report, with what the request came to.
   open override func requestAccess(
     _ report: AccessReport
   ) throws(PermissionError) -> AccessReport {
-    guard context.grants.strategy.isCarriedOut, let plan = try grantPlan(),
-      try context.grants.consent(plan)
-    else { return report }
-    if plan.needsRoot {
-      guard let elevation = context.grants.elevation else {
-        throw PermissionError(
-          .changeFailed, "access to \(name) is for root to give", advice: "ask by sudo or pkexec")
-      }
-      try elevation.run(elevatedArguments, context.system)
-    } else {
-      _ = try GrantJournal.standard(context.system).carryOut(lifetime: context.grants.lifetime) {
-        () throws(PermissionError) -> GrantPlan? in
-        // Nobody else can plan now; what was agreed to must still be what is to be done.
-        guard let fresh = try grantPlan() else { return nil }
-        guard fresh.isWithin([plan]) else {
-          throw PermissionError(
-            .changeFailed, "what is to be changed has changed since it was agreed to",
-            advice: "ask again")
-        }
-        return fresh
-      }
-    }
+    var report = report
+    report.requestOutcome = try carryOut()
     return report
   }
 
-  private var elevatedArguments: [PathBytes] {
-    var arguments: [PathBytes] = [
-      "request", "--elevated", "--yes", "--quiet", "--log", "none", "--strategy",
-      PathBytes(context.grants.strategy.name),
-    ]
-    if let need = context.need { arguments += ["--need", PathBytes(need.letters)] }
-    if let expires = context.grants.lifetime.expires {
-      let seconds = max(1, (expires - context.system.realtime()) / 1_000_000)
-      arguments += ["--for", PathBytes("\(seconds)s")]
+  private func carryOut() throws(PermissionError) -> RequestOutcome {
+    guard grants.strategy.isCarriedOut, let plan = try grantPlan() else { return .nothingToChange }
+    guard try grants.consent(plan) else { return .declined }
+    if plan.needsRoot {
+      guard let elevation = grants.elevation else {
+        throw PermissionError(
+          .changeFailed, "access to \(name) is for root to give", advice: "ask by sudo or pkexec")
+      }
+      try elevation.request(
+        ElevatedRequest(
+          accessor: name, strategy: grants.strategy.name, need: context.need,
+          lifetime: grants.lifetime))
+      return .grantedByRoot
     }
-    if let process = context.grants.lifetime.process {
-      arguments += ["--while", PathBytes("\(process.pid)")]
+    _ = try GrantJournal.standard(context.system).carryOut(lifetime: grants.lifetime) {
+      () throws(PermissionError) -> GrantPlan? in
+      // Nobody else can plan now; what was agreed to must still be what is to be done.
+      guard let fresh = try grantPlan() else { return nil }
+      guard fresh.isCovered(by: [plan]) else { throw .planChanged }
+      return fresh
     }
-    return arguments + [PathBytes(name)]
+    return .granted
   }
 
   /// What would have to be changed for access, by the context's strategy.
@@ -113,47 +97,40 @@ open class ResourceAccessor: PermissionAccessor {
   }
 
   private func planOnce() throws(PermissionError) -> GrantPlan? {
-    let users = UserDatabase(context.system, root: context.root)
-    let subject = if let given = context.subject { given } else { try users.currentSubject() }
-    let options = context.grants
-    var resources = resources(for: subject).resources
-    for index in resources.indices { resources[index].need = context.need ?? resources[index].need }
     var contents: [FolderContents.Found] = []
-    if options.isRecursive {
-      for resource in resources where resource.kind == .directory {
-        contents += try FolderContents(system: context.system).resources(below: resource)
+    let inspection = try Inspection(context) {
+      (subject) throws(PermissionError) -> [Inspection.Target] in
+      var set = resources(for: subject)
+      if let need = context.need {
+        for index in set.resources.indices { set.resources[index].need = need }
       }
-      resources += contents.map(\.resource)
+      if grants.isRecursive {
+        for resource in set.resources where resource.kind == .directory {
+          contents += try FolderContents(system: context.system).resources(below: resource)
+        }
+        set.resources += contents.map(\.resource)
+      }
+      return [Inspection.Target(name: name, set: set)]
     }
-    if resources.isEmpty { return nil }
-    let facts: AccessFacts
-    let identities: [InodeIdentity]
-    do throws(Errno) {
-      var reader = try FactsReader(
-        context.system, process: subject.process, isSubject: subject.source == .current)
-      for resource in resources { reader.read(resource.path) }
-      identities = reader.identities
-      facts = reader.facts
-    } catch {
-      throw PermissionError(
-        .system, "the root directory cannot be looked at", call: "open", errno: error)
-    }
+    let wanted = inspection.targets.flatMap(\.set.resources)
+    if wanted.isEmpty { return nil }
     // What lies in a folder may be its owner's to swap: for a link out of it, or a name of somebody
     // else's file.
     for found in contents {
-      let inode = facts.inode(at: found.resource.path)
-      guard let inode, identities[inode] == found.identity else {
+      let inode = inspection.facts.inode(at: found.resource.path)
+      guard let inode, inspection.identities[inode] == found.identity else {
         throw PermissionError(
           .changeFailed, "\(found.resource.path) changed while it was looked at",
           path: found.resource.path, errno: .EAGAIN, advice: "ask again")
       }
     }
-    let plan = try options.strategy.plan(
+    let plan = try grants.strategy.plan(
       GrantRequest(
-        accessor: name, subject: subject, resources: resources, facts: facts,
-        system: context.system, allowsOthers: options.allowsOthers,
-        isRecursive: options.isRecursive, users: users, identities: identities))
-    if options.isConfinedToDevices, let plan, let step = plan.steps.first(where: { !$0.isOfDevice })
+        accessor: name, inspection: inspection,
+        asks: wanted.map { inspection.ask($0, need: $0.need) },
+        allowsOthers: grants.allowsOthers, isRecursive: grants.isRecursive))
+    if grants.isConfinedToDevices, let plan,
+      let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {
       throw PermissionError(
         .changeFailed, "\(step.place) is no device of \(name), so it is not changed on request",
@@ -161,43 +138,13 @@ open class ResourceAccessor: PermissionAccessor {
     }
     return plan
   }
+}
 
-  /// Puts the reports on an accessor's resources together.
-  static func report(_ name: String, _ resources: [ResourceReport]) -> AccessReport {
-    // Devices can stand in for one another, the resources of one device cannot.
-    var devices: [String] = []
-    var statuses: [AuthorizationStatus] = []
-    var isRequestable = false
-    devices.reserveCapacity(resources.count)
-    statuses.reserveCapacity(resources.count)
-    for index in resources.indices {
-      let status = resources[index].status
-      if let known = devices.lastIndex(of: resources[index].device) {
-        statuses[known].worsen(to: status)
-      } else {
-        devices.append(resources[index].device)
-        statuses.append(status)
-      }
-      // A mount or a flag of a container is for an administrator, not for a request.
-      if status == .denied
-        || status == .limited
-          && resources[index].remedies.contains(where: \.isGrant)
-      {
-        isRequestable = true
-      }
-    }
-    return AccessReport(
-      accessor: name, status: .any(of: statuses), isRequestable: isRequestable,
-      resources: resources)
-  }
-
-  private func undetermined(_ message: String) -> AccessReport {
-    AccessReport(
-      accessor: name, status: .notDetermined,
-      resources: [
-        ResourceReport(
-          path: context.path ?? context.root, label: name, device: name, need: [],
-          status: .notDetermined, reasons: [Reason(.unreadableFacts, .proven, message)])
-      ])
+extension PermissionError {
+  /// The plan is not the one that somebody agreed to.
+  package static var planChanged: PermissionError {
+    PermissionError(
+      .changeFailed, "what is to be changed has changed since it was agreed to",
+      advice: "ask again")
   }
 }

@@ -1,7 +1,7 @@
 /// One line of the analytics log: what happened to one accessor at one point of the template.
-public struct AccessEvent: Hashable, Sendable, Codable {
+public struct AccessEvent: Hashable, Sendable {
   /// The points of the template at which an event is written.
-  public enum Point: String, Hashable, Sendable, Codable, CaseIterable {
+  public enum Point: String, Hashable, Sendable, CaseIterable {
     /// Access was looked at.
     case check
     /// A request is about to be made.
@@ -44,31 +44,5 @@ public struct AccessEvent: Hashable, Sendable, Codable {
     self.uid = uid
     self.pid = pid
     self.duration = duration
-  }
-
-  /// The event as one line of JSON, with its newline.
-  public var line: [UInt8] {
-    var text = "{\"v\":\(v),\"time\":\"\(time)\",\"event\":\"\(event.rawValue)\",\"accessor\":"
-    text += Self.quoted(accessor)
-    text += ",\"status\":\"\(status.rawValue)\""
-    if let reason { text += ",\"reason\":\"\(reason.rawValue)\"" }
-    text += ",\"uid\":\(uid),\"pid\":\(pid),\"duration\":\(duration)}\n"
-    return Array(text.utf8)
-  }
-
-  /// A JSON string, see RFC 8259, section 7.
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }

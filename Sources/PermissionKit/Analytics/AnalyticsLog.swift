@@ -26,7 +26,7 @@ public final class AnalyticsLog: Sendable {
   let system: any System
 
   /// Makes a log that writes to a strategy and takes times and ids from a system.
-  public init(_ strategy: any LoggingStrategy, system: any System = LinuxSystem()) {
+  public init(_ strategy: any LoggingStrategy, system: any System = Systems.running) {
     contents = Mutex(Contents(strategy: strategy, failure: nil))
     self.system = system
   }

@@ -37,7 +37,7 @@ public struct FileLogging: LoggingStrategy {
   /// - Parameters:
   ///   - path: The file; it is created with mode 0600, and its folder with mode 0700.
   ///   - system: What opens, reads and writes it.
-  public init(_ path: PathBytes, system: any System = LinuxSystem()) {
+  public init(_ path: PathBytes, system: any System = Systems.running) {
     self.path = path
     self.system = system
   }
@@ -96,7 +96,7 @@ public struct StandardErrorLogging: LoggingStrategy {
   private let system: any System
 
   /// Makes a strategy that writes to descriptor 2 of a system.
-  public init(system: any System = LinuxSystem()) { self.system = system }
+  public init(system: any System = Systems.running) { self.system = system }
 
   /// Writes one event by one write(2).
   public func log(_ event: AccessEvent) throws(PermissionError) {

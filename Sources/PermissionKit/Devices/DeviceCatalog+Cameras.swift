@@ -5,12 +5,11 @@ extension DeviceCatalog {
 
   /// Whether the name is that of a video node: `video0`.
   private static func isVideo(_ name: String) -> Bool {
-    name.hasPrefix("video") && name.count > 5
-      && name.dropFirst(5).allSatisfy { $0.isASCII && $0.isNumber }
+    DeviceFamily.camera.hasNode(named: PathBytes(name))
   }
 
   /// Video nodes that capture; output, metadata and codec nodes of the same family do not.
-  public func cameras() -> Findings {
+  package func cameras() -> Findings {
     var findings = Findings()
     let nodes = Set(names("dev", &findings).filter(Self.isVideo))
     let known = names("sys/class/video4linux", &findings).filter(Self.isVideo)
@@ -38,7 +37,9 @@ extension DeviceCatalog {
     var number: String?
     if hasNode, let status = try? system.status(of: path) {
       guard status.kind == .characterDevice else { return (false, "not a character device") }
-      if status.device.major == 81 { number = "81:\(status.device.minor)" }
+      if DeviceFamily.camera.mayHave(status.device) {
+        number = "\(status.device.major):\(status.device.minor)"
+      }
     }
     if let properties = udev(number ?? line("sys/class/video4linux/\(name)/dev")),
       let capabilities = properties["ID_V4L_CAPABILITIES"]

@@ -11,7 +11,7 @@ extension DeviceCatalog {
   }
 
   /// Capture PCMs, each with the control node of its card, which alsa-lib opens first.
-  public func microphones() -> Findings {
+  package func microphones() -> Findings {
     var findings = Findings()
     let nodes = names("dev/snd", &findings)
     let pcms = soundPCMs()

@@ -1,36 +1,36 @@
 /// Finds the devices that can capture, below a root, without opening more than is allowed.
-public struct DeviceCatalog: Sendable {
+package struct DeviceCatalog: Sendable {
   /// One device: the nodes that are needed together, or why there are none.
-  public struct Device: Hashable, Sendable {
+  package struct Device: Hashable, Sendable {
     /// The name of its capture node: `video0`, `pcmC0D0c`.
-    public var name: String
+    package var name: String
     /// For people: `Integrated Camera`.
-    public var label: String
+    package var label: String
     /// The nodes that must all be usable; the first is the capture node.
-    public var nodes: [PathBytes]
+    package var nodes: [PathBytes]
     /// Whether the capture node is there, as far as its folder can be listed.
-    public var hasNode: Bool
+    package var hasNode: Bool
     /// How it is known that it captures.
-    public var evidence: String
+    package var evidence: String
   }
 
   /// What was found.
-  public struct Findings: Hashable, Sendable {
+  package struct Findings: Hashable, Sendable {
     /// Devices that capture, in order of their numbers.
-    public var devices: [Device] = []
+    package var devices: [Device] = []
     /// Nodes of the same family that do not, and how that is known.
-    public var others: [String] = []
+    package var others: [String] = []
     /// Folders that could not be read, so that devices may be missing.
-    public var unreadable: [(PathBytes, Errno)] = []
+    package var unreadable: [(PathBytes, Errno)] = []
 
     /// Compares what was found, and which folders failed, but not by which errno.
-    public static func == (left: Findings, right: Findings) -> Bool {
+    package static func == (left: Findings, right: Findings) -> Bool {
       left.devices == right.devices && left.others == right.others
         && left.unreadable.map(\.0) == right.unreadable.map(\.0)
     }
 
     /// Hashes the devices alone.
-    public func hash(into hasher: inout Hasher) { hasher.combine(devices) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(devices) }
   }
 
   let system: any System
@@ -43,7 +43,7 @@ public struct DeviceCatalog: Sendable {
   ///   - system: What to look at.
   ///   - root: Where /dev, /sys, /proc and /run are looked for.
   ///   - mayOpen: Video nodes may be opened to ask their driver (VIDIOC_QUERYCAP).
-  public init(_ system: any System, root: PathBytes = "/", mayOpen: Bool) {
+  package init(_ system: any System, root: PathBytes = "/", mayOpen: Bool) {
     self.system = system
     self.root = root
     self.mayOpen = mayOpen

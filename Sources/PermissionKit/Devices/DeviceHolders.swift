@@ -30,8 +30,8 @@ struct DeviceHolders {
   // MARK: - Finding them
 
   /// Every process but this one that has the device open.
-  mutating func find(_ device: DeviceNumber) {
-    readSubstreams(device)
+  mutating func find(_ device: DeviceNumber, of family: DeviceFamily?) {
+    substreams = Self.substreams(system, device, of: family)
     let own = system.getpid()
     for case let pid? in ((try? system.names(in: "/proc")) ?? []).map({ Int32($0.description) })
     where pid != own {
@@ -81,27 +81,20 @@ struct DeviceHolders {
 
   /// Field 22 of /proc/PID/stat, in ticks of 1/100 s since the start of the system.
   private func start(of pid: Int32) -> Int64? {
-    guard let stat = try? system.contents(of: PathBytes("/proc/\(pid)/stat")),
-      let name = stat.lastIndex(of: UInt8(ascii: ")")),
-      let all = try? system.contents(of: "/proc/stat")
+    guard let stat = system.stat(ofProcess: pid), let all = try? system.contents(of: "/proc/stat")
     else { return nil }
-    let fields = String(decoding: stat[(name + 1)...], as: UTF8.self).split(separator: " ")
     let boot = String(decoding: all, as: UTF8.self).split(separator: "\n")
       .first { $0.hasPrefix("btime ") }.flatMap { Int64($0.dropFirst(6)) }
-    guard fields.count > 19, let ticks = Int64(fields[19]), let boot else { return nil }
-    return boot * 1_000_000 + ticks * 10_000
+    return boot.map { $0 * 1_000_000 + Int64(clamping: stat.start) * 10_000 }
   }
 
   // MARK: - ALSA
 
-  /// Reads who owns each substream of a capture PCM.
-  private mutating func readSubstreams(_ device: DeviceNumber) {
-    substreams = Self.substreams(system, device)
-  }
-
   /// The owner of each substream of a PCM; nil for a closed one.
-  static func substreams(_ system: any System, _ device: DeviceNumber) -> [Int32?] {
-    guard device.major == 116,
+  static func substreams(
+    _ system: any System, _ device: DeviceNumber, of family: DeviceFamily?
+  ) -> [Int32?] {
+    guard family?.busyTest == .soundSubstreams,
       let uevent = try? system.contents(
         of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)/uevent"), limit: 1 << 12),
       let name = String(decoding: uevent, as: UTF8.self).split(separator: "\n")

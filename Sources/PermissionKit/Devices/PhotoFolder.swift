@@ -11,11 +11,15 @@ struct PhotoFolder: Sendable {
     case unknown(Reason)
   }
 
-  let context: AccessContext
-  private var system: any System { context.system }
-  private func below(_ path: PathBytes) -> PathBytes { context.belowRoot(path) }
+  private let system: any System
+  private let root: PathBytes
 
-  init(_ context: AccessContext) { self.context = context }
+  init(_ system: any System, root: PathBytes) {
+    self.system = system
+    self.root = root
+  }
+
+  private func below(_ path: PathBytes) -> PathBytes { path.below(root) }
 
   /// The user's user-dirs.dirs, whether or not there is one; nil when no home is known.
   func file(for subject: Subject) -> PathBytes? {

@@ -23,23 +23,26 @@ extension Confinement.Place {
   }
 }
 
-/// What a place keeps from the process.
-enum Wanted: Hashable {
-  case camera
-  case microphone
+/// What a sandbox or container may keep from the process.
+enum ConfinedThing: Hashable {
+  /// The devices of a family.
+  case devices(DeviceFamily)
+  /// A folder.
   case folder
 
-  /// Guessed from a node's or folder's path below the root.
-  init?(_ path: PathBytes, isDirectory: Bool) {
-    let names = path.components
-    if isDirectory {
-      self = .folder
-    } else if names.contains("snd") {
-      self = .microphone
-    } else if names.contains("dev") || path.lastComponent.hasPrefix("video") {
-      self = .camera
-    } else {
-      return nil
+  /// The plug of a snap that gives it; nil if there is none.
+  var plug: String? {
+    switch self {
+    case .devices(let family): family.snapPlug
+    case .folder: "home"
+    }
+  }
+
+  /// For people: `the cameras`.
+  var description: String {
+    switch self {
+    case .devices(let family): "the \(family.noun)s"
+    case .folder: "that folder"
     }
   }
 }
@@ -47,11 +50,14 @@ enum Wanted: Hashable {
 // MARK: - Words and ways out
 
 extension Confinement {
-  /// A reason for each place, and the flags or files to change there.
+  /// Returns a reason for each place, and the flags or files to change there.
   ///
-  /// `isMissing`: the node or folder is not there, rather than refused.
+  /// - Parameters:
+  ///   - thing: What is kept from the process.
+  ///   - path: The node or folder; of devices that were looked for in vain, an example.
+  ///   - isMissing: It is not there, rather than refused.
   func reasons(
-    _ wanted: Wanted, _ path: PathBytes, isMissing: Bool
+    _ thing: ConfinedThing, _ path: PathBytes, isMissing: Bool
   ) -> ([Reason], [Remedy]) {
     var reasons: [Reason] = []
     var remedies: [Remedy] = []
@@ -59,114 +65,66 @@ extension Confinement {
       if case .service(_, let settings) = place, !isMissing, settings.isEmpty { continue }
       reasons.append(
         Reason(
-          place.code, .suspected, message(place, wanted, isMissing: isMissing),
+          place.code, .suspected, message(place, thing, isMissing: isMissing),
           evidence: evidence + hidden))
-      remedies += self.remedies(place, wanted, path)
+      remedies += self.remedies(place, thing, path)
     }
     return (reasons, remedies)
   }
 
-  private func message(_ place: Place, _ wanted: Wanted, isMissing: Bool) -> String {
-    let what =
-      switch wanted {
-      case .camera: "the cameras"
-      case .microphone: "the microphones"
-      case .folder: "that folder"
-      }
+  private func message(_ place: Place, _ thing: ConfinedThing, isMissing: Bool) -> String {
     let start = "this is \(place.description)"
-    switch place {
-    case .snap(_, let plugs?):
-      let plug = Self.plug(wanted)
+    if case .snap(_, let plugs?) = place, let plug = thing.plug {
       return plugs.contains(plug)
         ? "\(start), which declares the plug \(plug): it is not connected"
         : "\(start), which does not declare the plug \(plug): its author has to"
-    case .flatpak where wanted == .microphone:
-      return "\(start): sound is recorded through PulseAudio or PipeWire there, not by nodes"
-    case .wsl where wanted != .folder:
+    }
+    if case .flatpak = place, case .devices(let family) = thing, let way = family.flatpak?.way {
+      return "\(start): \(way)"
+    }
+    if case .wsl = place, thing != .folder {
       return "\(start), which passes no camera or sound hardware on by itself"
-    case .service(_, let settings) where !settings.isEmpty:
+    }
+    if case .service(_, let settings) = place, !settings.isEmpty {
       return "\(start), whose unit says \(settings.joined(separator: ", "))"
-    default:
-      return isMissing
-        ? "\(start), where \(what) of the machine are only if they were given to it"
-        : "\(start), which was not given \(what) in full"
     }
+    return isMissing
+      ? "\(start), where \(thing.description) of the machine are only if they were given to it"
+      : "\(start), which was not given \(thing.description) in full"
   }
 
-  private static func plug(_ wanted: Wanted) -> String {
-    switch wanted {
-    case .camera: "camera"
-    case .microphone: "audio-record"
-    case .folder: "home"
-    }
-  }
-
-  private func remedies(_ place: Place, _ wanted: Wanted, _ path: PathBytes) -> [Remedy] {
-    let node: PathBytes =
-      switch wanted {
-      case .camera: path.lastComponent.hasPrefix("video") ? path : "/dev/video0"
-      case .microphone: "/dev/snd"
-      case .folder: path
-      }
-    func remedy(
-      _ kind: Remedy.Kind, _ command: [PathBytes], root: Bool = false, line: String? = nil,
-      note: String? = nil, others: [String] = []
-    ) -> Remedy {
-      var remedy = Remedy(
-        kind: kind, command: command, needsRoot: root, persistence: .permanent,
-        othersAffected: others, outcome: .undetermined)
-      remedy.line = line
-      remedy.note = note
-      return remedy
-    }
-    func flag(_ program: PathBytes, more: [PathBytes]) -> Remedy {
-      let given: PathBytes =
-        wanted == .folder
-        ? PathBytes("--volume=\(node):\(node)") : PathBytes("--device=\(node)")
-      return remedy(
-        .container, [program, "run", given] + more + ["IMAGE"],
-        note: "not --privileged, which gives the container every device and the machine with them",
-        others: ["all that runs in the container"])
-    }
+  private func remedies(
+    _ place: Place, _ thing: ConfinedThing, _ path: PathBytes
+  ) -> [Remedy] {
     switch place {
-    case .docker: return [flag("docker", more: [])]
+    case .docker: return [Self.flag("docker", thing, path, more: [])]
     case .podman:
       // Without it the groups of the user are dropped on the way in.
-      return [flag("podman", more: ["--group-add=keep-groups"])]
+      return [Self.flag("podman", thing, path, more: ["--group-add=keep-groups"])]
     case .container, .privateDevices: return []
-    case .flatpak(let app):
-      let permission: PathBytes =
-        switch wanted {
-        case .camera: "--device=all"
-        case .microphone: "--socket=pulseaudio"
-        case .folder: PathBytes("--filesystem=\(path)")
-        }
-      return [
-        remedy(
-          .sandbox, ["flatpak", "override", "--user", permission, PathBytes(app)],
-          note: wanted == .camera
-            ? "this gives every device; a program that asks the camera portal needs none of it"
-            : nil)
-      ]
+    case .flatpak(let app): return Self.flatpak(app, thing, path)
     case .snap(let name, let plugs):
-      let plug = Self.plug(wanted)
+      guard let plug = thing.plug else { return [] }
       if plugs?.contains(plug) == false {
-        return [remedy(.sandbox, [], line: "plugs: [\(plug)]   in snapcraft.yaml of \(name)")]
+        return [Remedy(.sandbox, [], line: "plugs: [\(plug)]   in snapcraft.yaml of \(name)")]
       }
-      return [remedy(.sandbox, ["snap", "connect", PathBytes("\(name):\(plug)")], root: true)]
+      return [
+        Remedy(.sandbox, ["snap", "connect", PathBytes("\(name):\(plug)")], needsRoot: true)
+      ]
     case .bubblewrap:
-      return [remedy(.sandbox, ["bwrap", "--dev-bind", node, node, "…"])]
+      let node = Self.node(thing, path)
+      return [Remedy(.sandbox, ["bwrap", "--dev-bind", node, node, "…"])]
     case .service(let unit, let settings):
       return [
-        remedy(
-          .service, ["systemctl", "edit", PathBytes(unit)], root: true,
-          line: Self.unitLines(wanted, settings),
+        Remedy(
+          .service, ["systemctl", "edit", PathBytes(unit)], needsRoot: true,
+          line: Self.unitLines(thing, path, settings),
           note: "for this service alone; then systemctl restart \(unit)")
       ]
     case .wsl:
-      guard wanted == .camera else { return [] }
+      guard case .devices(let family) = thing, family.isAttachedByUSB else { return [] }
       return [
-        remedy(
+        Remedy(
           .driver, ["usbipd", "attach", "--wsl", "--busid", "BUSID"],
           note: "on Windows; WSL's kernel must have the driver, and without udev the node is root's"
         )
@@ -174,16 +132,54 @@ extension Confinement {
     }
   }
 
-  private static func unitLines(_ wanted: Wanted, _ settings: [String]) -> String {
+  /// What a container is given: the node, the folder of nodes, or the folder.
+  private static func node(_ thing: ConfinedThing, _ path: PathBytes) -> PathBytes {
+    if case .devices(let family) = thing { family.containerDevice ?? path } else { path }
+  }
+
+  private static func flag(
+    _ program: PathBytes, _ thing: ConfinedThing, _ path: PathBytes, more: [PathBytes]
+  ) -> Remedy {
+    let node = node(thing, path)
+    let given = thing == .folder ? "--volume=\(node):\(node)" : "--device=\(node)"
+    return Remedy(
+      .container, [program, "run", PathBytes(given)] + more + ["IMAGE"],
+      others: ["all that runs in the container"],
+      note: "not --privileged, which gives the container every device and the machine with them")
+  }
+
+  private static func flatpak(
+    _ app: String, _ thing: ConfinedThing, _ path: PathBytes
+  ) -> [Remedy] {
+    let permission: String
+    var note: String?
+    switch thing {
+    case .folder: permission = "--filesystem=\(path)"
+    case .devices(let family):
+      guard let flatpak = family.flatpak else { return [] }
+      (permission, note) = (flatpak.permission, flatpak.note)
+    }
+    return [
+      Remedy(
+        .sandbox, ["flatpak", "override", "--user", PathBytes(permission), PathBytes(app)],
+        note: note)
+    ]
+  }
+
+  private static func unitLines(
+    _ thing: ConfinedThing, _ path: PathBytes, _ settings: [String]
+  ) -> String {
     let names = Set(settings.map { String($0.prefix { $0 != "=" }) })
     var lines = ["[Service]"]
-    if wanted == .folder {
+    switch thing {
+    case .folder:
       lines += names.contains("ProtectHome") ? ["ProtectHome=no"] : []
       return (lines + (lines.count == 1 ? ["BindPaths=…"] : [])).joined(separator: " ")
+    case .devices(let family):
+      // PrivateDevices= takes the nodes away whatever DeviceAllow= says.
+      if names.contains("PrivateDevices") || names.isEmpty { lines.append("PrivateDevices=no") }
+      lines.append("DeviceAllow=\(family.deviceAllow ?? path.description) rw")
+      return lines.joined(separator: " ")
     }
-    // PrivateDevices= takes the nodes away whatever DeviceAllow= says.
-    if names.contains("PrivateDevices") || names.isEmpty { lines.append("PrivateDevices=no") }
-    lines.append("DeviceAllow=char-\(wanted == .camera ? "video4linux" : "alsa") rw")
-    return lines.joined(separator: " ")
   }
 }

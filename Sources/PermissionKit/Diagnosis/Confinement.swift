@@ -27,9 +27,9 @@ struct Confinement {
   private let system: any System
   private let root: PathBytes
 
-  init(_ context: AccessContext) {
-    system = context.system
-    root = context.root
+  init(_ system: any System, root: PathBytes) {
+    self.system = system
+    self.root = root
     let privateDevices = hasPrivateDevices
     findSandboxes()
     findContainers()

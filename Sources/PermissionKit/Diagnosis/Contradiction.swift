@@ -3,13 +3,21 @@
 /// Asks the same again by other system calls, and the same of other files: what openat2(2),
 /// faccessat2(2) and the same open elsewhere answer is different for each layer.
 struct Contradiction {
-  let system: any System
-  let facts: AccessFacts
-  let decision: Decision
-  let probe: Probe
-  let path: PathBytes
-  let need: Permissions
-  let isDirectory: Bool
+  private let inspection: Inspection
+  private let ask: Ask
+  private let decision: Decision
+  private let probe: Probe
+
+  private var system: any System { inspection.system }
+  private var facts: AccessFacts { inspection.facts }
+  private var path: PathBytes { ask.path }
+
+  init(_ inspection: Inspection, _ ask: Ask, _ decision: Decision, _ probe: Probe) {
+    self.inspection = inspection
+    self.ask = ask
+    self.decision = decision
+    self.probe = probe
+  }
 
   /// What was asked besides, and the answers.
   private struct Answers {
@@ -32,7 +40,7 @@ struct Contradiction {
 
   /// The reason, with all that was asked as its evidence.
   func reason(_ errno: Errno) -> Reason {
-    let answers = ask()
+    let answers = askAll()
     let isDevice = decision.inode.map { facts.inodes[$0].kind.isDevice } ?? false
     func reason(_ code: Reason.Code, _ certainty: Reason.Certainty, _ message: String) -> Reason {
       Reason(code, certainty, message, evidence: answers.evidence)
@@ -77,7 +85,8 @@ struct Contradiction {
     let who = own.likeliest(noNewPrivileges: answers.status?.noNewPrivileges == true)
     // The node of a driver unknown to us may answer so by itself.
     let major = decision.inode.flatMap { facts.inodes[$0].device?.major }
-    let mayBeDriver = isDevice && major != 81 && major != 116 && major != 1
+    let isKnownDriver = major == 1 || ask.resource.family != nil
+    let mayBeDriver = isDevice && !isKnownDriver
     let isSure =
       errno == .EACCES && answers.open == .EACCES && answers.access == nil && !mayBeDriver
       && answers.status?.seccomp == 0
@@ -89,7 +98,7 @@ struct Contradiction {
 
   // MARK: - Asking
 
-  private func ask() -> Answers {
+  private func askAll() -> Answers {
     var answers = Answers()
     func note(_ call: String, _ errno: Errno?) {
       answers.evidence.append("\(call): \(errno?.description ?? "granted")")
@@ -97,16 +106,15 @@ struct Contradiction {
     answers.evidence.append(
       "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)")
     note(probe.method.rawValue, probe.errno)
-    let opened: Permissions = isDirectory ? .read : [.read, .write]
-    if probe.method == .open, !need.isDisjoint(with: opened) {
-      answers.open = system.probe(open: path, flags)
+    if probe.method == .open, !ask.opened.isEmpty {
+      answers.open = system.probe(open: path, ask.flags)
     }
     // Of the same as the call that was refused.
-    let asked = answers.open != nil ? need.intersection(opened) : need
+    let asked = answers.open != nil ? ask.opened : ask.need
     answers.access = refusal { () throws(Errno) in try system.faccessat2(path, asked) }
     note("faccessat2", answers.access)
     if probe.method == .open {
-      let flags = self.flags
+      let flags = ask.flags
       if answers.open != nil {
         answers.open2 = open2(path, flags)
         note("openat2", answers.open2)
@@ -114,7 +122,7 @@ struct Contradiction {
         for control in answers.controls { note("the same open of \(control.path)", control.errno) }
       }
     }
-    answers.status = system.status(ofProcess: "self")
+    answers.status = system.status(ofProcess: nil)
     if let status = answers.status {
       answers.evidence.append("Seccomp: \(status.seccomp)")
       answers.evidence.append("NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)")
@@ -131,10 +139,6 @@ struct Contradiction {
     return answers
   }
 
-  private var flags: OpenFlags {
-    isDirectory ? [.readOnly, .directory] : OpenFlags(need.intersection([.read, .write]))
-  }
-
   private func open2(_ path: PathBytes, _ flags: OpenFlags) -> Errno? {
     refusal { () throws(Errno) in
       system.close(
@@ -146,9 +150,9 @@ struct Contradiction {
   /// The same open of what this process may open for sure: a filter cannot see which file is meant.
   private func controls(_ flags: OpenFlags) -> [(PathBytes, Errno?)] {
     let paths: [PathBytes] =
-      isDirectory ? ["/", "/proc/self"] : ["/proc/self/comm", "/dev/null"]
+      ask.isDirectory ? ["/", "/proc/self"] : ["/proc/self/comm", "/dev/null"]
     return paths.compactMap { path in
-      let asked: Permissions = isDirectory ? .read : need.intersection([.read, .write])
+      let asked: Permissions = ask.isDirectory ? .read : ask.opened
       guard refusal({ () throws(Errno) in try system.faccessat2(path, asked) }) == nil else {
         return nil
       }
@@ -163,12 +167,5 @@ struct Contradiction {
     } catch {
       return error
     }
-  }
-}
-
-extension System {
-  /// What /proc/NAME/status says, for `self`.
-  fileprivate func status(ofProcess name: String) -> ProcStatus? {
-    (try? contents(of: PathBytes("/proc/\(name)/status"))).flatMap { ProcStatus($0) }
   }
 }

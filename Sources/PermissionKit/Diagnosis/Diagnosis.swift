@@ -1,59 +1,59 @@
-/// Looks beyond a verdict for what a person has to know: the layer, the login, the holder, the wall.
+/// Looks beyond a verdict for what a person has to know: security layers, stale groups, the process
+/// that uses a device, the sandbox.
 ///
 /// Asks the system only where something is refused, contradictory or missing, or where detail is
-/// wanted; see DESIGN "Layers above it".
+/// wanted; see "Layers above it" in Documentation/design.md.
 struct Diagnosis {
-  let context: AccessContext
-  let users: UserDatabase
-  let subject: Subject
-  let facts: AccessFacts
+  let inspection: Inspection
 
-  private var system: any System { context.system }
-  private var session: Session {
-    Session(
-      system: system, root: context.root, users: users, subject: subject, facts: facts)
-  }
+  init(_ inspection: Inspection) { self.inspection = inspection }
+
+  private var context: AccessContext { inspection.context }
+  private var users: UserDatabase { inspection.users }
+  private var subject: Subject { inspection.subject }
+  private var facts: AccessFacts { inspection.facts }
+  private var system: any System { inspection.system }
+  private var session: Session { Session(inspection) }
+  private var confinement: Confinement { Confinement(system, root: context.root) }
 
   // MARK: - What was granted
 
-  /// The words for what a grant rests on, where the seat gave it; nil leaves them as they are.
+  /// Returns the words for what a grant rests on, where the seat gave it; nil leaves them as they are.
   func basis(_ decision: Decision, _ basis: String) -> String? {
-    guard !context.isOffline, session.isSeatGrant(decision) else { return nil }
-    return "seat \(basis)"
+    session.isSeatGrant(decision) ? "seat \(basis)" : nil
   }
 
-  /// What that means elsewhere, where such detail is wanted.
-  func meaning(_ decision: Decision) -> String? {
-    context.isOffline ? nil : session.meaning(decision)
-  }
+  /// Returns what that means elsewhere.
+  func meaning(_ decision: Decision) -> String? { session.meaning(decision) }
 
   // MARK: - What was refused
 
   /// Adds to a report on something refused all that can be learned of why, and what to do.
-  func refine(
-    _ report: inout ResourceReport, _ decision: Decision, isDirectory: Bool
-  ) {
-    guard !context.isOffline else { return }
+  func refine(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
     if isRefusedByBits(decision), report.probe?.errno == decision.errno || report.probe == nil {
-      refineRefusal(&report, decision, isDirectory: isDirectory)
+      refineRefusal(&report, ask, decision)
     }
-    if report.reasons.contains(where: { Self.layers.contains($0.code) }) {
-      confine(&report, isDirectory: isDirectory, isMissing: false)
+    let isOfLayer = report.reasons.contains { Self.layers.contains($0.code) }
+    if isOfLayer {
+      if let thing = thing(ask) {
+        confine(&report, thing, ask.path, isMissing: false)
+      }
       addProfileRemedy(&report)
     }
     if decision.rule == .missing, decision.step != .create,
-      report.reasons.first?.code == .noDevice, Self.isOfDevices(report.path, root: context.root)
+      report.reasons.first?.code == .noDevice, let family = ask.resource.family
     {
-      confine(&report, isDirectory: false, isMissing: true)
+      confine(&report, .devices(family), ask.path, isMissing: true)
     }
     if report.reasons.contains(where: { $0.code == .usernsUnmapped }) {
       confineGroups(&report)
     }
     if decision.rule == .unreadable { nameMount(&report, decision) }
-    report.remedies += LayerRemedies(
-      subject: subject, facts: facts, path: report.path, need: report.need,
-      isDirectory: isDirectory
-    ).remedies(decision, report.reasons)
+    report.remedies += LayerRemedies(inspection, ask).remedies(decision, report.reasons)
+  }
+
+  private func thing(_ ask: Ask) -> ConfinedThing? {
+    ask.isDirectory ? .folder : ask.resource.family.map { .devices($0) }
   }
 
   private static let layers: Set<Reason.Code> = [.deviceCgroup, .landlockOrLSM, .seccomp]
@@ -64,18 +64,13 @@ struct Diagnosis {
 
   /// Asks of a refusal by bits whether the login is the cause rather than the bits.
   private func refineRefusal(
-    _ report: inout ResourceReport, _ decision: Decision, isDirectory: Bool
+    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision
   ) {
-    if let remedy = LayerRemedies(
-      subject: subject, facts: facts, path: report.path, need: report.need,
-      isDirectory: isDirectory
-    ).mountRemedy(decision) {
+    if let remedy = LayerRemedies(inspection, ask).mountRemedy(decision) {
       report.remedies = [remedy]
       return
     }
-    if let (gid, moved) = session.staleGroup(
-      decision, report.path, report.need, isDirectory: isDirectory)
-    {
+    if let (gid, moved) = session.staleGroup(ask, decision) {
       let reason = session.staleReason(gid)
       // The login is the cause; which bits refuse is what it was seen by.
       if decision.step == .target, let first = report.reasons.first {
@@ -87,23 +82,23 @@ struct Diagnosis {
       report.remedies = [session.newGroupRemedy(gid, moved)]
       return
     }
-    addGroupFlag(&report, decision)
+    addGroupFlag(&report, ask, decision)
     if let reason = session.seatReason(decision) {
       report.reasons.append(reason)
       if !report.remedies.isEmpty, let index = decision.inode {
         let group = users.groupName(facts.inodes[index].gid)
         report.remedies[0].note =
-          "not usermod -aG \(group): its members have the device while another user sits at the seat; and not chmod 666, which gives it to everybody"
+          "avoid usermod -aG \(group): members keep access while someone else is at the seat; avoid chmod 666, which gives access to everybody"
       }
     }
   }
 
   /// In a container the number of the node's group counts, which is the machine's, not the image's.
-  private func addGroupFlag(_ report: inout ResourceReport, _ decision: Decision) {
+  private func addGroupFlag(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
     guard report.reasons.first?.code == .notInGroup, subject.credentials.user.fileSystem != 0,
-      Self.isOfDevices(report.path, root: context.root), let index = decision.inode
+      ask.path.isBelow(context.root.appending("dev")), let index = decision.inode
     else { return }
-    for (place, _) in Confinement(context).found {
+    for (place, _) in confinement.found {
       let command: [PathBytes]
       switch place {
       case .docker:
@@ -112,28 +107,24 @@ struct Diagnosis {
       default: continue
       }
       report.remedies.append(
-        Remedy(
-          kind: .container, command: command, needsRoot: false, persistence: .permanent,
-          othersAffected: ["all that runs in the container"], outcome: .undetermined))
+        Remedy(.container, command, others: ["all that runs in the container"]))
     }
   }
 
   // MARK: - Places
 
-  /// Names the walls around this process, and the flags and files that make doors.
+  /// Names the sandboxes and containers around this process, and the flags and files to change.
   private func confine(
-    _ report: inout ResourceReport, isDirectory: Bool, isMissing: Bool
+    _ report: inout ResourceReport, _ thing: ConfinedThing, _ path: PathBytes, isMissing: Bool
   ) {
-    guard let wanted = Wanted(report.path, isDirectory: isDirectory) else { return }
-    let (reasons, remedies) = Confinement(context).reasons(
-      wanted, report.path, isMissing: isMissing)
+    let (reasons, remedies) = confinement.reasons(thing, path, isMissing: isMissing)
     report.reasons += reasons
     report.remedies += remedies
   }
 
   /// A rootless container drops the groups of the user on the way in, unless told to keep them.
   private func confineGroups(_ report: inout ResourceReport) {
-    for (place, evidence) in Confinement(context).found {
+    for (place, evidence) in confinement.found {
       guard case .podman(true) = place else { continue }
       report.reasons.append(
         Reason(
@@ -141,9 +132,7 @@ struct Diagnosis {
           "this is \(place.description): the groups of the user are dropped on the way in",
           evidence: evidence))
       report.remedies.append(
-        Remedy(
-          kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"],
-          needsRoot: false, persistence: .permanent, othersAffected: [], outcome: .undetermined))
+        Remedy(.container, ["podman", "run", "--group-add=keep-groups", "IMAGE"]))
     }
   }
 
@@ -151,17 +140,15 @@ struct Diagnosis {
     guard report.reasons.contains(where: { $0.code == .landlockOrLSM }) else { return }
     let modules = SecurityModules(system)
     if let profile = modules.profile {
-      var remedy = Remedy(
-        kind: .sandbox, command: ["aa-logprof"], needsRoot: true, persistence: .permanent,
-        othersAffected: ["all that \(profile) confines"], outcome: .undetermined)
-      remedy.line = "\(report.path) rw,   in the AppArmor profile \(profile)"
-      report.remedies.append(remedy)
+      report.remedies.append(
+        Remedy(
+          .sandbox, ["aa-logprof"], needsRoot: true, others: ["all that \(profile) confines"],
+          line: "\(report.path) rw,   in the AppArmor profile \(profile)"))
     } else if modules.isContainerContext {
       report.remedies.append(
         Remedy(
-          kind: .sandbox, command: ["setsebool", "-P", "container_use_devices", "1"],
-          needsRoot: true, persistence: .permanent, othersAffected: ["every container"],
-          outcome: .undetermined))
+          .sandbox, ["setsebool", "-P", "container_use_devices", "1"], needsRoot: true,
+          others: ["every container"]))
     }
   }
 
@@ -186,11 +173,13 @@ struct Diagnosis {
       message =
         "\(mount.point) is a FUSE mount of \(owner.map { users.userName($0) } ?? "another user") without allow_other: nobody else may look into it, not even root"
       report.remedies.append(LayerRemedies.allowOther)
-    } else if ["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs"].contains(mount.fileSystem) {
-      let squash =
-        subject.credentials.user.fileSystem == 0
-        ? "; it may take root for nobody (root squash)" : ""
-      message = "the server of \(mount.point) (\(mount.fileSystem)) refuses it\(squash)"
+    } else if case .server = mount.authority {
+      var reason = ReasonFinder(inspection).served(
+        mount.point, mount.fileSystem, isServer: true, "",
+        ["\(mount.fileSystem) \(mount.superblockOptions)"])
+      reason.evidence += report.reasons.flatMap(\.evidence)
+      report.reasons = [reason]
+      return
     } else if mount.fileSystem == "autofs" {
       message = "\(mount.point) is an automount, and mounting it is refused"
     } else {
@@ -204,24 +193,21 @@ struct Diagnosis {
     ]
   }
 
-  private static func isOfDevices(_ path: PathBytes, root: PathBytes) -> Bool {
-    path.hasPrefix(root.appending("dev/").description)
-  }
-
-  /// Says of what was looked for in vain whether a wall hides it.
+  /// Says of what was looked for in vain whether a sandbox hides it.
   func refine(absence report: ResourceReport) -> ResourceReport {
-    guard !context.isOffline, report.status == .unavailable,
-      let code = report.reasons.first?.code, code == .noDevice || code == .noCaptureNode
+    guard report.status == .unavailable, let code = report.reasons.first?.code,
+      code == .noDevice || code == .noCaptureNode
     else { return report }
     var report = report
-    let confinement = Confinement(context)
-    if let wanted = Wanted(report.path, isDirectory: false) {
-      let (reasons, remedies) = confinement.reasons(wanted, report.path, isMissing: true)
+    let confinement = confinement
+    if let family = report.family {
+      let node = family.hasNode(named: report.path.lastComponent) ? report.path : family.exampleNode
+      let (reasons, remedies) = confinement.reasons(.devices(family), node, isMissing: true)
       report.reasons += reasons
       report.remedies += remedies
-    }
-    if confinement.runner != nil, let wanted = Wanted(report.path, isDirectory: false) {
-      report.remedies.append(LayerRemedies.testDevice(wanted))
+      if confinement.runner != nil, let driver = family.testDriver {
+        report.remedies.append(LayerRemedies.testDevice(driver))
+      }
     }
     if let runner = confinement.runner {
       report.reasons[0].evidence.append(
@@ -233,32 +219,39 @@ struct Diagnosis {
 
   // MARK: - Devices in use
 
-  /// Says who holds the device, where it is in use.
-  func busyReason(_ decision: Decision, _ probe: Probe?, _ path: PathBytes) -> Reason? {
-    guard !context.isOffline, let index = decision.inode,
-      let device = facts.inodes[index].device, facts.inodes[index].kind == .characterDevice
-    else { return nil }
+  /// Says which process uses the device, where it is in use.
+  func busyReason(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
+    guard let device = device(decision) else { return nil }
     var evidence: [String] = []
     if let probe {
       let answer = probe.errno?.description ?? "granted"
       evidence.append("\(probe.method.rawValue): \(answer)")
       if probe.isBusy { evidence.append("VIDIOC_REQBUFS: EBUSY, somebody captures") }
     }
+    let family = ask.resource.family
     if probe?.method != .open {
-      let owners = DeviceHolders.substreams(system, device).compactMap { $0 }
+      let owners = DeviceHolders.substreams(system, device, of: family).compactMap { $0 }
       evidence += owners.map { "/proc/asound: owner_pid \($0)" }
     }
     var holders = DeviceHolders(system, users)
-    holders.find(device)
-    return holders.reason(path, evidence: evidence)
+    holders.find(device, of: family)
+    return holders.reason(ask.path, evidence: evidence)
   }
 
-  /// Whether every substream of a PCM is taken, for where the device is not to be opened.
-  func isTaken(_ decision: Decision) -> Bool {
-    guard !context.isOffline, context.root == "/", decision.isGranted, let index = decision.inode,
-      let device = facts.inodes[index].device, device.major == 116
-    else { return false }
-    let substreams = DeviceHolders.substreams(system, device)
+  /// Returns whether every substream of a PCM is taken, for where the device is not to be opened.
+  func isTaken(_ ask: Ask, _ decision: Decision) -> Bool {
+    guard context.root == "/", decision.isGranted, let device = device(decision) else {
+      return false
+    }
+    let substreams = DeviceHolders.substreams(system, device, of: ask.resource.family)
     return !substreams.isEmpty && substreams.allSatisfy { $0 != nil }
+  }
+
+  /// The number of the character device that was decided on.
+  private func device(_ decision: Decision) -> DeviceNumber? {
+    guard let index = decision.inode, facts.inodes[index].kind == .characterDevice else {
+      return nil
+    }
+    return facts.inodes[index].device
   }
 }

@@ -1,127 +1,111 @@
-/// Judges resources: decides on the facts, asks the kernel, and explains.
-final class ResourceJudge {
-  let context: AccessContext
-  let users: UserDatabase
-  let subject: Subject
-  let facts: AccessFacts
+/// Judges an inspection: decides on the facts, asks the kernel, and explains.
+package struct ResourceJudge {
+  private let inspection: Inspection
   /// Report the walk as well, also where nothing is refused.
-  let explains: Bool
+  private let explains: Bool
+  /// The kernel contradicted the facts once already, and they were read again since.
+  private let isSecond: Bool
   private let evaluator: AccessEvaluator
   private let finder: ReasonFinder
-  private let method: Probe.Method
-  /// The kernel contradicted the facts once already, and they were read again since.
-  private var isSecond = false
 
-  init(
-    context: AccessContext, users: UserDatabase, subject: Subject, facts: AccessFacts,
-    explains: Bool = false
-  ) {
-    self.context = context
-    self.users = users
-    self.subject = subject
-    self.facts = facts
+  private var facts: AccessFacts { inspection.facts }
+  /// Asks about this machine; nil if the facts come from elsewhere.
+  private var diagnosis: Diagnosis? { inspection.isSaved ? nil : Diagnosis(inspection) }
+
+  /// Creates a judge.
+  ///
+  /// - Parameters:
+  ///   - inspection: What is judged, and all that was read about it.
+  ///   - explains: Report the walk as well, also where nothing is refused.
+  package init(_ inspection: Inspection, explains: Bool = false) {
+    self.init(inspection, explains: explains, isSecond: false)
+  }
+
+  private init(_ inspection: Inspection, explains: Bool, isSecond: Bool) {
+    self.inspection = inspection
     self.explains = explains
-    method = context.probesAsSelf
-    evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
-    finder = ReasonFinder(users: users, subject: subject, facts: facts)
+    self.isSecond = isSecond
+    evaluator = inspection.evaluator
+    finder = ReasonFinder(inspection)
   }
 
-  private var diagnosis: Diagnosis {
-    Diagnosis(context: context, users: users, subject: subject, facts: facts)
+  /// Returns a report on each target, in their order.
+  package func reports() -> [AccessReport] {
+    inspection.targets.map { target in
+      var reports = reports(on: target.set.resources)
+      for absence in target.set.absences {
+        reports.append(diagnosis?.refine(absence: absence) ?? absence)
+      }
+      return AccessReport(
+        target.name, reports, subject: inspection.subject, time: inspection.time)
+    }
   }
 
-  /// A report on each, in their order.
-  func reports(on resources: [Resource]) -> [ResourceReport] {
+  private func reports(on resources: [Resource]) -> [ResourceReport] {
     var reports: [ResourceReport] = []
     reports.reserveCapacity(resources.count)
     for index in resources.indices {
+      let ask = inspection.ask(resources[index])
       reports.append(
         ResourceReport(
-          path: resources[index].path, label: resources[index].label,
-          device: resources[index].device, need: context.need ?? resources[index].need,
-          status: .unavailable))
-      judge(resources, index, &reports[index])
+          path: ask.path, label: resources[index].label, device: resources[index].device,
+          need: ask.need, status: .unavailable))
+      judge(ask, &reports[index])
     }
     return reports
   }
 
-  private func judge(
-    _ resources: [Resource], _ index: Int, _ report: inout ResourceReport
-  ) {
-    let isDirectory = (resources[index].kind ?? facts.kind(of: report.path)) == .directory
-    let decision = evaluator.decide(report.need, report.path, isDirectory: isDirectory)
-    if let kind = resources[index].kind, let wrong = wrongKind(kind, report.path, decision) {
+  private func judge(_ ask: Ask, _ report: inout ResourceReport) {
+    let decision = evaluator.decide(ask)
+    if let kind = ask.resource.kind, let wrong = wrongKind(kind, ask.path, decision) {
       report.reasons = [wrong]
       return
     }
-    let probe = ask(report.path, report.need, decision, isDirectory: isDirectory)
-    if isContradiction(decision, probe), let second = askedAgain(resources[index]) {
+    let probe = inspection.probe(ask, decision)
+    if isContradiction(decision, probe), let second = askedAgain(ask.resource) {
       report = second
       return
     }
     report.probe = probe
     report.status = ReasonFinder.status(decision, probe)
     let isTaken =
-      report.status == .authorized && probe?.method != .open && diagnosis.isTaken(decision)
+      report.status == .authorized && probe?.method != .open
+      && diagnosis?.isTaken(ask, decision) == true
     if isTaken { report.status = .restricted }
     report.decision = described(
-      decision, report.path, isAuthorized: report.status == .authorized)
+      decision, ask.path, isAuthorized: report.status == .authorized)
     if report.status != .authorized || !decision.isGranted || explains {
-      explain(
-        &report, resources[index], decision, isDirectory: isDirectory, isTaken: isTaken)
+      explain(&report, ask, decision, isTaken: isTaken)
     }
-  }
-
-  private func ask(
-    _ path: PathBytes, _ need: Permissions, _ decision: Decision, isDirectory: Bool
-  ) -> Probe? {
-    let isVideo = decision.inode.map {
-      facts.inodes[$0].kind == .characterDevice && facts.inodes[$0].device?.major == 81
-    }
-    return Probe.ask(
-      context.system, path, need, isDirectory: isDirectory,
-      isVideo: isVideo == true && decision.step == .target && need != .execute,
-      method: method)
   }
 
   /// Adds why it is not simply authorized, and what would help; or the walk, where that is wanted.
   private func explain(
-    _ report: inout ResourceReport, _ resource: Resource, _ decision: Decision,
-    isDirectory: Bool, isTaken: Bool
+    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision, isTaken: Bool
   ) {
-    let (need, probe) = (report.need, report.probe)
+    let probe = report.probe
     // Nothing on the way explains why the kernel refuses what the facts grant.
-    let steps =
-      decision.isGranted && !explains
-      ? [] : evaluator.explain(need, resource.path, isDirectory: isDirectory)
-    if explains { report.walk = WalkExplainer(finder).walk(steps, decision, resource.path) }
+    let steps = decision.isGranted && !explains ? [] : evaluator.steps(ask)
+    if explains { report.walk = WalkExplainer(finder).walk(steps, decision, ask.path) }
     if decision.rule == .missing { report.decision?.component = facts.missingPath(steps) }
-    report.reasons = finder.reasons(
-      decision, steps: steps, probe: probe, path: resource.path, need: need
-    ) { errno in
-      Contradiction(
-        system: context.system, facts: facts, decision: decision,
-        probe: probe ?? Probe(method: .none, errno: errno), path: resource.path, need: need,
-        isDirectory: isDirectory
-      ).reason(errno)
+    report.reasons = finder.reasons(ask, decision, steps: steps, probe: probe) { errno in
+      Contradiction(inspection, ask, decision, probe ?? Probe(method: .none, errno: errno))
+        .reason(errno)
     }
     if isTaken || probe?.isBusy == true || probe?.errno == .EBUSY,
-      let busy = diagnosis.busyReason(decision, probe, resource.path)
+      let busy = diagnosis?.busyReason(ask, decision, probe)
     {
       report.reasons = [busy]
     }
-    if report.status != .authorized, context.need == nil, let lesser = resource.lesserNeed,
-      isEnough(lesser, resource)
+    if report.status != .authorized, inspection.context.need == nil,
+      let lesser = ask.resource.lesserNeed, isEnough(ask.asking(for: lesser))
     {
       report.status = .limited
     }
     if report.status == .denied || report.status == .limited, !decision.isGranted {
-      report.remedies = RemedyFinder(users: users, subject: subject, facts: facts)
-        .remedies(path: resource.path, need: need, isDirectory: isDirectory)
+      report.remedies = RemedyFinder(inspection).remedies(ask)
     }
-    if report.status != .authorized {
-      diagnosis.refine(&report, decision, isDirectory: isDirectory)
-    }
+    if report.status != .authorized { diagnosis?.refine(&report, ask, decision) }
   }
 
   /// Whether the kernel says otherwise than the facts: either may be older than a change.
@@ -133,13 +117,13 @@ final class ResourceJudge {
 
   /// Reads the facts and asks the kernel once more; nil where that cannot be done.
   private func askedAgain(_ resource: Resource) -> ResourceReport? {
-    guard let facts = try? FactsReader.facts(of: [resource.path], context.system) else {
-      return nil
+    var context = inspection.context
+    context.subject = inspection.subject
+    let target = Inspection.Target(name: "", set: ResourceSet(resources: [resource]))
+    let again = try? Inspection(context, users: inspection.users) { _ in [target] }
+    return again.flatMap { again in
+      ResourceJudge(again, explains: explains, isSecond: true).reports().first?.resources.first
     }
-    let judge = ResourceJudge(
-      context: context, users: users, subject: subject, facts: facts, explains: explains)
-    judge.isSecond = true
-    return judge.reports(on: [resource])[0]
   }
 
   /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
@@ -148,20 +132,16 @@ final class ResourceJudge {
   ) -> Reason? {
     guard decision.step == .target, let inode = decision.inode, facts.inodes[inode].kind != wanted
     else { return nil }
-    let names: [FileKind: String] = [
-      .directory: "directory", .characterDevice: "character device",
-    ]
     return Reason(
-      .noDevice, .proven,
-      "\(path) is not a \(names[wanted] ?? wanted.rawValue)",
-      evidence: [facts.inodes[inode].modeText])
+      .noDevice, .proven, "\(path) is not a \(wanted.noun)",
+      evidence: [facts.inodes[inode].summary.modeText])
   }
 
-  private func isEnough(_ need: Permissions, _ resource: Resource) -> Bool {
-    let isDirectory = resource.kind == .directory
-    let decision = evaluator.decide(need, resource.path, isDirectory: isDirectory)
-    let probe = ask(resource.path, need, decision, isDirectory: isDirectory)
-    return ReasonFinder.status(decision, probe) == .authorized
+  private func isEnough(_ ask: Ask) -> Bool {
+    let ask = Ask(
+      resource: ask.resource, need: ask.need, isDirectory: ask.resource.kind == .directory)
+    let decision = evaluator.decide(ask)
+    return ReasonFinder.status(decision, inspection.probe(ask, decision)) == .authorized
   }
 
   private func described(
@@ -169,35 +149,45 @@ final class ResourceJudge {
   ) -> ResourceDecision {
     var basis = finder.basis(decision)
     if decision.isGranted, case .aclUser = decision.rule {
-      basis = diagnosis.basis(decision, basis) ?? basis
+      basis = diagnosis?.basis(decision, basis) ?? basis
     }
     return ResourceDecision(
       verdict: decision.verdict, rule: decision.rule, step: decision.step,
       component: decision.inode.map { facts.path(of: $0, asked: path) }, basis: basis,
-      meaning: isAuthorized && (explains || context.wantsDetail)
-        ? diagnosis.meaning(decision) : nil)
+      meaning: isAuthorized && (explains || inspection.context.wantsDetail)
+        ? diagnosis?.meaning(decision) : nil)
   }
 }
 
-extension AccessFacts {
-  /// The file type of what `path` names, whoever asks; nil when the facts do not reach it.
-  func kind(of path: PathBytes) -> FileKind? {
-    let anybody = Credentials(uid: 0, gid: 0, groups: [])
-    let decision = AccessEvaluator(facts: self, credentials: anybody)
-      .decide(.open(.path), path: path)
-    return decision.isGranted ? decision.inode.map { inodes[$0].kind } : nil
-  }
-}
-
-extension AccessEvaluator {
-  /// The steps of the question that decides in `decide(_:_:isDirectory:)`.
-  func explain(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> [WalkStep] {
-    let whole = decide(need, path, isDirectory: isDirectory)
-    let opened = explain(
-      isDirectory ? .open([.readOnly, .directory]) : .open(OpenFlags(need)), path: path)
-    let asked = explain(.faccessat2(need, followsLink: true), path: path)
-    // A directory's open asks for reading alone.
-    let first = isDirectory ? asked : opened
-    return first.decision == whole ? first.steps : isDirectory ? opened.steps : asked.steps
+extension AccessReport {
+  /// Puts the reports on an accessor's resources together.
+  fileprivate init(
+    _ accessor: String, _ resources: [ResourceReport], subject: Subject, time: Int64
+  ) {
+    // Devices can stand in for one another, the resources of one device cannot.
+    var devices: [String] = []
+    var statuses: [AuthorizationStatus] = []
+    var isRequestable = false
+    devices.reserveCapacity(resources.count)
+    statuses.reserveCapacity(resources.count)
+    for index in resources.indices {
+      let status = resources[index].status
+      if let known = devices.lastIndex(of: resources[index].device) {
+        statuses[known].worsen(to: status)
+      } else {
+        devices.append(resources[index].device)
+        statuses.append(status)
+      }
+      // A mount or a flag of a container is for an administrator, not for a request.
+      if status == .denied
+        || status == .limited
+          && resources[index].remedies.contains(where: \.isGrant)
+      {
+        isRequestable = true
+      }
+    }
+    self.init(
+      accessor: accessor, status: .any(of: statuses), isRequestable: isRequestable,
+      resources: resources, subject: subject, time: time)
   }
 }

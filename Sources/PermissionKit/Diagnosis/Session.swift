@@ -2,12 +2,15 @@
 ///
 /// - SeeAlso: sd-login(3), loginctl(1), `70-uaccess.rules` of systemd
 struct Session {
-  let system: any System
-  let root: PathBytes
-  let users: UserDatabase
-  let subject: Subject
-  let facts: AccessFacts
+  private let inspection: Inspection
 
+  init(_ inspection: Inspection) { self.inspection = inspection }
+
+  private var system: any System { inspection.system }
+  private var root: PathBytes { inspection.context.root }
+  private var users: UserDatabase { inspection.users }
+  private var subject: Subject { inspection.subject }
+  private var facts: AccessFacts { inspection.facts }
   private var uid: UInt32 { subject.credentials.user.fileSystem }
 
   // MARK: - Groups
@@ -23,15 +26,13 @@ struct Session {
   }
 
   /// The group that would move the verdict on if the process had what the data base says.
-  func staleGroup(
-    _ decision: Decision, _ path: PathBytes, _ need: Permissions, isDirectory: Bool
-  ) -> (gid: UInt32, moved: Decision)? {
-    guard couldGroupHelp(decision, need) else { return nil }
+  func staleGroup(_ ask: Ask, _ decision: Decision) -> (gid: UInt32, moved: Decision)? {
+    guard couldGroupHelp(decision, ask.need) else { return nil }
     for gid in missingGroups {
       var credentials = subject.credentials
       credentials.groups.append(gid)
       let moved = AccessEvaluator(facts: facts, credentials: credentials)
-        .decide(need, path, isDirectory: isDirectory)
+        .decide(ask)
       if moved.isGranted || moved.inode != decision.inode { return (gid, moved) }
     }
     return nil
@@ -42,16 +43,19 @@ struct Session {
     guard let index = decision.inode else { return false }
     let inode = facts.inodes[index]
     let asked: Permissions = decision.step == .walk ? .execute : need
-    let bits = Permissions(rawValue: UInt8(inode.mode >> 3 & 7))
-    switch decision.rule {
-    case .otherBits: return bits.isSuperset(of: asked)
-    case .aclOther, .aclGroup, .aclOwningGroup:
+    let bits = inode.bits(3)
+    guard case .bits(let rule) = decision.rule.layer else { return false }
+    switch rule {
+    case .other(isMaskEmpty: false): return bits.isSuperset(of: asked)
+    case .aclOther, .aclGroup(_, isMasked: false), .aclOwningGroup(isMasked: false):
       // With an ACL the group bits are its mask.
       return inode.acl?.entries.contains {
         ($0.tag == .group || $0.tag == .owningGroup)
           && $0.permissions.intersection(bits).isSuperset(of: asked)
       } ?? false
-    default: return false
+    case .owner, .group, .other(isMaskEmpty: true), .aclUser, .aclGroup(_, isMasked: true),
+      .aclOwningGroup(isMasked: true):
+      return false
     }
   }
 
@@ -194,19 +198,20 @@ struct Session {
     guard decision.isGranted, let index = decision.inode else { return nil }
     let name = subject.displayName
     let inode = facts.inodes[index]
-    switch decision.rule {
+    guard case .bits(let rule) = decision.rule.layer else {
+      return decision.rule.layer == .capability
+        ? "by a capability of this process: not for \(name)'s other processes" : nil
+    }
+    switch rule {
     case .aclUser where isSeatGrant(decision):
       return
         "while a session of \(name) is the active one at the seat; not after logout or switching users, and not for services of other users"
     case .aclUser where facts.mounts[inode.mount].fileSystem == "devtmpfs":
       return "an entry made by hand: over ssh too, until the device is re-plugged or changed"
-    case .aclUser, .ownerBits: return "for every process of \(name), over ssh and in services too"
-    case .groupBits, .groupBitsMaskEmpty, .aclOwningGroup: return meaning(ofGroup: inode.gid)
-    case .aclGroup(let gid): return meaning(ofGroup: gid)
-    case .otherBits, .otherBitsMaskEmpty, .aclOther: return "for everybody on this machine"
-    case .capDACOverride, .capDACReadSearch:
-      return "by a capability of this process: not for \(name)'s other processes"
-    default: return nil
+    case .aclUser, .owner: return "for every process of \(name), over ssh and in services too"
+    case .group, .aclOwningGroup: return meaning(ofGroup: inode.gid)
+    case .aclGroup(let gid, _): return meaning(ofGroup: gid)
+    case .other, .aclOther: return "for everybody on this machine"
     }
   }
 

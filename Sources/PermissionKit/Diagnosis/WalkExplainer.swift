@@ -47,8 +47,7 @@ struct WalkExplainer {
     var component = WalkedComponent(name, isOfLink: isOfLink)
     if let inode {
       let facts = finder.facts.inodes[inode]
-      component.facts = facts
-      component.facts?.entries = []
+      component.inode = facts.summary
       component.owner = finder.users.userName(facts.uid)
       component.group = finder.users.groupName(facts.gid)
     }

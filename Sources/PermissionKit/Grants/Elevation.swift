@@ -1,8 +1,38 @@
-/// Has permcheck do as root what this process may not: it is given the accessor's name, and works
-/// everything out again.
-public struct Elevation: Hashable, Sendable {
+/// Has another program do as root what this process may not.
+///
+/// That program works everything out again for the user who asks; it is told no path and no change.
+public protocol Elevation: Sendable {
+  /// Asks for access on behalf of the calling user.
+  ///
+  /// - Throws: Where root could not be asked, did not agree, or failed.
+  func request(_ request: ElevatedRequest) throws(PermissionError)
+}
+
+/// What the root side is asked for.
+public struct ElevatedRequest: Hashable, Sendable {
+  /// The accessor's name.
+  public let accessor: String
+  /// The name of the strategy.
+  public let strategy: String
+  /// What is wanted of each resource; nil for what the accessor needs.
+  public let need: Permissions?
+  /// How long the access is wanted.
+  package let lifetime: Grant.Lifetime
+
+  package init(
+    accessor: String, strategy: String, need: Permissions?, lifetime: Grant.Lifetime
+  ) {
+    self.accessor = accessor
+    self.strategy = strategy
+    self.need = need
+    self.lifetime = lifetime
+  }
+}
+
+/// Starts a program as root by sudo(8) or pkexec(1).
+package struct RootCommand: Hashable, Sendable {
   /// By which program.
-  public enum Via: String, Hashable, Sendable, CaseIterable {
+  package enum Via: String, Hashable, Sendable, CaseIterable {
     /// sudo(8): asks on the terminal.
     case sudo
     /// pkexec(1): polkit decides, and asks through the agent of the session.
@@ -14,20 +44,20 @@ public struct Elevation: Hashable, Sendable {
   }
 
   /// By which program.
-  public var via: Via
+  package var via: Via
   /// The permcheck to run, as an absolute path.
-  public var program: PathBytes
+  package var program: PathBytes
 
-  /// Makes one of its parts.
-  public init(via: Via, program: PathBytes) {
+  /// Creates the command.
+  package init(via: Via, program: PathBytes) {
     self.via = via
     self.program = program
   }
 
-  /// Runs permcheck as root.
+  /// Runs the program as root.
   ///
   /// - Parameters:
-  ///   - arguments: What it is to do.
+  ///   - arguments: The arguments of the program.
   ///   - system: What starts it.
   /// - Throws: Where it was not let, or failed.
   package func run(_ arguments: [PathBytes], _ system: any System) throws(PermissionError) {
@@ -53,7 +83,7 @@ public struct Elevation: Hashable, Sendable {
         errno: error, advice: "ask as root")
     }
     switch end {
-    // Access is there, or cannot be told or be there: the check that follows here says so.
+    // 0, 2 and 3 are answers; the next check decides.
     case .exited(0), .exited(2), .exited(3): return
     case .exited(126) where prefix[0] == "pkexec":
       throw PermissionError(.changeFailed, "the request was dismissed")

@@ -1,7 +1,7 @@
 /// A change of the system as a value: what it would change, where and for whom.
 ///
 /// It can be carried out and undone, now or later, by this process or another.
-public protocol GrantCommand: Hashable, Sendable, Codable {
+package protocol GrantCommand: Hashable, Sendable {
   /// The change in one line, for people.
   var summary: String { get }
   /// What an administrator would type to make the change.
@@ -23,7 +23,7 @@ public protocol GrantCommand: Hashable, Sendable, Codable {
 }
 
 /// How far a change has come.
-public enum GrantProgress: Hashable, Sendable {
+package enum GrantProgress: Hashable, Sendable {
   /// All is as before.
   case before
   /// The change is made.
@@ -33,7 +33,7 @@ public enum GrantProgress: Hashable, Sendable {
 }
 
 /// The commands that a journal can hold.
-public enum GrantChange: Hashable, Sendable, Codable {
+package enum GrantChange: Hashable, Sendable {
   /// An ACL entry or mode bits of one inode.
   case inode(InodeGrant)
   /// Membership in a group.
@@ -42,33 +42,11 @@ public enum GrantChange: Hashable, Sendable, Codable {
   case udevRule(UdevRuleGrant)
 
   /// The change itself.
-  public var command: any GrantCommand {
+  package var command: any GrantCommand {
     switch self {
     case .inode(let grant): grant
     case .group(let grant): grant
     case .udevRule(let grant): grant
-    }
-  }
-
-  private enum CodingKeys: String, CodingKey { case inode, group, udevRule }
-
-  /// Reads an object of one member, whose name says what it is.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    switch container.allKeys.first {
-    case .group: self = .group(try container.decode(GroupGrant.self, forKey: .group))
-    case .udevRule: self = .udevRule(try container.decode(UdevRuleGrant.self, forKey: .udevRule))
-    default: self = .inode(try container.decode(InodeGrant.self, forKey: .inode))
-    }
-  }
-
-  /// Writes what `init(from:)` reads.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    switch self {
-    case .inode(let grant): try container.encode(grant, forKey: .inode)
-    case .group(let grant): try container.encode(grant, forKey: .group)
-    case .udevRule(let grant): try container.encode(grant, forKey: .udevRule)
     }
   }
 }

@@ -2,23 +2,23 @@
 ///
 /// Every change is a line before it is made and a line after, each on the disk before the next step.
 /// Whatever kills the process, the next one finds what was half done and takes it back.
-public struct GrantJournal: Sendable {
+package struct GrantJournal: Sendable {
   /// The file of JSON lines.
-  public let path: PathBytes
+  package let path: PathBytes
   private let system: any System
 
   /// What came of something: what was done, and what was left alone, for people.
-  public struct Outcome: Hashable, Sendable {
+  package struct Outcome: Hashable, Sendable {
     /// The grants that were made or taken back.
-    public var grants: [Grant] = []
+    package var grants: [Grant] = []
     /// Grants that another process left half done, or that were over, and were taken back.
-    public var recovered: [Grant] = []
+    package var recovered: [Grant] = []
     /// What else is to be known.
-    public var notes: [String] = []
+    package var notes: [String] = []
   }
 
   /// Takes a file; nothing is opened yet.
-  public init(_ path: PathBytes, system: any System = LinuxSystem()) {
+  package init(_ path: PathBytes, system: any System = Systems.running) {
     self.path = path
     self.system = system
   }
@@ -26,7 +26,7 @@ public struct GrantJournal: Sendable {
   /// The journal of this process: root's own, or the user's.
   ///
   /// - Throws: Where there is no home to keep it in.
-  public static func standard(_ system: any System) throws(PermissionError) -> GrantJournal {
+  package static func standard(_ system: any System) throws(PermissionError) -> GrantJournal {
     let subject = try UserDatabase(system).currentSubject()
     if subject.credentials.user.effective == 0 {
       return GrantJournal("/var/lib/permcheck/grants.jsonl", system: system)
@@ -45,7 +45,7 @@ public struct GrantJournal: Sendable {
   // MARK: - What is done
 
   /// The grants that are not taken back, oldest first; none where there is no journal.
-  public func grants() throws(PermissionError) -> [Grant] {
+  package func grants() throws(PermissionError) -> [Grant] {
     guard let file = try open(forWriting: false) else { return [] }
     defer { system.close(file) }
     return try GrantRecord.grants(in: try read(file), self).filter { $0.stage != .undone }
@@ -59,7 +59,7 @@ public struct GrantJournal: Sendable {
   ///     when nothing is to be done.
   /// - Returns: The grants made, and what was taken back on the way.
   /// - Throws: Where one could not be made; then none is.
-  public func carryOut(
+  package func carryOut(
     lifetime: Grant.Lifetime = .init(),
     _ makePlan: () throws(PermissionError) -> GrantPlan?
   ) throws(PermissionError) -> Outcome {
@@ -74,12 +74,12 @@ public struct GrantJournal: Sendable {
 
   /// Takes back what another process left half done, what ended with a process that is gone, and what
   /// is over.
-  public func recover() throws(PermissionError) -> Outcome { try undo { _ in false } }
+  package func recover() throws(PermissionError) -> Outcome { try undo { _ in false } }
 
   /// Takes back the grants that `isWanted` names, the newest first.
   ///
   /// - Throws: Where one could not be taken back; the others are.
-  public func undo(_ isWanted: (Grant) -> Bool) throws(PermissionError) -> Outcome {
+  package func undo(_ isWanted: (Grant) -> Bool) throws(PermissionError) -> Outcome {
     guard let file = try open(forWriting: true, creates: false) else { return Outcome() }
     defer { system.close(file) }
     var writer = try GrantJournalWriter(file, self, system)

@@ -19,10 +19,7 @@ struct GrantJournalWriter {
   /// Writes lines, and waits until they are on the disk.
   private mutating func append(_ records: [GrantRecord]) throws(PermissionError) {
     var bytes: [UInt8] = isTorn ? [UInt8(ascii: "\n")] : []
-    for record in records {
-      guard let line = try? record.line() else { throw journal.unwritable("encode", .EINVAL) }
-      bytes += line
-    }
+    for record in records { bytes += record.line }
     var call = "write"
     do throws(Errno) {
       isTorn = true
@@ -209,7 +206,7 @@ struct GrantJournalWriter {
   }
 
   /// Where /proc shows not even this process, every other counts as alive.
-  private func isAlive(_ process: Grant.ProcessMark) -> Bool {
+  private func isAlive(_ process: ProcessMark) -> Bool {
     system.mark(of: system.getpid()) == nil || system.mark(of: process.pid) == process
   }
 

@@ -7,20 +7,20 @@ public struct GrantOptions: Sendable {
   /// A directory means all that is in it as well.
   public var isRecursive: Bool
   /// How long the access is wanted.
-  public var lifetime: Grant.Lifetime
+  package var lifetime = Grant.Lifetime()
   /// Asked before anything is changed; by default a person at the terminal, and nobody where there is
   /// none.
   public var consent: @Sendable (GrantPlan) throws(PermissionError) -> Bool
   /// What does as root that which this process may not; nil when that is not wanted.
-  public var elevation: Elevation?
+  public var elevation: (any Elevation)?
   /// Only devices are changed: nodes of V4L2 and ALSA below /dev, and what leads to them.
   public var isConfinedToDevices: Bool
 
   /// Makes one of its parts; by default the least change, to which a person at the terminal agrees.
   public init(
-    strategy: any GrantStrategy = AutoStrategy(), allowsOthers: Bool = false,
-    isRecursive: Bool = false, lifetime: Grant.Lifetime = .init(),
-    elevation: Elevation? = nil, isConfinedToDevices: Bool = false,
+    strategy: any GrantStrategy = GrantStrategies.auto, allowsOthers: Bool = false,
+    isRecursive: Bool = false,
+    elevation: (any Elevation)? = nil, isConfinedToDevices: Bool = false,
     consent: @escaping @Sendable (GrantPlan) throws(PermissionError) -> Bool = {
       (plan: GrantPlan) throws(PermissionError) -> Bool in TerminalConsent().ask(plan)
     }
@@ -28,7 +28,6 @@ public struct GrantOptions: Sendable {
     self.strategy = strategy
     self.allowsOthers = allowsOthers
     self.isRecursive = isRecursive
-    self.lifetime = lifetime
     self.elevation = elevation
     self.isConfinedToDevices = isConfinedToDevices
     self.consent = consent

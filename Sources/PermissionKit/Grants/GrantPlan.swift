@@ -3,17 +3,22 @@ public struct GrantPlan: Hashable, Sendable {
   /// A change and where it is made.
   public struct Step: Hashable, Sendable {
     /// What is done.
-    public var change: GrantChange
+    package var change: GrantChange
     /// The inode, group or file that is changed, for people.
     public var place: String
     /// Whether this process may not make it itself.
     public var needsRoot: Bool
+    /// The kind of device that the node belongs to; nil for anything else.
+    package var family: DeviceFamily?
 
-    /// Makes one of its parts.
-    public init(_ change: GrantChange, place: String, needsRoot: Bool) {
+    /// Creates a step.
+    package init(
+      _ change: GrantChange, place: String, needsRoot: Bool, family: DeviceFamily? = nil
+    ) {
       self.change = change
       self.place = place
       self.needsRoot = needsRoot
+      self.family = family
     }
   }
 
@@ -34,8 +39,8 @@ public struct GrantPlan: Hashable, Sendable {
   /// What else is to be known before it is done.
   public var warnings: [String]
 
-  /// Makes one of its parts.
-  public init(
+  /// Creates a plan.
+  package init(
     accessor: String, subject: Subject, strategy: String, steps: [Step] = [],
     outcome: Remedy.Outcome, needsNewLogin: Bool = false, othersAffected: [String] = [],
     warnings: [String] = []
@@ -52,18 +57,16 @@ public struct GrantPlan: Hashable, Sendable {
 
   /// How long the access lasts: as long as the change that lasts least.
   public var persistence: Persistence {
-    let order: [Persistence] = [.untilLogout, .untilUdevEvent, .untilReboot, .permanent]
-    let lasting = Set(steps.map { $0.change.command.persistence })
     // A rule brings back what an event takes away.
     if steps.contains(where: { if case .udevRule = $0.change { true } else { false } }) {
       return .permanent
     }
-    return order.first(where: lasting.contains) ?? .permanent
+    return .shortest(of: steps.map { $0.change.command.persistence })
   }
 
-  /// Whether it changes nothing but what those change, in the same way, whatever state that is in by
-  /// now, and nobody gains by it who would not by those.
-  package func isWithin(_ others: [GrantPlan]) -> Bool {
+  /// Returns whether every step and every beneficiary of this plan is in `others`, whatever state the
+  /// inodes are in by now.
+  package func isCovered(by others: [GrantPlan]) -> Bool {
     struct Part: Hashable {
       let place: String
       let summary: String
@@ -85,16 +88,14 @@ public struct GrantPlan: Hashable, Sendable {
 }
 
 extension GrantPlan.Step {
-  /// Whether it is about a node of V4L2 or ALSA below /dev, or a directory that leads to one; rules
-  /// and groups are about such nodes as well.
-  var isOfDevice: Bool {
+  /// Returns whether it changes a node that the kernel lists as a device of its family, or a directory
+  /// below /dev that leads to one; rules and groups are about such nodes as well.
+  func isOfDevice(_ system: any System) -> Bool {
     guard case .inode(let grant) = change else { return true }
     guard grant.path.isBelow("/dev") else { return false }
-    switch grant.identity.type {
-    case 0o040000: return grant.permissions == .execute
-    case 0o020000: return [81, 116].contains(grant.identity.device.major)
-    default: return false
-    }
+    if grant.identity.type == 0o040000 { return grant.permissions == .execute }
+    guard grant.identity.type == 0o020000, let family else { return false }
+    return family.contains(grant.path, grant.identity.device, below: "/", system)
   }
 }
 

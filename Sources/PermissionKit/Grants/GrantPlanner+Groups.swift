@@ -7,11 +7,9 @@ extension GrantPlanner {
     }
     var steps: [GrantPlan.Step] = []
     var credentials = request.subject.credentials
-    for resource in request.resources {
-      let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
+    for ask in request.asks {
       func isGranted(_ credentials: Credentials) -> Bool {
-        AccessEvaluator(facts: facts, credentials: credentials)
-          .decide(resource.need, resource.path, isDirectory: isDirectory).isGranted
+        AccessEvaluator(facts: facts, credentials: credentials).decide(ask).isGranted
       }
       if isGranted(credentials) { continue }
       let inodes = facts.inodes.filter { $0.kind != .symbolicLink }
@@ -24,7 +22,7 @@ extension GrantPlanner {
       }
       guard let gid = found, let group = try? system.getgrgid(gid) else {
         throw refusal(
-          "no group gives \(name) access to \(resource.path)", path: resource.path,
+          "no group gives \(name) access to \(ask.path)", path: ask.path,
           advice: "choose another strategy")
       }
       credentials.groups.append(gid)

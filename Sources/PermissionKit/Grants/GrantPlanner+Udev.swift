@@ -9,9 +9,8 @@ extension GrantPlanner {
       guard case .inode(let grant) = step.change else { continue }
       let name = grant.path.lastComponent.description
       let isDevice = grant.identity.type == 0o020000
-      let subsystem: [UInt32: String] = [81: "video4linux", 116: "sound"]
-      guard isDevice, let subsystem = subsystem[grant.identity.device.major],
-        grant.attribute == .accessACL, name.isPlainName
+      guard isDevice, let subsystem = step.family?.subsystem, grant.attribute == .accessACL,
+        name.isPlainName
       else {
         throw refusal(
           "\(grant.path) is not a device that udev sets up", path: grant.path,

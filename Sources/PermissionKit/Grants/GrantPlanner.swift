@@ -26,15 +26,13 @@ struct GrantPlanner {
   func plan(strategy: String) throws(PermissionError) -> GrantPlan? {
     var least = LeastChange(facts: facts, credentials: request.subject.credentials)
     var isHelped = false
-    for resource in request.resources {
-      let isDirectory = (resource.kind ?? facts.kind(of: resource.path)) == .directory
-      let decision = least.grant(resource.need, path: resource.path, isDirectory: isDirectory)
+    for ask in request.asks {
+      let decision = least.grant(ask.need, path: ask.path, isDirectory: ask.isDirectory)
       if decision.isGranted {
         isHelped = true
       } else if request.isRecursive {
         throw refusal(
-          "\(resource.path) cannot be granted (\(decision.rule)), so nothing is",
-          path: resource.path)
+          "\(ask.path) cannot be granted (\(decision.rule)), so nothing is", path: ask.path)
       }
     }
     guard isHelped, !least.changes.isEmpty else { return nil }
@@ -83,7 +81,9 @@ struct GrantPlanner {
         "\(path) would lose its set-group-ID bit, for its group is not one of yours", path: path,
         advice: "ask as root")
     }
-    return GrantPlan.Step(.inode(grant), place: path.description, needsRoot: !isOwn)
+    let ask = request.asks.first { facts.target(of: $0.path) == change.inode }
+    return GrantPlan.Step(
+      .inode(grant), place: path.description, needsRoot: !isOwn, family: ask?.resource.family)
   }
 
   func tie(
@@ -102,7 +102,8 @@ struct GrantPlanner {
     }
     let before = InodeGrant.State(change.before, change.attribute)
     let identity = InodeIdentity(status)
-    let isSame = request.identities.isEmpty || request.identities[change.inode] == identity
+    let identities = request.inspection.identities
+    let isSame = identities.isEmpty || identities[change.inode] == identity
     guard isSame, state == before, status.uid == change.before.uid, status.gid == change.before.gid,
       status.kind == change.before.kind
     else {
@@ -124,8 +125,8 @@ struct GrantPlanner {
   /// ACL takes the place of the umask.
   func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
     var isLeftOut = false
-    for resource in request.resources where resource.kind == .directory {
-      guard let index = facts.inode(at: resource.path) else { continue }
+    for ask in request.asks where ask.resource.kind == .directory {
+      guard let index = facts.inode(at: ask.path) else { continue }
       var inode = least.facts.inodes[index]
       let path = facts.path(of: index)
       do throws(Errno) {

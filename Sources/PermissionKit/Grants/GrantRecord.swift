@@ -1,8 +1,8 @@
-internal import FoundationEssentials
+internal import JSONSyntax
 
 /// A line of the journal.
-struct GrantRecord: Codable {
-  enum Event: String, Codable {
+struct GrantRecord: Sendable {
+  enum Event: String, Sendable {
     /// The changes follow now.
     case intent
     /// The change is made.
@@ -33,35 +33,32 @@ struct GrantRecord: Codable {
   var change: GrantChange?
   var rebased: [String: GrantChange]?
 
-  private struct Version: Decodable { var v: Int }
-
-  /// What the lines come to; one that is torn counts for nothing, for what it was to tell was not
-  /// begun before it was whole.
+  /// Returns the grants that the lines come to.
+  ///
+  /// Ignores incomplete lines: what such a line was to tell had not begun.
+  ///
+  /// - Throws: Where a line is of another version, or about a grant that no line before it tells of.
   static func grants(
     in bytes: [UInt8], _ journal: GrantJournal
   ) throws(PermissionError) -> [Grant] {
-    let decoder = JSONDecoder()
+    let reader = JSONReader()
     var grants: [Grant] = []
     for (number, line) in bytes.split(
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
     ).enumerated() {
-      let data = Data(line)
-      guard let record = try? decoder.decode(GrantRecord.self, from: data), record.v == 1 else {
-        if let version = try? decoder.decode(Version.self, from: data), version.v != 1 {
-          throw journal.unreadable(number + 1)
-        }
-        continue
+      guard let json = try? reader.value(from: Array(line)) else { continue }
+      if let version: Int = json["v"]?.integer(), version != 1 {
+        throw journal.unreadable(number + 1)
       }
+      guard let record = try? codec.decode(json) else { continue }
       guard record.add(to: &grants) else { throw journal.damaged(number + 1) }
     }
     return grants
   }
 
   /// The record as one line of JSON, with its newline.
-  func line() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+  var line: [UInt8] {
+    JSONWriter(sortsKeys: true).bytes(Self.record.json(self)) + [UInt8(ascii: "\n")]
   }
 
   /// Answers whether it is about something that the lines before it have told of.

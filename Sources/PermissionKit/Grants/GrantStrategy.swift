@@ -18,6 +18,12 @@ public enum GrantStrategies: Sendable {
     AutoStrategy(), ACLStrategy(), GroupStrategy(), UdevStrategy(), NoStrategy(),
   ]
 
+  /// The names, in the same order.
+  public static var names: [String] { all.map(\.name) }
+
+  /// The least change that works.
+  public static var auto: any GrantStrategy { AutoStrategy() }
+
   /// The strategy of that name; nil when there is none.
   public static func named(_ name: String) -> (any GrantStrategy)? {
     all.first { $0.name == name }
@@ -29,99 +35,96 @@ extension GrantStrategy {
   public var isCarriedOut: Bool { true }
 }
 
-/// What a strategy plans on: who wants what, and all that was read about it.
+/// What a strategy plans on: who wants what, and everything that was read about it.
 public struct GrantRequest: Sendable {
   /// The accessor's name.
-  public var accessor: String
-  /// For whom.
-  public var subject: Subject
-  /// The resources that are refused.
-  public var resources: [Resource]
-  /// What was read about them.
-  public var facts: AccessFacts
-  /// What is changed.
-  public var system: any System
+  public let accessor: String
+  /// On whose behalf, and all that was read.
+  package let inspection: Inspection
+  /// What is refused.
+  package let asks: [Ask]
   /// Plans by which somebody else gains are wanted, too.
-  public var allowsOthers: Bool
+  package let allowsOthers: Bool
   /// A directory means all that is in it as well.
-  public var isRecursive: Bool
-  let users: UserDatabase
-  /// Which inodes the facts are of, one for one; empty when only the facts are known.
-  var identities: [InodeIdentity] = []
+  package let isRecursive: Bool
 
+  var system: any System { inspection.system }
+  var subject: Subject { inspection.subject }
+  var users: UserDatabase { inspection.users }
+  var facts: AccessFacts { inspection.facts }
   var uid: UInt32 { subject.credentials.user.fileSystem }
 }
 
 /// Entries in the ACLs of the inodes that refuse, or bits of their modes where an entry would be
 /// inert or cannot be kept.
-public struct ACLStrategy: GrantStrategy {
+package struct ACLStrategy: GrantStrategy {
   /// Always `acl`.
-  public var name: String { "acl" }
+  package var name: String { "acl" }
 
   /// Makes the strategy, which holds no data.
-  public init() {}
+  package init() {}
 
   /// Plans the least changes, one inode at a time.
-  public func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
+  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try GrantPlanner(request).plan(strategy: name)
   }
 }
 
 /// Membership in the group that may use the resource already.
-public struct GroupStrategy: GrantStrategy {
+package struct GroupStrategy: GrantStrategy {
   /// Always `group`.
-  public var name: String { "group" }
+  package var name: String { "group" }
 
   /// Makes the strategy, which holds no data.
-  public init() {}
+  package init() {}
 
   /// Plans the membership that gives access to all the resources that one group gives.
-  public func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
+  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try GrantPlanner(request).groupPlan(strategy: name)
   }
 }
 
 /// A udev rule that gives the ACL entry each time the device is set up, and the entry itself now.
-public struct UdevStrategy: GrantStrategy {
+package struct UdevStrategy: GrantStrategy {
   /// Always `udev`.
-  public var name: String { "udev" }
+  package var name: String { "udev" }
 
   /// Makes the strategy, which holds no data.
-  public init() {}
+  package init() {}
 
   /// Plans the rule and the entries; nil for what is not set up by udev.
-  public func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
+  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try GrantPlanner(request).udevPlan(strategy: name)
   }
 }
 
 /// The least that works: what `ACLStrategy` plans.
-public struct AutoStrategy: GrantStrategy {
+package struct AutoStrategy: GrantStrategy {
   /// Always `auto`.
-  public var name: String { "auto" }
+  package var name: String { "auto" }
 
   /// Makes the strategy, which holds no data.
-  public init() {}
+  package init() {}
 
   /// Plans entries and bits; a group or a rule gives more than was asked for, and is for a person to
   /// choose.
-  public func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
+  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try ACLStrategy().plan(request)
   }
 }
 
 /// Nothing is changed: the plan is shown.
-public struct NoStrategy: GrantStrategy {
+package struct NoStrategy: GrantStrategy {
   /// Always `none`.
-  public var name: String { "none" }
+  package var name: String { "none" }
   /// Never.
-  public var isCarriedOut: Bool { false }
+  package var isCarriedOut: Bool { false }
 
   /// Makes the strategy, which holds no data.
-  public init() {}
+  package init() {}
 
   /// Plans what `AutoStrategy` does.
-  public func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
+  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try AutoStrategy().plan(request)
   }
 }

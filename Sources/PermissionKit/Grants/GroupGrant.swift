@@ -1,18 +1,18 @@
 /// Membership of a user in a group, in the group data base; it counts from the next login on.
-public struct GroupGrant: GrantCommand {
+package struct GroupGrant: GrantCommand {
   /// The login name.
-  public var user: String
+  package var user: String
   /// The name of the group.
-  public var group: String
+  package var group: String
 
   /// The change in one line.
-  public var summary: String {
+  package var summary: String {
     "\(user) becomes a member of group \(group), from the next login on"
   }
   /// As an administrator would type it.
-  public var arguments: [PathBytes] { ["gpasswd", "-a", PathBytes(user), PathBytes(group)] }
+  package var arguments: [PathBytes] { ["gpasswd", "-a", PathBytes(user), PathBytes(group)] }
   /// Until somebody takes the user out of the group.
-  public var persistence: Persistence { .permanent }
+  package var persistence: Persistence { .permanent }
 
   private func isMember(_ system: any System) throws(PermissionError) -> Bool {
     do throws(Errno) {
@@ -28,12 +28,12 @@ public struct GroupGrant: GrantCommand {
   }
 
   /// Whether the user is a member.
-  public func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
+  package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
     try isMember(system) ? .after : .before
   }
 
   /// Calls gpasswd(1) with -a.
-  public func execute(_ system: any System) throws(PermissionError) {
+  package func execute(_ system: any System) throws(PermissionError) {
     if try isMember(system) {
       throw PermissionError(
         .changeFailed, "\(user) is in group \(group) already",
@@ -43,7 +43,7 @@ public struct GroupGrant: GrantCommand {
   }
 
   /// Calls gpasswd(1) with -d.
-  public func undo(_ system: any System) throws(PermissionError) -> String? {
+  package func undo(_ system: any System) throws(PermissionError) -> String? {
     guard try isMember(system) else { return "\(user) is no longer in group \(group)" }
     try system.complete(["gpasswd", "-d", PathBytes(user), PathBytes(group)])
     return nil

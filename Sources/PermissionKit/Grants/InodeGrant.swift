@@ -1,11 +1,11 @@
 /// An ACL entry of one user, or mode bits, of one inode: changed by a single system call.
-public struct InodeGrant: GrantCommand {
+package struct InodeGrant: GrantCommand {
   /// What is changed of an inode: its mode and its access ACL, or its default ACL alone.
-  public struct State: Hashable, Sendable, Codable {
+  package struct State: Hashable, Sendable {
     /// The bits 07777; 0 for a default ACL.
-    public var mode: UInt16
+    package var mode: UInt16
     /// The ACL; nil when the mode says it all.
-    public var acl: AccessControlList?
+    package var acl: AccessControlList?
 
     init(mode: UInt16, acl: AccessControlList?) {
       self.mode = mode
@@ -21,27 +21,27 @@ public struct InodeGrant: GrantCommand {
   }
 
   /// Where the inode is: absolute, without links.
-  public var path: PathBytes
+  package var path: PathBytes
   /// Which inode it is; another one at the same path is left alone.
-  public var identity: InodeIdentity
+  package var identity: InodeIdentity
   /// For whom.
-  public var uid: UInt32
+  package var uid: UInt32
   /// The user's name, for people; nil where there is none.
-  public var user: String?
+  package var user: String?
   /// What the user's entry holds afterwards, or which bits are added.
-  public var permissions: Permissions
+  package var permissions: Permissions
   /// How it was before.
-  public var before: State
+  package var before: State
   /// How it is to be afterwards.
-  public var after: State
+  package var after: State
   /// How long the file system keeps it.
-  public var persistence: Persistence
+  package var persistence: Persistence
   var attribute: InodeChange.Attribute
   /// See `arguments`.
-  public var arguments: [PathBytes]
+  package var arguments: [PathBytes]
 
   /// The change as a person would tell it, without the path.
-  public var summary: String {
+  package var summary: String {
     switch attribute {
     case .mode: "bits of the mode: \(arguments.dropFirst().first?.description ?? "")"
     case .accessACL: "ACL entry user:\(user ?? "\(uid)"):\(permissions)"
@@ -112,7 +112,7 @@ public struct InodeGrant: GrantCommand {
   }
 
   /// Whether it is made.
-  public func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
+  package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
     guard let descriptor = try open(system) else { return .neither }
     defer { system.close(descriptor) }
     let now = try state(descriptor, system)
@@ -144,7 +144,7 @@ public struct InodeGrant: GrantCommand {
   }
 
   /// Makes the change of the very inode that was planned for, as it was then.
-  public func execute(_ system: any System) throws(PermissionError) {
+  package func execute(_ system: any System) throws(PermissionError) {
     guard let descriptor = try open(system) else {
       throw failure(
         "\(path) is not what it was when this was planned; nothing was changed",
@@ -170,7 +170,7 @@ public struct InodeGrant: GrantCommand {
 
   /// Puts the inode back to `before`, or, when somebody else has changed it since, takes out just
   /// what was put in.
-  public func undo(_ system: any System) throws(PermissionError) -> String? {
+  package func undo(_ system: any System) throws(PermissionError) -> String? {
     guard let descriptor = try open(system) else {
       return "\(path) is gone, or is something else by now"
     }

@@ -3,7 +3,7 @@ public struct TerminalConsent: Sendable {
   private let system: any System
 
   /// Asks on standard error, and reads the answer from standard input.
-  public init(system: any System = LinuxSystem()) { self.system = system }
+  public init(system: any System = Systems.running) { self.system = system }
 
   /// Shows the plan and asks; the answer is no unless somebody says yes.
   ///

@@ -1,24 +1,24 @@
 /// A file of udev rules, see udev(7), that gives a user's entry back each time a node is set up.
-public struct UdevRuleGrant: GrantCommand {
+package struct UdevRuleGrant: GrantCommand {
   /// The folder of an administrator's rules.
   static let folder: PathBytes = "/etc/udev/rules.d"
 
   /// The rule's file; its name sorts after systemd's 73, or the entry would be wiped.
-  public var path: PathBytes
+  package var path: PathBytes
   /// What the file holds.
-  public var contents: String
+  package var contents: String
   /// The entries that it gives, as they are given to the nodes of today.
-  public var entries: [InodeGrant]
+  package var entries: [InodeGrant]
 
   /// The change in one line.
-  public var summary: String { "udev rule, for every time the device is set up" }
+  package var summary: String { "udev rule, for every time the device is set up" }
   /// As an administrator would type it.
-  public var arguments: [PathBytes] {
+  package var arguments: [PathBytes] {
     let lines = contents.split(separator: "\n").map { "'" + $0 + "'" }.joined(separator: " ")
     return ["sh", "-c", PathBytes("printf '%s\\n' \(lines) > \(path) && udevadm control --reload")]
   }
   /// Until the file is removed.
-  public var persistence: Persistence { .permanent }
+  package var persistence: Persistence { .permanent }
 
   private func failure(_ call: String, _ errno: Errno) -> PermissionError {
     PermissionError(
@@ -36,13 +36,13 @@ public struct UdevRuleGrant: GrantCommand {
   }
 
   /// Whether the file is there, as it was written.
-  public func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
+  package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
     guard let bytes = try read(system) else { return .before }
     return bytes == Array(contents.utf8) ? .after : .neither
   }
 
   /// Writes the file beside its place, moves it there in one step, and has udev read its rules anew.
-  public func execute(_ system: any System) throws(PermissionError) {
+  package func execute(_ system: any System) throws(PermissionError) {
     if try read(system) != nil {
       throw PermissionError(
         .changeFailed, "\(path) is there already", path: path,
@@ -79,7 +79,7 @@ public struct UdevRuleGrant: GrantCommand {
   }
 
   /// Removes the file, if it is still as it was written, and the entries that udev has made by it.
-  public func undo(_ system: any System) throws(PermissionError) -> String? {
+  package func undo(_ system: any System) throws(PermissionError) -> String? {
     // What a run that was killed may have left behind is not read by udev, and goes, too.
     try? system.unlink(PathBytes(path.bytes + Array(".new".utf8)))
     guard let bytes = try read(system) else { return nil }

@@ -1,4 +1,4 @@
-/// What an accessor is asked about, and by which means.
+/// What is judged: on whose behalf, on which system, below which root, and how the kernel is asked.
 public struct AccessContext: Sendable {
   /// What facts and answers come from: the running Linux, or a stand-in in tests.
   public var system: any System
@@ -12,16 +12,22 @@ public struct AccessContext: Sendable {
   public var need: Permissions?
   /// The one node or directory to look at; nil stands for all that the accessor finds.
   public var path: PathBytes?
-  /// How missing access is asked for.
-  public var grants = GrantOptions()
+  /// The kinds of devices that a node which is named by its path alone may belong to.
+  public var families = DeviceFamily.builtIn
   /// Say also what a grant rests on and how long it holds, which takes more questions.
   public var wantsDetail = false
-  /// The facts come from elsewhere: nothing about this machine may be asked.
-  var isOffline = false
 
-  /// Makes one of its parts; by default this process asks about itself.
+  /// Creates a context; by default this process asks about itself.
+  ///
+  /// - Parameters:
+  ///   - system: What facts and answers come from.
+  ///   - subject: On whose behalf; nil for the calling process.
+  ///   - root: The folder that stands for `/`.
+  ///   - probe: How the kernel is asked.
+  ///   - need: What is wanted of each resource; nil for what the accessor needs.
+  ///   - path: The one node or directory to look at; nil for all.
   public init(
-    system: any System = LinuxSystem(), subject: Subject? = nil, root: PathBytes = "/",
+    system: any System = Systems.running, subject: Subject? = nil, root: PathBytes = "/",
     probe: Probe.Method = .open, need: Permissions? = nil, path: PathBytes? = nil
   ) {
     self.system = system
@@ -32,14 +38,11 @@ public struct AccessContext: Sendable {
     self.path = path
   }
 
-  /// Where an absolute path of the system below `root` really is.
-  public func belowRoot(_ path: PathBytes) -> PathBytes {
-    guard root != "/", path.isAbsolute else { return path }
-    return root.appending(PathBytes(Array(path.bytes.drop { $0 == UInt8(ascii: "/") })))
-  }
+  /// Returns where an absolute path of the system below `root` really is.
+  public func belowRoot(_ path: PathBytes) -> PathBytes { path.below(root) }
 
-  /// Whether the kernel may be asked: only on behalf of this very process.
-  var probesAsSelf: Probe.Method {
+  /// How the kernel may be asked: only on behalf of this very process.
+  package var probesAsSelf: Probe.Method {
     subject == nil || subject?.source == .current ? probe : .none
   }
 }

@@ -1,9 +1,9 @@
 /// A POSIX access ACL, its entries in the order in which the file system keeps them, see acl(5).
-public struct AccessControlList: Hashable, Sendable, Codable {
+public struct AccessControlList: Hashable, Sendable {
   /// What an entry is about.
   ///
   /// The values are the tags of include/uapi/linux/posix_acl.h.
-  public enum Tag: UInt16, Hashable, Sendable, Codable {
+  public enum Tag: UInt16, Hashable, Sendable {
     /// ACL_USER_OBJ: the owner, whom the mask does not bound.
     case owner = 0x01
     /// ACL_USER: the user with this id, bounded by the mask.
@@ -19,7 +19,7 @@ public struct AccessControlList: Hashable, Sendable, Codable {
   }
 
   /// One entry; `id` means something for `user` and `group` only.
-  public struct Entry: Hashable, Sendable, Codable {
+  public struct Entry: Hashable, Sendable {
     /// Whom the entry is about.
     public var tag: Tag
     /// The uid of a `user` entry, the gid of a `group` entry.

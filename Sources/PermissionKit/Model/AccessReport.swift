@@ -8,16 +8,32 @@ public struct AccessReport: Hashable, Sendable {
   public var isRequestable: Bool
   /// What was judged, then what was looked for in vain.
   public var resources: [ResourceReport]
+  /// On whose behalf access was judged; nil if the accessor does not tell.
+  public var subject: Subject?
+  /// When the check was made, in microseconds since 1970-01-01 UTC; nil if the accessor does not tell.
+  public var time: Int64?
+  /// What the request before this check came to; nil if there was none.
+  public var requestOutcome: RequestOutcome?
 
-  /// Makes one of its parts.
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - accessor: The accessor's name.
+  ///   - status: How the permission stands.
+  ///   - isRequestable: Whether a request could turn the refusal into access.
+  ///   - resources: A report on each resource.
+  ///   - subject: On whose behalf access was judged.
+  ///   - time: When, in microseconds since 1970-01-01 UTC.
   public init(
     accessor: String, status: AuthorizationStatus, isRequestable: Bool = false,
-    resources: [ResourceReport] = []
+    resources: [ResourceReport] = [], subject: Subject? = nil, time: Int64? = nil
   ) {
     self.accessor = accessor
     self.status = status
     self.isRequestable = isRequestable
     self.resources = resources
+    self.subject = subject
+    self.time = time
   }
 
   /// The first reason given, of the resources that the status speaks of.
@@ -50,6 +66,8 @@ public struct ResourceReport: Hashable, Sendable {
   public var remedies: [Remedy]
   /// Each component of the path, root first; empty unless an explanation was asked for.
   public var walk: [WalkedComponent] = []
+  /// The kind of device that was looked for in vain; nil for anything else.
+  package var family: DeviceFamily?
 
   /// Makes one of its parts.
   public init(

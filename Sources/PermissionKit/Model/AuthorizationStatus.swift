@@ -1,5 +1,5 @@
 /// How an accessor, or one of its resources, stands.
-public enum AuthorizationStatus: String, Hashable, Sendable, Codable, CaseIterable {
+public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
   /// Every resource is usable.
   case authorized
   /// Some resources are usable, or all of them only in part.

@@ -1,5 +1,5 @@
 /// A set of capabilities, bit numbers as in capabilities(7) and include/uapi/linux/capability.h.
-public struct CapabilitySet: OptionSet, Hashable, Sendable, Codable {
+public struct CapabilitySet: OptionSet, Hashable, Sendable {
   /// Bit N is capability number N, as in `CapEff` of /proc/PID/status.
   public let rawValue: UInt64
 

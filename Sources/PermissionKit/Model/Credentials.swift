@@ -1,9 +1,9 @@
 /// Who asks: the ids and capabilities that the kernel compares, as in credentials(7).
 ///
 /// Ids are those of one view, the same one in which the facts about inodes were read.
-public struct Credentials: Hashable, Sendable, Codable {
+public struct Credentials: Hashable, Sendable {
   /// The three ids of a kind: real, effective, and the one file access is judged by.
-  public struct IDs: Hashable, Sendable, Codable {
+  public struct IDs: Hashable, Sendable {
     /// Whose process it is; access(2) judges by it.
     public var real: UInt32
     /// Whose rights it acts with, except on files; set-id programs change it.

@@ -17,6 +17,9 @@ public struct Decision: Hashable, Sendable {
       case .undetermined: "undetermined"
       }
     }
+
+    /// The errno of a refusal.
+    public var errno: Errno? { if case .refused(let errno) = self { errno } else { nil } }
   }
 
   /// What was being asked of the inode at which the decision fell.
@@ -53,7 +56,5 @@ public struct Decision: Hashable, Sendable {
   var isForDriver: Bool { verdict == .undetermined && rule == .driver }
 
   /// The errno of a refusal.
-  public var errno: Errno? {
-    if case .refused(let errno) = verdict { errno } else { nil }
-  }
+  public var errno: Errno? { verdict.errno }
 }

@@ -1,5 +1,5 @@
 /// A device number, see makedev(3).
-public struct DeviceNumber: Hashable, Sendable, Codable {
+public struct DeviceNumber: Hashable, Sendable {
   /// The number of the driver: 81 for V4L2, 116 for ALSA.
   public var major: UInt32
   /// The number of the device among its driver's.

@@ -1,7 +1,7 @@
 /// An error number of the kernel, as in errno(3), with its name.
 ///
 /// The values are those of include/uapi/asm-generic/errno.h.
-public struct Errno: RawRepresentable, Error, Hashable, Sendable, Codable {
+public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   /// The number, positive.
   public let rawValue: Int32
 

@@ -1,5 +1,5 @@
 /// The file type, from the S_IFMT bits, see inode(7).
-public enum FileKind: String, Hashable, Sendable, Codable {
+public enum FileKind: String, Hashable, Sendable, CaseIterable {
   /// S_IFDIR; `execute` on it means search.
   case directory
   /// S_IFREG, an ordinary file.
@@ -25,4 +25,19 @@ public enum FileKind: String, Hashable, Sendable, Codable {
 
   /// Character or block device: what nodev and the device cgroup are about.
   public var isDevice: Bool { self == .characterDevice || self == .blockDevice }
+}
+
+extension FileKind {
+  /// The word for people: `character device`.
+  package var noun: String {
+    switch self {
+    case .directory: "directory"
+    case .regular: "regular file"
+    case .symbolicLink: "symbolic link"
+    case .characterDevice: "character device"
+    case .blockDevice: "block device"
+    case .fifo: "FIFO"
+    case .socket: "socket"
+    }
+  }
 }

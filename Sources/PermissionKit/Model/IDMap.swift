@@ -1,9 +1,9 @@
 /// A piecewise translation of user or group ids, one line of /proc/PID/uid_map a range.
 ///
 /// See user_namespaces(7); the kernel's is `map_id_range_down()` in kernel/user_namespace.c.
-public struct IDMap: Hashable, Sendable, Codable {
+public struct IDMap: Hashable, Sendable {
   /// `count` ids from `inside` on stand for the ids from `outside` on.
-  public struct Range: Hashable, Sendable, Codable {
+  public struct Range: Hashable, Sendable {
     /// The first id in the namespace, or on disk.
     public var inside: UInt32
     /// The id outside that `inside` stands for.
@@ -88,7 +88,7 @@ public struct IDMap: Hashable, Sendable, Codable {
 }
 
 /// The id maps of one user namespace, or of one idmapped mount.
-public struct IDMapping: Hashable, Sendable, Codable {
+public struct IDMapping: Hashable, Sendable {
   /// The map of uids, as /proc/PID/uid_map.
   public var users: IDMap
   /// The map of gids, as /proc/PID/gid_map.

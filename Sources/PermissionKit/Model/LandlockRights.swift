@@ -1,5 +1,5 @@
 /// Landlock's file system rights that take part in an open, see landlock(7).
-public struct LandlockRights: OptionSet, Hashable, Sendable, Codable {
+public struct LandlockRights: OptionSet, Hashable, Sendable {
   /// LANDLOCK_ACCESS_FS_… bits of include/uapi/linux/landlock.h.
   public let rawValue: UInt32
 

@@ -1,5 +1,5 @@
 /// The flags of open(2) that take part in a decision; values of include/uapi/asm-generic/fcntl.h.
-public struct OpenFlags: OptionSet, Hashable, Sendable, Codable {
+public struct OpenFlags: OptionSet, Hashable, Sendable {
   /// The bits as open(2) takes them.
   public let rawValue: Int32
 

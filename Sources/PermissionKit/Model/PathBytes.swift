@@ -109,20 +109,13 @@ extension PathBytes: CustomStringConvertible {
   }
 }
 
-extension PathBytes: Codable {
-  /// Decodes a string as `description` prints it.
-  public init(from decoder: any Decoder) throws {
-    self.init(escaped: try decoder.singleValueContainer().decode(String.self))
-  }
-
-  /// Encodes as the string that `description` prints.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
-}
-
 extension PathBytes {
+  /// This absolute path as it is found below `root`; a relative path stays as it is.
+  package func below(_ root: PathBytes) -> PathBytes {
+    guard root != "/", isAbsolute else { return self }
+    return root.appending(PathBytes(Array(bytes.drop { $0 == UInt8(ascii: "/") })))
+  }
+
   /// The folder that the last component is in: `/` for a path directly below the root, `.` for a
   /// bare name.
   public var parent: PathBytes {

@@ -1,7 +1,7 @@
 /// A set of read, write and execute bits, as in one digit of a mode: `r` = 4, `w` = 2, `x` = 1.
 ///
 /// On a directory `execute` means search, see path_resolution(7).
-public struct Permissions: OptionSet, Hashable, Sendable, Codable {
+public struct Permissions: OptionSet, Hashable, Sendable {
   /// The digit, 0 to 7.
   public let rawValue: UInt8
 

@@ -1,5 +1,5 @@
 /// How long a change lasts.
-public enum Persistence: String, Hashable, Sendable, Codable {
+public enum Persistence: String, Hashable, Sendable, CaseIterable {
   /// Until udev sets the node up anew: re-plugged, driver reloaded, change event.
   case untilUdevEvent = "until-udev-event"
   /// Until the next boot, for the file system is in memory.
@@ -8,6 +8,13 @@ public enum Persistence: String, Hashable, Sendable, Codable {
   case untilLogout = "until-logout"
   /// Until somebody changes it again.
   case permanent
+
+  /// Returns the shortest of several; `permanent` if there are none.
+  package static func shortest(of lasting: some Sequence<Persistence>) -> Persistence {
+    let order: [Persistence] = [.untilLogout, .untilUdevEvent, .untilReboot, .permanent]
+    let found = Set(lasting)
+    return order.first(where: found.contains) ?? .permanent
+  }
 
   /// How long mode and ACL of an inode last on a file system of this type.
   init(fileSystem: String) {

@@ -1,7 +1,7 @@
 /// The kernel's own answer to this process about one path.
 public struct Probe: Hashable, Sendable {
   /// How the kernel is asked.
-  public enum Method: String, Hashable, Sendable, Codable, CaseIterable {
+  public enum Method: String, Hashable, Sendable, CaseIterable {
     /// open(2), which alone tells the whole truth, and opens the device for a moment.
     case open
     /// faccessat2(2) with AT_EACCESS, which disturbs nothing and misses some layers.

@@ -1,7 +1,7 @@
 /// Why, in words that stay the same from version to version.
 public struct Reason: Hashable, Sendable {
   /// A stable code.
-  public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
+  public enum Code: String, Hashable, Sendable, CaseIterable {
     /// You own it, and the bits of the owner do not allow it, whatever others may.
     case ownerBits = "owner-bits"
     /// You are in its group, whose bits do not allow it.
@@ -65,7 +65,7 @@ public struct Reason: Hashable, Sendable {
   }
 
   /// How sure the reason is.
-  public enum Certainty: String, Hashable, Sendable, Codable {
+  public enum Certainty: String, Hashable, Sendable {
     /// Follows from the facts or from the kernel's own answer.
     case proven
     /// The likeliest of what the facts allow.

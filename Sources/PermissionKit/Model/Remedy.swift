@@ -1,7 +1,7 @@
 /// A change that would flip the verdict.
 public struct Remedy: Hashable, Sendable {
   /// What is changed.
-  public enum Kind: String, Hashable, Sendable, Codable {
+  public enum Kind: String, Hashable, Sendable {
     /// Entries of an ACL, by setfacl(1).
     case acl
     /// Bits of the mode, by chmod(1).
@@ -23,7 +23,7 @@ public struct Remedy: Hashable, Sendable {
   }
 
   /// What the evaluator says of the facts with the change made.
-  public enum Outcome: String, Hashable, Sendable, Codable {
+  public enum Outcome: String, Hashable, Sendable {
     /// It would be granted.
     case granted
     /// It would still be refused.

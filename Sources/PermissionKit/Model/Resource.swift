@@ -12,11 +12,22 @@ public struct Resource: Hashable, Sendable {
   public var lesserNeed: Permissions?
   /// The file type that it must have; nil when any will do.
   public var kind: FileKind?
+  /// The kind of device that the node belongs to; nil for anything else.
+  public var family: DeviceFamily?
 
-  /// Makes one of its parts.
+  /// Creates a resource.
+  ///
+  /// - Parameters:
+  ///   - path: The path as it is opened, the context's root included.
+  ///   - label: The device's name, for people.
+  ///   - device: Resources of the same device are needed together.
+  ///   - need: What must be granted for `authorized`.
+  ///   - lesserNeed: What is enough for `limited`.
+  ///   - kind: The file type that it must have.
+  ///   - family: The kind of device that the node belongs to.
   public init(
     path: PathBytes, label: String, device: String, need: Permissions,
-    lesserNeed: Permissions? = nil, kind: FileKind?
+    lesserNeed: Permissions? = nil, kind: FileKind?, family: DeviceFamily? = nil
   ) {
     self.path = path
     self.label = label
@@ -24,6 +35,7 @@ public struct Resource: Hashable, Sendable {
     self.need = need
     self.lesserNeed = lesserNeed
     self.kind = kind
+    self.family = family
   }
 }
 
@@ -40,11 +52,23 @@ public struct ResourceSet: Hashable, Sendable {
     self.absences = absences
   }
 
-  /// A report on something that is not there, or not known to be.
+  /// Returns a report on something that is not there, or not known to be.
+  ///
+  /// - Parameters:
+  ///   - path: Where it was looked for.
+  ///   - label: Its name for people.
+  ///   - device: Resources of the same device are needed together.
+  ///   - status: `unavailable`, or `notDetermined` if it may be there.
+  ///   - family: The kind of device that was looked for.
+  ///   - reason: Why it is not there.
+  /// - Returns: The report, for `absences`.
   public static func absence(
-    _ path: PathBytes, label: String, device: String, status: AuthorizationStatus, _ reason: Reason
+    _ path: PathBytes, label: String, device: String, status: AuthorizationStatus,
+    family: DeviceFamily? = nil, _ reason: Reason
   ) -> ResourceReport {
-    ResourceReport(
+    var report = ResourceReport(
       path: path, label: label, device: device, need: [], status: status, reasons: [reason])
+    report.family = family
+    return report
   }
 }

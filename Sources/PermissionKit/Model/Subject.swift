@@ -1,7 +1,7 @@
 /// On whose behalf access is judged.
 public struct Subject: Hashable, Sendable {
   /// How the subject was named.
-  public enum Source: String, Hashable, Sendable, Codable {
+  public enum Source: String, Hashable, Sendable {
     /// The calling process.
     case current = "self"
     /// A user of the data base, as a new login of theirs would be.

@@ -3,7 +3,7 @@ public struct WalkedComponent: Hashable, Sendable {
   /// Its name in its directory; `/` or `.` for the first.
   public var name: PathBytes
   /// The file type, mode, ids and ACL; nil when it was not reached or is not there.
-  public var facts: InodeFacts?
+  public var inode: InodeSummary?
   /// The owner's name, or its number.
   public var owner: String
   /// The owning group's name, or its number.
@@ -33,5 +33,5 @@ public struct WalkedComponent: Hashable, Sendable {
   }
 
   /// It was looked at; what comes after the deciding component is not.
-  public var isReached: Bool { facts != nil || decides }
+  public var isReached: Bool { inode != nil || decides }
 }

@@ -3,16 +3,16 @@
 /// Follows the open, access and exec paths of fs/namei.c and fs/open.c (Linux 6.12 to 7.2) step
 /// by step, in their order: of several reasons to refuse, the one the kernel finds first decides.
 /// No system call is made.
-public struct AccessEvaluator: Sendable {
+package struct AccessEvaluator: Sendable {
   /// What was read, of any number of paths.
-  public var facts: AccessFacts { basis.facts }
+  package var facts: AccessFacts { basis.facts }
   /// Who asks, in the view of ids that the facts are in.
-  public let credentials: Credentials
+  package let credentials: Credentials
 
   let basis: KernelCall.Basis
 
   /// Makes an evaluator for one subject; every index in the facts must be valid.
-  public init(facts: AccessFacts, credentials: Credentials) {
+  package init(facts: AccessFacts, credentials: Credentials) {
     self.credentials = credentials
     basis = KernelCall.Basis(facts)
   }
@@ -31,13 +31,13 @@ public struct AccessEvaluator: Sendable {
   /// - Returns: The verdict, the rule that decided and where. A refusal is a value, not an error.
   /// - Complexity: O(components × names looked up in a directory + ACL entries).
   /// - SeeAlso: path_resolution(7), acl(5), capabilities(7)
-  public func decide(_ question: AccessQuestion, path: PathBytes) -> Decision {
+  package func decide(_ question: AccessQuestion, path: PathBytes) -> Decision {
     var procedure = KernelCall(self, path)
     return procedure.run(question)
   }
 
   /// Decides as `decide(_:path:)` does, and tells each step on the way.
-  public func explain(
+  package func explain(
     _ question: AccessQuestion, path: PathBytes
   ) -> (decision: Decision, steps: [WalkStep]) {
     var procedure = KernelCall(self, path)
@@ -48,9 +48,9 @@ public struct AccessEvaluator: Sendable {
 }
 
 /// One step of a walk, as `AccessEvaluator.explain(_:path:)` tells it.
-public struct WalkStep: Hashable, Sendable {
+package struct WalkStep: Hashable, Sendable {
   /// The kinds of steps, with indices into `AccessFacts.inodes`.
-  public enum Event: Hashable, Sendable {
+  package enum Event: Hashable, Sendable {
     /// The walk starts at this inode.
     case start(Int)
     /// `name` was looked up in directory `parent`; nil where nothing, or nothing known, was found.
@@ -62,5 +62,5 @@ public struct WalkStep: Hashable, Sendable {
   }
 
   /// What happened at this step.
-  public var event: Event
+  package var event: Event
 }

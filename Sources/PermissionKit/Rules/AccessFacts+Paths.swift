@@ -1,7 +1,7 @@
 extension AccessFacts {
   /// Whether every index names an inode or mount of these facts; facts from a document may be
   /// anything.
-  public var isConsistent: Bool {
+  package var isConsistent: Bool {
     guard inodes.indices.contains(root), inodes.indices.contains(start) else { return false }
     return inodes.allSatisfy { inode in
       mounts.indices.contains(inode.mount) && inodes.indices.contains(inode.parent)
@@ -14,7 +14,7 @@ extension AccessFacts {
 
   /// The path by which the inode was reached, from the root or, relative, from the start; of one that
   /// a magic link leads to, the link's.
-  public func path(of inode: Int) -> PathBytes {
+  package func path(of inode: Int) -> PathBytes {
     let (top, path) = climb(from: inode)
     guard top != root, top != start, let link = inodes.firstIndex(where: { $0.jump == top }) else {
       return path
@@ -95,4 +95,18 @@ extension AccessFacts {
       .decide(.open([.path, .noFollow]), path: path)
     return decision.isGranted ? decision.inode : nil
   }
+}
+
+extension AccessFacts {
+  /// Returns the inode that `path` leads to, whoever asks, links followed; nil if the facts do not
+  /// reach it.
+  func target(of path: PathBytes) -> Int? {
+    let anybody = Credentials(uid: 0, gid: 0, groups: [])
+    let decision = AccessEvaluator(facts: self, credentials: anybody)
+      .decide(.open(.path), path: path)
+    return decision.isGranted ? decision.inode : nil
+  }
+
+  /// Returns the file type of what `path` names, whoever asks; nil if the facts do not reach it.
+  func kind(of path: PathBytes) -> FileKind? { target(of: path).map { inodes[$0].kind } }
 }

@@ -2,18 +2,18 @@
 ///
 /// A graph of inodes rather than a list, so that the evaluator can walk any path through it just
 /// as the kernel does, and several paths share what they have in common.
-public struct AccessFacts: Hashable, Sendable, Codable {
+package struct AccessFacts: Hashable, Sendable {
   /// The sysctls that take part in a decision, see proc_sys_fs(5); nil when one was not read.
-  public struct Sysctls: Hashable, Sendable, Codable {
+  package struct Sysctls: Hashable, Sendable {
     /// fs.protected_symlinks, 0 or 1.
-    public var protectedSymlinks: Int?
+    package var protectedSymlinks: Int?
     /// fs.protected_regular, 0 to 2.
-    public var protectedRegular: Int?
+    package var protectedRegular: Int?
     /// fs.protected_fifos, 0 to 2.
-    public var protectedFIFOs: Int?
+    package var protectedFIFOs: Int?
 
     /// Makes one of its parts.
-    public init(
+    package init(
       protectedSymlinks: Int? = nil, protectedRegular: Int? = nil, protectedFIFOs: Int? = nil
     ) {
       self.protectedSymlinks = protectedSymlinks
@@ -23,40 +23,40 @@ public struct AccessFacts: Hashable, Sendable, Codable {
   }
 
   /// The inodes; `InodeFacts.parent` and `InodeFacts.entries` hold indices into them.
-  public var inodes: [InodeFacts]
+  package var inodes: [InodeFacts]
   /// The mounts; `InodeFacts.mount` is an index into them.
-  public var mounts: [MountFacts]
+  package var mounts: [MountFacts]
   /// Index of the inode that absolute paths start at.
-  public var root: Int
+  package var root: Int
   /// Index of the inode that relative paths start at.
-  public var start: Int
+  package var start: Int
   /// The sysctls, each nil unless it was read.
-  public var sysctls: Sysctls
+  package var sysctls: Sysctls
   /// The subject's device cgroup; nil when it restricts nothing that is known.
-  public var deviceCgroup: DeviceCgroup?
+  package var deviceCgroup: DeviceCgroup?
   /// The subject's Landlock domain, the outermost layer first; rules name inodes of these facts.
-  public var landlock: [LandlockRuleset]
+  package var landlock: [LandlockRuleset]
   /// The process that read them is the subject: what it could follow in /proc, the subject can.
-  public var readerIsSubject = true
+  package var readerIsSubject = true
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.
   ///
   /// Inodes that show them may belong to anybody: two such ids cannot be told apart.
-  public var overflow: Overflow?
+  package var overflow: Overflow?
 
   /// /proc/sys/kernel/overflowuid and overflowgid, and whether the reader's maps also hold an id
   /// of that number.
-  public struct Overflow: Hashable, Sendable, Codable {
+  package struct Overflow: Hashable, Sendable {
     /// The uid shown for what is not mapped: 65534 unless the sysctl says otherwise.
-    public var uid: UInt32
+    package var uid: UInt32
     /// The gid shown for what is not mapped: 65534 unless the sysctl says otherwise.
-    public var gid: UInt32
+    package var gid: UInt32
     /// Whether the map of uids holds that number as well.
-    public var uidIsMapped: Bool
+    package var uidIsMapped: Bool
     /// Whether the map of gids holds that number as well.
-    public var gidIsMapped: Bool
+    package var gidIsMapped: Bool
 
     /// Makes one of its parts.
-    public init(uid: UInt32, gid: UInt32, uidIsMapped: Bool, gidIsMapped: Bool) {
+    package init(uid: UInt32, gid: UInt32, uidIsMapped: Bool, gidIsMapped: Bool) {
       self.uid = uid
       self.gid = gid
       self.uidIsMapped = uidIsMapped
@@ -65,7 +65,7 @@ public struct AccessFacts: Hashable, Sendable, Codable {
   }
 
   /// Makes one of its parts; what is not given restricts nothing.
-  public init(
+  package init(
     inodes: [InodeFacts] = [], mounts: [MountFacts] = [MountFacts()], root: Int = 0,
     start: Int = 0, sysctls: Sysctls = Sysctls(), deviceCgroup: DeviceCgroup? = nil,
     landlock: [LandlockRuleset] = [], overflow: Overflow? = nil

@@ -1,5 +1,5 @@
 /// What is asked of the kernel about a path: a system call with the arguments that matter.
-public enum AccessQuestion: Hashable, Sendable {
+package enum AccessQuestion: Hashable, Sendable {
   /// open(2) with these flags.
   case open(OpenFlags)
   /// faccessat2(2) with AT_EACCESS: judged by the effective (file system) ids.

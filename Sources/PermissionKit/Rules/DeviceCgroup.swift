@@ -1,18 +1,18 @@
 /// A cgroup v1 device whitelist, see `devcgroup_check_permission()` in security/device_cgroup.c.
-public struct DeviceCgroup: Hashable, Sendable, Codable {
+package struct DeviceCgroup: Hashable, Sendable {
   /// One line of devices.allow or devices.deny: `c 81:* rw`.
-  public struct Exception: Hashable, Sendable, Codable {
+  package struct Exception: Hashable, Sendable {
     /// Character or block device.
-    public var kind: FileKind
+    package var kind: FileKind
     /// Nil stands for `*`.
-    public var major: UInt32?
+    package var major: UInt32?
     /// Nil stands for `*`.
-    public var minor: UInt32?
+    package var minor: UInt32?
     /// Read and write; mknod takes no part in an open.
-    public var access: Permissions
+    package var access: Permissions
 
     /// Makes one of its parts.
-    public init(kind: FileKind, major: UInt32?, minor: UInt32?, access: Permissions) {
+    package init(kind: FileKind, major: UInt32?, minor: UInt32?, access: Permissions) {
       self.kind = kind
       self.major = major
       self.minor = minor
@@ -26,12 +26,12 @@ public struct DeviceCgroup: Hashable, Sendable, Codable {
   }
 
   /// What goes for a device that no exception matches.
-  public var allowsByDefault: Bool
+  package var allowsByDefault: Bool
   /// What is refused when `allowsByDefault`, what is allowed otherwise.
-  public var exceptions: [Exception]
+  package var exceptions: [Exception]
 
   /// Makes one of its parts.
-  public init(allowsByDefault: Bool, exceptions: [Exception]) {
+  package init(allowsByDefault: Bool, exceptions: [Exception]) {
     self.allowsByDefault = allowsByDefault
     self.exceptions = exceptions
   }

@@ -10,7 +10,7 @@ extension AccessControlList {
 /// A change of one inode's mode or ACL that lets the subject do what it could not.
 struct InodeChange: Hashable, Sendable {
   /// What is changed, by one system call.
-  enum Attribute: String, Hashable, Sendable, Codable {
+  enum Attribute: String, Hashable, Sendable {
     /// The mode, by chmod(2).
     case mode
     /// The access ACL, and with it the mode, by setxattr(2).

@@ -1,12 +1,12 @@
 /// One layer of a Landlock domain: what it handles, and what it allows beneath which inodes.
-public struct LandlockRuleset: Hashable, Sendable, Codable {
+package struct LandlockRuleset: Hashable, Sendable {
   /// The rights that this layer refuses wherever `allowed` does not have them.
-  public var handled: LandlockRights
+  package var handled: LandlockRights
   /// Rights by the index of the inode in `AccessFacts.inodes` at or beneath which they hold.
-  public var allowed: [Int: LandlockRights]
+  package var allowed: [Int: LandlockRights]
 
   /// Makes one of its parts.
-  public init(handled: LandlockRights, allowed: [Int: LandlockRights]) {
+  package init(handled: LandlockRights, allowed: [Int: LandlockRights]) {
     self.handled = handled
     self.allowed = allowed
   }

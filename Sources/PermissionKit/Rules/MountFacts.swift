@@ -1,49 +1,49 @@
 /// What was read about one mount and its superblock, from /proc/PID/mountinfo, see proc(5).
-public struct MountFacts: Hashable, Sendable, Codable {
+package struct MountFacts: Hashable, Sendable {
   /// mount(2)'s per-mount flags that take part in a decision.
-  public struct Flags: OptionSet, Hashable, Sendable, Codable {
+  package struct Flags: OptionSet, Hashable, Sendable {
     /// Bits of this library's own, not those of mount(2).
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// Takes the bits as they are.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// MS_RDONLY: writing gives EROFS, after the permission bits were asked.
-    public static let readOnly = Flags(rawValue: 1)
+    package static let readOnly = Flags(rawValue: 1)
     /// MS_NODEV: opening a device node gives EACCES, before the permission bits are asked.
-    public static let noDevices = Flags(rawValue: 2)
+    package static let noDevices = Flags(rawValue: 2)
     /// MS_NOEXEC: executing a regular file gives EACCES.
-    public static let noExecute = Flags(rawValue: 4)
+    package static let noExecute = Flags(rawValue: 4)
     /// MS_NOSYMFOLLOW: following a symbolic link gives ELOOP.
-    public static let noSymbolicLinks = Flags(rawValue: 8)
+    package static let noSymbolicLinks = Flags(rawValue: 8)
   }
 
   /// The mount id of this line, also in statx(2) as `stx_mnt_id`; 0 when unknown.
-  public var id: UInt64
+  package var id: UInt64
   /// The type of the file system: `ext4`, `devtmpfs`, `fuse.sshfs`.
-  public var fileSystem: String
+  package var fileSystem: String
   /// The flags of this mount alone, without those of its superblock.
-  public var flags: Flags
+  package var flags: Flags
   /// The superblock itself is read-only: EROFS comes before the permission bits.
-  public var superblockIsReadOnly: Bool
+  package var superblockIsReadOnly: Bool
   /// Ids on disk (`inside`) stand for these (`outside`), see mount_setattr(2), MOUNT_ATTR_IDMAP.
   ///
   /// Facts read through the mount have the latter already: then both are these.
-  public var idMapping: IDMapping?
+  package var idMapping: IDMapping?
   /// The mount is idmapped, but with which maps could not be read.
-  public var idMappingIsUnreadable = false
+  package var idMappingIsUnreadable = false
   /// It may have been mounted in a user namespace, as FS_USERNS_MOUNT lets some file systems be: then
   /// its devices do not open (SB_I_NODEV), and overlay writes as the one who mounted it.
-  public var mayBelongToNamespace = false
+  package var mayBelongToNamespace = false
   /// Nothing but the id is known: mountinfo could not be read or has no such line.
-  public var isUnreadable = false
+  package var isUnreadable = false
   /// Where it is mounted, as mountinfo has it.
-  public var point: PathBytes
+  package var point: PathBytes
   /// The options of the superblock, as mountinfo has them: `rw,user_id=1000,allow_other`.
-  public var superblockOptions: String
+  package var superblockOptions: String
 
   /// Makes one of its parts; the default restricts nothing.
-  public init(
+  package init(
     id: UInt64 = 0, fileSystem: String = "", flags: Flags = [],
     superblockIsReadOnly: Bool = false, idMapping: IDMapping? = nil, point: PathBytes = "/",
     superblockOptions: String = ""
@@ -58,33 +58,17 @@ public struct MountFacts: Hashable, Sendable, Codable {
   }
 
   /// A mount of which nothing but its id is known.
-  public static func unreadable(id: UInt64) -> MountFacts {
+  package static func unreadable(id: UInt64) -> MountFacts {
     var mount = MountFacts(id: id, point: "")
     mount.isUnreadable = true
     return mount
   }
 
   /// Nothing can be opened for writing here: by the mount or by the superblock.
-  public var isReadOnly: Bool { flags.contains(.readOnly) || superblockIsReadOnly }
+  package var isReadOnly: Bool { flags.contains(.readOnly) || superblockIsReadOnly }
 }
 
 extension MountFacts {
-  /// What fstatfs(2) tells of a mount: ST_… flags of sys/statvfs.h, a magic of linux/magic.h.
-  ///
-  /// Whether the mount or its superblock is read-only it does not tell apart.
-  init(statfsFlags flags: UInt64, type: UInt64) {
-    let names: [UInt64: String] = [
-      0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p",
-      0x00c3_6400: "ceph", 0x6573_5546: "fuse", 0x9fa0: "proc", 0x6265_6572: "sysfs",
-      0x0102_1994: "tmpfs", 0xef53: "ext4", 0x6e73_6673: "nsfs",
-    ]
-    self.init(fileSystem: names[type] ?? "", point: "")
-    if flags & 1 != 0 { self.flags.insert(.readOnly) }
-    if flags & 4 != 0 { self.flags.insert(.noDevices) }
-    if flags & 8 != 0 { self.flags.insert(.noExecute) }
-    if flags & 0x2000 != 0 { self.flags.insert(.noSymbolicLinks) }
-  }
-
   /// Who has the last word on access to what is mounted here.
   enum Authority {
     /// The mode bits and ACLs that stat and getxattr show.

@@ -4,12 +4,13 @@
 /// Every inode is looked at through an O_PATH descriptor that was opened by name below its
 /// directory's descriptor, so what is read together belongs together. Paths share what they have
 /// in common.
-public struct FactsReader: ~Copyable {
+package struct FactsReader: ~Copyable {
   private let system: any System
   private let mountinfo: PathBytes
+  private let families: [DeviceFamily]
   private var mountsMayBelongToNamespace = false
   /// Everything read so far.
-  public private(set) var facts: AccessFacts
+  package private(set) var facts: AccessFacts
   /// What is known of each inode beyond its facts.
   private var seen: [Seen] = []
   /// Where in `seen` an inode is, plus one, at a place that its number leads to; 0 where none is.
@@ -46,12 +47,15 @@ public struct FactsReader: ~Copyable {
   ///   - process: The process whose root, working directory and mounts are meant; nil for this one.
   ///   - isSubject: Whether this process is the one that is asked about: what it can follow in /proc
   ///     says nothing about others.
+  ///   - families: The kinds of devices whose nodes are told from those without a driver.
   /// - Throws: The errno of the open or statx that failed.
-  public init(
-    _ system: any System, process: Int32? = nil, isSubject: Bool = true
+  package init(
+    _ system: any System, process: Int32? = nil, isSubject: Bool = true,
+    families: [DeviceFamily] = DeviceFamily.builtIn
   ) throws(Errno) {
     let own = Self.ownMountinfo
     self.system = system
+    self.families = families
     mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
     facts = AccessFacts(inodes: [], mounts: [])
     facts.inodes.reserveCapacity(32)
@@ -109,7 +113,7 @@ public struct FactsReader: ~Copyable {
   ///   - isSubject: As for `init`.
   /// - Returns: All that was read.
   /// - Throws: As `init` does.
-  public static func facts(
+  package static func facts(
     of paths: [PathBytes], _ system: any System, process: Int32? = nil, isSubject: Bool = true
   ) throws(Errno) -> AccessFacts {
     var reader = try FactsReader(system, process: process, isSubject: isSubject)
@@ -127,7 +131,7 @@ public struct FactsReader: ~Copyable {
   ///
   /// Stops where nothing more can be read; that is then in the facts.
   @discardableResult
-  public mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
+  package mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
     var current = path.isAbsolute ? facts.root : facts.start
     var bytes = path.bytes
     var offset = 0
@@ -300,22 +304,25 @@ public struct FactsReader: ~Copyable {
     Int(truncatingIfNeeded: (inode &* 0x9e37_79b9_7f4a_7c15) >> 32) & (places.count - 1)
   }
 
-  /// What an open answers when no driver has registered the number of a V4L2 or ALSA node.
+  /// Returns what an open answers if no driver has registered the number of a node whose family has
+  /// numbers of its own; nil if a driver has, or this cannot be told.
   ///
-  /// A registered one has an entry in /sys/dev/char. Without a driver chrdev_open() in
-  /// fs/char_dev.c answers ENXIO; sound.c:snd_open(), which has all of major 116, answers ENODEV.
+  /// A registered number has an entry in /sys/dev/char. Without a driver chrdev_open() in
+  /// fs/char_dev.c answers ENXIO, unless a driver owns the whole major and answers itself.
   private func missingDriver(_ device: DeviceNumber) -> Errno? {
-    guard device.major == 81 || device.major == 116 else { return nil }
+    guard let family = families.first(where: { !$0.numbers.isEmpty && $0.mayHave(device) }) else {
+      return nil
+    }
     do throws(Errno) {
       _ = try system.status(of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)"))
       return nil
     } catch .ENOENT {
       // Without sysfs the entry of no device is there.
       guard (try? system.status(of: "/sys/dev/char/1:3")) != nil else { return nil }
-      guard device.major == 116, let sound = try? system.status(of: "/proc/asound") else {
-        return .ENXIO
-      }
-      return sound.kind == .directory ? .ENODEV : .ENXIO
+      guard let dispatcher = family.dispatcher,
+        (try? system.kind(of: dispatcher.marker)) == .directory
+      else { return .ENXIO }
+      return dispatcher.errno
     } catch {
       return nil
     }
@@ -378,9 +385,10 @@ public struct FactsReader: ~Copyable {
     mountTable = table
     if let id, let listed = table[id: id] { return listed }
     // In a chroot the root's own mount is not listed.
-    guard !table.isEmpty, var known = try? system.fstatfs(descriptor) else {
+    guard !table.isEmpty, let fields = try? system.fstatfs(descriptor) else {
       return .unreadable(id: id ?? 0)
     }
+    var known = MountFacts(fields)
     known.id = id ?? 0
     return known
   }

@@ -15,7 +15,7 @@ extension LinuxSystem {
   }
 
   /// setxattr(2) through /proc/self/fd.
-  public func setxattr(
+  package func setxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
     let result = unsafe value.withUnsafeBytes {
@@ -26,27 +26,27 @@ extension LinuxSystem {
   }
 
   /// removexattr(2) through /proc/self/fd.
-  public func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
+  package func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
     _ = try check(unsafe ccap_removexattr(descriptor.rawValue, Self.name(attribute)))
   }
 
   /// chmod(2) through /proc/self/fd.
-  public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
+  package func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
     _ = try check(ccap_chmod(descriptor.rawValue, UInt32(mode)))
   }
 
   /// fsync(2) of a file or directory.
-  public func fsync(_ descriptor: Descriptor) throws(Errno) {
+  package func fsync(_ descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_fsync(descriptor.rawValue))
   }
 
   /// flock(2) with LOCK_EX, again after EINTR.
-  public func flock(_ descriptor: Descriptor) throws(Errno) {
+  package func flock(_ descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_flock(descriptor.rawValue))
   }
 
   /// rename(2); a NUL in a path gives EINVAL.
-  public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
+  package func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
     if old.bytes.contains(0) || new.bytes.contains(0) { throw .EINVAL }
     let result = unsafe withCString(old) { old in
       unsafe withCString(new) { unsafe Glibc.rename(old, $0) != 0 ? -errno : 0 }
@@ -55,7 +55,7 @@ extension LinuxSystem {
   }
 
   /// unlink(2); a NUL in the path gives EINVAL.
-  public func unlink(_ path: PathBytes) throws(Errno) {
+  package func unlink(_ path: PathBytes) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
     _ = try check(unsafe withCString(path) { unsafe Glibc.unlink($0) != 0 ? -errno : 0 })
   }
@@ -81,20 +81,20 @@ extension LinuxSystem {
   }
 
   /// posix_spawnp(3) with this process's environment.
-  public func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
+  package func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
     try check(
       try unsafe withArguments(arguments) { unsafe ccap_spawn($0, environ, output.rawValue) })
   }
 
   /// waitpid(2), again after EINTR.
-  public func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? {
+  package func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? {
     let status = try check(ccap_waitpid(pid, waits ? 0 : WNOHANG))
     if status == 512 { return nil }
     return status < 256 ? .exited(status) : .signalled(status - 256)
   }
 
   /// execvp(3); returns only when it failed.
-  public func execvp(_ arguments: [PathBytes]) -> Errno {
+  package func execvp(_ arguments: [PathBytes]) -> Errno {
     do throws(Errno) {
       return try unsafe withArguments(arguments) {
         guard let program = unsafe $0[0] else { return Errno.EINVAL }
@@ -107,10 +107,10 @@ extension LinuxSystem {
   }
 
   /// kill(2); a negative pid is a process group.
-  public func kill(_ pid: Int32, _ signal: Int32) throws(Errno) {
+  package func kill(_ pid: Int32, _ signal: Int32) throws(Errno) {
     _ = try check(Glibc.kill(pid, signal) != 0 ? -errno : 0)
   }
 
   /// raise(3) with SIG_DFL, the signal unblocked.
-  public func raise(_ signal: Int32) { ccap_raise(signal) }
+  package func raise(_ signal: Int32) { ccap_raise(signal) }
 }

@@ -3,12 +3,12 @@ internal import Glibc
 
 extension LinuxSystem {
   /// inotify_init1(2) with IN_NONBLOCK and IN_CLOEXEC.
-  public func inotify_init1() throws(Errno) -> Descriptor {
+  package func inotify_init1() throws(Errno) -> Descriptor {
     Descriptor(rawValue: try check(ccap_inotify_init1()))
   }
 
   /// inotify_add_watch(2); wants read permission on the inode, and a NUL in the path gives EINVAL.
-  public func inotify_add_watch(
+  package func inotify_add_watch(
     _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
   ) throws(Errno) -> Int32 {
     if path.bytes.contains(0) { throw .EINVAL }
@@ -19,12 +19,12 @@ extension LinuxSystem {
   }
 
   /// inotify_rm_watch(2); its error is dropped, for the watch is gone in any case.
-  public func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {
+  package func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {
     _ = Glibc.inotify_rm_watch(inotify.rawValue, watch)
   }
 
   /// poll(2), once.
-  public func poll(
+  package func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] {
     var polled = requests.map {
@@ -35,17 +35,17 @@ extension LinuxSystem {
   }
 
   /// eventfd(2) with EFD_NONBLOCK and EFD_CLOEXEC.
-  public func eventfd() throws(Errno) -> Descriptor {
+  package func eventfd() throws(Errno) -> Descriptor {
     Descriptor(rawValue: try check(ccap_eventfd()))
   }
 
   /// pthread_sigmask(3) of the calling thread, then signalfd(2).
-  public func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor {
+  package func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor {
     Descriptor(rawValue: try check(unsafe ccap_signalfd(signals, Int32(signals.count))))
   }
 
   /// localtime_r(3), by TZ or /etc/localtime.
-  public func localtime(_ microseconds: Int64) -> WallTime {
+  package func localtime(_ microseconds: Int64) -> WallTime {
     var seconds = time_t(microseconds / 1_000_000)
     var parts = unsafe tm()
     unsafe localtime_r(&seconds, &parts)

@@ -2,9 +2,9 @@ internal import CCap
 internal import Glibc
 
 /// The running Linux system.
-public struct LinuxSystem: System {
+package struct LinuxSystem: System {
   /// Makes the system, which holds no state.
-  public init() {}
+  package init() {}
 
   /// The value of a wrapper that returns -errno.
   func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
@@ -45,7 +45,7 @@ public struct LinuxSystem: System {
   // MARK: Files
 
   /// openat(2) with O_CLOEXEC, again after EINTR; a NUL in the path gives EINVAL.
-  public func openat(
+  package func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor {
     // The kernel would take a NUL for the end and open something else.
@@ -58,15 +58,15 @@ public struct LinuxSystem: System {
   }
 
   /// close(2); its error is dropped, for the descriptor is gone in any case.
-  public func close(_ descriptor: Descriptor) { _ = Glibc.close(descriptor.rawValue) }
+  package func close(_ descriptor: Descriptor) { _ = Glibc.close(descriptor.rawValue) }
 
   /// read(2) of at most `count` bytes, again after EINTR.
-  public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
+  package func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
     try unsafe filling(count) { unsafe ccap_read(descriptor.rawValue, $0, count) }
   }
 
   /// write(2), again after EINTR; may write less than was given.
-  public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
+  package func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
     let written = unsafe bytes.withUnsafeBytes {
       unsafe ccap_write(descriptor.rawValue, $0.baseAddress, $0.count)
     }
@@ -74,7 +74,7 @@ public struct LinuxSystem: System {
   }
 
   /// mkdirat(2); the umask still takes its bits from `mode`.
-  public func mkdirat(
+  package func mkdirat(
     _ directory: Descriptor, _ path: PathBytes, mode: UInt16
   ) throws(Errno) {
     let result = unsafe withCString(path) {
@@ -84,7 +84,7 @@ public struct LinuxSystem: System {
   }
 
   /// statx(2) with AT_EMPTY_PATH and AT_STATX_DONT_SYNC.
-  public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
+  package func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     var fields = ccap_stat()
     _ = try check(unsafe ccap_statx(descriptor.rawValue, &fields))
     return StatusFields(
@@ -96,7 +96,7 @@ public struct LinuxSystem: System {
   }
 
   /// readlinkat(2) with an empty path, of at most 4,096 bytes.
-  public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
+  package func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
     PathBytes(
       try unsafe filling(4096) {
         unsafe ccap_readlinkat(
@@ -105,7 +105,7 @@ public struct LinuxSystem: System {
   }
 
   /// getxattr(2) through /proc/self/fd, for fgetxattr(2) refuses an O_PATH descriptor.
-  public func getxattr(
+  package func getxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
     func get(_ size: Int) throws(Errno) -> [UInt8] {
@@ -121,7 +121,7 @@ public struct LinuxSystem: System {
   }
 
   /// statmount(2), Linux 6.15 or later.
-  public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
+  package func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     var users: [UInt8] = []
     var groups: [UInt8] = []
     do throws(Errno) {
@@ -149,15 +149,15 @@ public struct LinuxSystem: System {
   }
 
   /// fstatfs(2), which works on O_PATH descriptors too.
-  public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts {
+  package func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
     var flags: UInt64 = 0
     var type: UInt64 = 0
     _ = try check(unsafe ccap_fstatfs(descriptor.rawValue, &flags, &type))
-    return MountFacts(statfsFlags: flags, type: type)
+    return FileSystemFields(flags: flags, type: type)
   }
 
   /// getdents64(2) until the end, in the file system's order.
-  public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
+  package func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     var names: [PathBytes] = []
     while true {
       let bytes = try unsafe filling(1 << 15) {
@@ -177,7 +177,7 @@ public struct LinuxSystem: System {
   }
 
   /// faccessat2(2) with AT_EACCESS, links followed; a NUL in the path gives EINVAL.
-  public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
+  package func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
     let result = unsafe withCString(path) {
       unsafe ccap_faccessat2($0, Int32(need.rawValue))
@@ -186,7 +186,7 @@ public struct LinuxSystem: System {
   }
 
   /// ioctl VIDIOC_QUERYCAP of an open video node.
-  public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
+  package func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
     var caps: UInt32 = 0
     let card = try unsafe filling(32) {
       let result = unsafe ccap_querycap(
@@ -199,7 +199,7 @@ public struct LinuxSystem: System {
   // MARK: Processes
 
   /// The calling thread's ids and capabilities, without securebits and maps of its namespace.
-  public func credentials() throws(Errno) -> Credentials {
+  package func credentials() throws(Errno) -> Credentials {
     var user: [UInt32] = [0, 0, 0]
     var group: [UInt32] = [0, 0, 0]
     _ = try check(unsafe ccap_getresuid(&user))
@@ -221,16 +221,16 @@ public struct LinuxSystem: System {
   }
 
   /// The id of this process, see getpid(2).
-  public func getpid() -> Int32 { Glibc.getpid() }
+  package func getpid() -> Int32 { Glibc.getpid() }
 
   /// The variable's value as bytes, see getenv(3); nil when it is not set.
-  public func getenv(_ name: String) -> PathBytes? {
+  package func getenv(_ name: String) -> PathBytes? {
     guard let value = unsafe Glibc.getenv(name) else { return nil }
     return unsafe bytes(value)
   }
 
   /// The working directory, see getcwd(3).
-  public func getcwd() throws(Errno) -> PathBytes {
+  package func getcwd() throws(Errno) -> PathBytes {
     let path = try unsafe filling(4096) {
       guard unsafe Glibc.getcwd($0.assumingMemoryBound(to: CChar.self), 4096) != nil else {
         return -Int(errno)
@@ -241,10 +241,10 @@ public struct LinuxSystem: System {
   }
 
   /// Whether it is a terminal, see isatty(3).
-  public func isatty(_ descriptor: Descriptor) -> Bool { Glibc.isatty(descriptor.rawValue) == 1 }
+  package func isatty(_ descriptor: Descriptor) -> Bool { Glibc.isatty(descriptor.rawValue) == 1 }
 
   /// The width of the terminal by ioctl TIOCGWINSZ, in columns; nil when it is none.
-  public func columns(_ descriptor: Descriptor) -> Int? {
+  package func columns(_ descriptor: Descriptor) -> Int? {
     let columns = ccap_columns(descriptor.rawValue)
     return columns > 0 ? Int(columns) : nil
   }
@@ -252,7 +252,7 @@ public struct LinuxSystem: System {
   /// The arguments of this process, its own name first, as bytes.
   ///
   /// `CommandLine` reads /proc/self/cmdline, and is empty where there is no /proc.
-  public static var arguments: [PathBytes] {
+  package static var arguments: [PathBytes] {
     var count = Int(CommandLine.argc)
     var list = unsafe UnsafePointer(CommandLine.unsafeArgv)
     if count == 0 {
@@ -271,10 +271,10 @@ public struct LinuxSystem: System {
   // MARK: Time
 
   /// CLOCK_REALTIME in microseconds since 1970-01-01 UTC, see clock_gettime(2).
-  public func realtime() -> Int64 { microseconds(CLOCK_REALTIME) }
+  package func realtime() -> Int64 { microseconds(CLOCK_REALTIME) }
 
   /// CLOCK_MONOTONIC in microseconds, see clock_gettime(2).
-  public func monotonic() -> Int64 { microseconds(CLOCK_MONOTONIC) }
+  package func monotonic() -> Int64 { microseconds(CLOCK_MONOTONIC) }
 
   private func microseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
@@ -285,12 +285,12 @@ public struct LinuxSystem: System {
   // MARK: Users and groups
 
   /// getpwnam_r(3) with a buffer that grows; nil when there is no such user.
-  public func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
+  package func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
     try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
   }
 
   /// getpwuid_r(3) with a buffer that grows; nil when there is no such user.
-  public func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
+  package func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
   }
 
@@ -336,7 +336,7 @@ public struct LinuxSystem: System {
   }
 
   /// getgrouplist(3) with an array that grows; ERANGE beyond 131,072 groups.
-  public func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
+  package func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
     var count: Int32 = 64
     while true {
       var groups = [gid_t](repeating: 0, count: Int(count))
@@ -350,7 +350,7 @@ public struct LinuxSystem: System {
   }
 
   /// The name of the group by getgrgid_r(3); nil when there is no such group.
-  public func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
+  package func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
       unsafe String(cString: entry.gr_name)
     }
@@ -359,7 +359,7 @@ public struct LinuxSystem: System {
   // MARK: Diagnosis
 
   /// openat2(2) with O_CLOEXEC and without RESOLVE_… flags; a NUL in the path gives EINVAL.
-  public func openat2(
+  package func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor {
     if path.bytes.contains(0) { throw .EINVAL }
@@ -370,14 +370,14 @@ public struct LinuxSystem: System {
   }
 
   /// lsm_list_modules(2), Linux 6.8 or later.
-  public func lsm_list_modules() throws(Errno) -> [UInt64] {
+  package func lsm_list_modules() throws(Errno) -> [UInt64] {
     var ids = [UInt64](repeating: 0, count: 32)
     let count = try check(unsafe ccap_lsm_list_modules(&ids))
     return Array(ids.prefix(Int(count)))
   }
 
   /// VIDIOC_REQBUFS with a count of 0, for a single- and then a multi-planar capture queue.
-  public func reqbufs(none descriptor: Descriptor) throws(Errno) {
+  package func reqbufs(none descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_reqbufs_none(descriptor.rawValue))
   }
 }

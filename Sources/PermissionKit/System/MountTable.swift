@@ -1,7 +1,7 @@
 /// The lines of /proc/PID/mountinfo, read as far as they are asked for.
 ///
 /// The format is `show_mountinfo()` in fs/proc_namespace.c; octal escapes are those of `mangle()`.
-public struct MountTable: Hashable, Sendable {
+package struct MountTable: Hashable, Sendable {
   private let bytes: [UInt8]
   private var lines: [Line] = []
 
@@ -13,7 +13,7 @@ public struct MountTable: Hashable, Sendable {
   /// Takes a mountinfo file; what a line says is read when it is asked for.
   ///
   /// - Parameter bytes: The whole file.
-  public init(mountinfo bytes: [UInt8]) {
+  package init(mountinfo bytes: [UInt8]) {
     self.bytes = bytes
     lines.reserveCapacity(32)
     var start = 0
@@ -33,13 +33,13 @@ public struct MountTable: Hashable, Sendable {
   }
 
   /// Whether nothing was read at all.
-  public var isEmpty: Bool { bytes.isEmpty }
+  package var isEmpty: Bool { bytes.isEmpty }
 
   /// Every mount, in the order of the file; a line that is none is left out.
-  public var mounts: [MountFacts] { lines.compactMap(mount) }
+  package var mounts: [MountFacts] { lines.compactMap(mount) }
 
   /// The mount with this id; nil when the file has none.
-  public subscript(id id: UInt64) -> MountFacts? {
+  package subscript(id id: UInt64) -> MountFacts? {
     for line in lines where line.id == id {
       if let mount = mount(line) { return mount }
     }
@@ -150,5 +150,23 @@ public struct MountTable: Hashable, Sendable {
       }
     }
     return result
+  }
+}
+
+extension MountFacts {
+  /// What fstatfs(2) tells of a mount: ST_… flags of sys/statvfs.h, a magic of linux/magic.h.
+  ///
+  /// Whether the mount or its superblock is read-only it does not tell apart.
+  init(_ fields: FileSystemFields) {
+    let names: [UInt64: String] = [
+      0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p",
+      0x00c3_6400: "ceph", 0x6573_5546: "fuse", 0x9fa0: "proc", 0x6265_6572: "sysfs",
+      0x0102_1994: "tmpfs", 0xef53: "ext4", 0x6e73_6673: "nsfs",
+    ]
+    self.init(fileSystem: names[fields.type] ?? "", point: "")
+    if fields.flags & 1 != 0 { self.flags.insert(.readOnly) }
+    if fields.flags & 4 != 0 { self.flags.insert(.noDevices) }
+    if fields.flags & 8 != 0 { self.flags.insert(.noExecute) }
+    if fields.flags & 0x2000 != 0 { self.flags.insert(.noSymbolicLinks) }
   }
 }

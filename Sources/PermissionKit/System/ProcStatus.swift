@@ -1,20 +1,20 @@
 /// The credentials of a process as /proc/PID/status has them, see proc_pid_status(5).
-public struct ProcStatus: Hashable, Sendable {
+package struct ProcStatus: Hashable, Sendable {
   /// The ids, groups and capabilities, in the reader's view.
-  public var credentials: Credentials
+  package var credentials: Credentials
   /// CapBnd: what no process started from here can have more than; nil when it is not shown.
-  public var bounding: CapabilitySet?
+  package var bounding: CapabilitySet?
   /// NoNewPrivs: the process can gain no privileges by execve(2).
-  public var noNewPrivileges: Bool
+  package var noNewPrivileges: Bool
   /// Seccomp: 0 none, 1 strict, 2 filter.
-  public var seccomp: Int
+  package var seccomp: Int
   /// Name: the first 15 bytes of the program's name, or what the program made of it.
-  public var name: String
+  package var name: String
   /// PPid: the process that started it; nil when it is not shown.
-  public var parent: Int32?
+  package var parent: Int32?
 
   /// Reads the whole file; nil when a line that is needed is missing or malformed.
-  public init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     var fields: [String: [Substring]] = [:]
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
       guard let colon = line.firstIndex(of: ":") else { continue }
@@ -47,8 +47,11 @@ public struct ProcStatus: Hashable, Sendable {
 }
 
 extension System {
-  /// What /proc/PID/status says of a process; nil when there is none or it is not shown.
-  func status(ofProcess pid: Int32) -> ProcStatus? {
-    (try? contents(of: PathBytes("/proc/\(pid)/status"))).flatMap { ProcStatus($0) }
+  /// Returns what /proc/PID/status says; nil if there is no such process or /proc does not show it.
+  ///
+  /// - Parameter pid: The process; nil for the calling one, by /proc/self.
+  func status(ofProcess pid: Int32?) -> ProcStatus? {
+    let name = pid.map(String.init) ?? "self"
+    return (try? contents(of: PathBytes("/proc/\(name)/status"))).flatMap { ProcStatus($0) }
   }
 }

@@ -7,26 +7,26 @@ public enum ProcessEnd: Hashable, Sendable {
 }
 
 /// A signal that arrived, see sigaction(2).
-public struct SignalInfo: Hashable, Sendable {
+package struct SignalInfo: Hashable, Sendable {
   /// Its number.
-  public var signal: Int32
+  package var signal: Int32
   /// A process has sent it; otherwise the kernel did, as a terminal does for all of its group.
-  public var isFromProcess: Bool
+  package var isFromProcess: Bool
 
   /// Makes one of its parts.
-  public init(signal: Int32, isFromProcess: Bool) {
+  package init(signal: Int32, isFromProcess: Bool) {
     self.signal = signal
     self.isFromProcess = isFromProcess
   }
 
   /// SIGHUP: the terminal is gone.
-  public static let hangup: Int32 = 1
+  package static let hangup: Int32 = 1
   /// SIGINT: somebody pressed Ctrl-C.
-  public static let interrupt: Int32 = 2
+  package static let interrupt: Int32 = 2
   /// SIGQUIT: somebody pressed Ctrl-\.
-  public static let quit: Int32 = 3
+  package static let quit: Int32 = 3
   /// SIGTERM: the process is asked to end.
-  public static let terminate: Int32 = 15
+  package static let terminate: Int32 = 15
   /// SIGCHLD: a child ended or stopped.
-  public static let child: Int32 = 17
+  package static let child: Int32 = 17
 }

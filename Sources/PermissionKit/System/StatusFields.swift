@@ -53,3 +53,17 @@ public struct StatusFields: Hashable, Sendable {
     }
   }
 }
+
+/// The fields of fstatfs(2) that a decision depends on.
+public struct FileSystemFields: Hashable, Sendable {
+  /// `f_flags`: ST_… bits of sys/statvfs.h.
+  public var flags: UInt64
+  /// `f_type`: a magic number of linux/magic.h.
+  public var type: UInt64
+
+  /// Creates the fields.
+  public init(flags: UInt64, type: UInt64) {
+    self.flags = flags
+    self.type = type
+  }
+}

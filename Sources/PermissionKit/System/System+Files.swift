@@ -57,7 +57,7 @@ extension System {
   }
 
   /// Waits for the next signal of a descriptor of `signalfd`.
-  public func nextSignal(_ signals: Descriptor) throws(Errno) -> SignalInfo {
+  package func nextSignal(_ signals: Descriptor) throws(Errno) -> SignalInfo {
     while true {
       do throws(Errno) {
         _ = try poll([PollRequest(signals, .readable)], timeout: nil)

@@ -28,7 +28,7 @@ public protocol System: Sendable {
   /// statmount(2): the id maps of the mount behind the descriptor; nil when it is not idmapped.
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping?
   /// fstatfs(2): what is known of the mount behind the descriptor where mountinfo does not list it.
-  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts
+  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields
   /// getdents64(2) until the end; `.` and `..` are left out.
   func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes]
   /// faccessat2(2) with AT_EACCESS.

@@ -37,13 +37,10 @@ struct AccessLook {
     duration = system.monotonic() - start
     analytics = accessor.analytics
     let accessor = accessor as? ResourceAccessor
-    facts = accessor?.facts
-    let subject = accessor.flatMap { accessor in
-      accessor.context.subject
-        ?? (try? UserDatabase(system, root: accessor.context.root).currentSubject())
-    }
+    facts = accessor?.inspection.flatMap { $0.hasFacts ? $0.facts : nil }
+    let subject = accessor?.inspection?.subject
     process = subject?.process
-    isSeen = accessor != nil && process == nil
+    isSeen = subject != nil && process == nil
     surroundings = Self.read(
       Surroundings(
         root: root,

@@ -45,7 +45,7 @@ public final class AccessWatcher {
   ///   - makers: Make the accessors.
   /// - Throws: Where an accessor cannot be made, or there is no inotify.
   public init(
-    _ system: any System = LinuxSystem(), stoppedBy stops: [PollRequest] = [],
+    _ system: any System = Systems.running, stoppedBy stops: [PollRequest] = [],
     logs: Bool = true, _ makers: [Factory]
   ) throws(PermissionError) {
     self.system = system

@@ -75,83 +75,83 @@ extension AuthorizationStatus {
 }
 
 /// Nothing is known yet, or no longer.
-public struct UncheckedState: AuthorizationState {
+package struct UncheckedState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `unchecked`.
-  public var kind: AuthorizationStateKind { .unchecked }
+  package var kind: AuthorizationStateKind { .unchecked }
   /// A request checks first, so it may begin before any check.
-  public func requested() -> any AuthorizationState { RequestingState() }
+  package func requested() -> any AuthorizationState { RequestingState() }
   /// Stays: nothing is known that could be forgotten.
-  public func invalidated() -> any AuthorizationState { self }
+  package func invalidated() -> any AuthorizationState { self }
 }
 
 /// Every resource is usable; there is nothing to request.
-public struct AuthorizedState: AuthorizationState {
+package struct AuthorizedState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `authorized`.
-  public var kind: AuthorizationStateKind { .authorized }
+  package var kind: AuthorizationStateKind { .authorized }
 }
 
 /// Some resources are usable; a request may ask for the rest.
-public struct LimitedState: AuthorizationState {
+package struct LimitedState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `limited`.
-  public var kind: AuthorizationStateKind { .limited }
+  package var kind: AuthorizationStateKind { .limited }
   /// Begins a request for the rest.
-  public func requested() -> any AuthorizationState { RequestingState() }
+  package func requested() -> any AuthorizationState { RequestingState() }
 }
 
 /// Refused; a request could help.
-public struct DeniedState: AuthorizationState {
+package struct DeniedState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `denied`.
-  public var kind: AuthorizationStateKind { .denied }
+  package var kind: AuthorizationStateKind { .denied }
   /// Begins a request.
-  public func requested() -> any AuthorizationState { RequestingState() }
+  package func requested() -> any AuthorizationState { RequestingState() }
 }
 
 /// A request is under way.
 ///
 /// Checks and changes wait for its end; another request joins it.
-public struct RequestingState: AuthorizationState {
+package struct RequestingState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `requesting`.
-  public var kind: AuthorizationStateKind { .requesting }
+  package var kind: AuthorizationStateKind { .requesting }
   /// Stays: only the end of the request counts.
-  public func checked(_ status: AuthorizationStatus) -> any AuthorizationState { self }
+  package func checked(_ status: AuthorizationStatus) -> any AuthorizationState { self }
   /// Moves to the state of the check that followed the request.
-  public func finished(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
+  package func finished(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
   /// Stays: the check that follows the request will see the change.
-  public func invalidated() -> any AuthorizationState { self }
+  package func invalidated() -> any AuthorizationState { self }
 }
 
 /// Refused by something that no request can change.
-public struct RestrictedState: AuthorizationState {
+package struct RestrictedState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `restricted`.
-  public var kind: AuthorizationStateKind { .restricted }
+  package var kind: AuthorizationStateKind { .restricted }
 }
 
 /// There is no such device or directory.
-public struct UnavailableState: AuthorizationState {
+package struct UnavailableState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `unavailable`.
-  public var kind: AuthorizationStateKind { .unavailable }
+  package var kind: AuthorizationStateKind { .unavailable }
 }
 
 /// Cannot be told; a request may find out.
-public struct NotDeterminedState: AuthorizationState {
+package struct NotDeterminedState: AuthorizationState {
   /// Makes the state, which holds no data.
-  public init() {}
+  package init() {}
   /// Always `notDetermined`.
-  public var kind: AuthorizationStateKind { .notDetermined }
+  package var kind: AuthorizationStateKind { .notDetermined }
   /// Begins a request, which may find out.
-  public func requested() -> any AuthorizationState { RequestingState() }
+  package func requested() -> any AuthorizationState { RequestingState() }
 }

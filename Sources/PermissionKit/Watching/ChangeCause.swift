@@ -1,5 +1,5 @@
 /// What made a status change, in words that stay the same from version to version.
-public enum ChangeCause: String, Hashable, Sendable, Codable, CaseIterable {
+public enum ChangeCause: String, Hashable, Sendable, CaseIterable {
   /// The node or folder is there now, and was not.
   case nodeAdded = "node-added"
   /// The node or folder was there, and is gone.

@@ -1,14 +1,14 @@
 /// One event of inotify(7).
-public struct WatchEvent: Hashable, Sendable {
+package struct WatchEvent: Hashable, Sendable {
   /// The number of the watch; -1 of an overflow.
-  public var watch: Int32
+  package var watch: Int32
   /// What happened.
-  public var mask: WatchMask
+  package var mask: WatchMask
   /// The name in the directory that is watched; empty when it happened to the inode itself.
-  public var name: PathBytes
+  package var name: PathBytes
 
   /// Makes one of its parts.
-  public init(watch: Int32, mask: WatchMask, name: PathBytes = "") {
+  package init(watch: Int32, mask: WatchMask, name: PathBytes = "") {
     self.watch = watch
     self.mask = mask
     self.name = name
@@ -17,7 +17,7 @@ public struct WatchEvent: Hashable, Sendable {
   /// Calls `body` with each event in what a read(2) of an inotify descriptor gave.
   ///
   /// struct inotify_event: wd 4, mask 4, cookie 4, len 4, then `len` bytes of name and NULs.
-  static func each(in bytes: [UInt8], _ body: (WatchEvent) -> Void) {
+  package static func each(in bytes: [UInt8], _ body: (WatchEvent) -> Void) {
     func word(_ offset: Int) -> UInt32 {
       unsafe bytes.withUnsafeBytes {
         unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)

@@ -26,9 +26,8 @@ struct Check: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Wait so long for access before the answer is no; 0.5 is half a second.",
-      valueName: "seconds"))
-  var wait: Seconds?
+      "Wait so long for access before the answer is no: 5, 0.5, 2m.", valueName: "duration"))
+  var wait: TimeSpan?
 
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var output: OutputOptions
@@ -36,7 +35,7 @@ struct Check: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
-    let requests = try names.map { try Request($0, .standard) }
+    let requests = try names.map { try AccessorArgument($0, .standard) }
     var context = try subject.context(system)
     context.wantsDetail = output.verbose
     let analytics = log.analytics(system)
@@ -49,16 +48,9 @@ struct Check: ParsableCommand {
     if output.verbose, let failure = analytics.failure {
       console.warn(failure.description)
     }
-    switch output.chosen {
-    case .human:
-      let requests = names.map { subject.requestCommand($0, context) }
-      console.print(
-        HumanFormat(console.style, isVerbose: output.verbose, requests: requests).text(reports))
-    case .plain: console.print(PlainFormat.text(reports))
-    case .json:
-      let asked = try context.subject ?? UserDatabase(system, root: context.root).currentSubject()
-      console.print(try JSONFormat.text(reports, subject: asked, status: status))
-    }
+    let commands = names.map { subject.requestCommand($0, context) }
+    let result = CheckResult(reports: reports, status: status, requests: commands)
+    console.print(try output.format(console).text(result))
     try console.finish(status)
   }
 
@@ -68,7 +60,7 @@ struct Check: ParsableCommand {
 
   /// Returns as soon as there is access, and at the latest when the time is over.
   private func waitForAccess(
-    _ time: Seconds, _ makers: [AccessWatcher.Factory], _ system: any System
+    _ time: TimeSpan, _ makers: [AccessWatcher.Factory], _ system: any System
   ) throws {
     let end = system.monotonic() + time.microseconds
     if status(try makers.map { try $0().currentAccess() }) == .authorized { return }

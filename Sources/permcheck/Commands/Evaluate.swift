@@ -1,5 +1,5 @@
 import ArgumentParser
-import FoundationEssentials
+import PermissionDocuments
 import PermissionKit
 
 struct Evaluate: ParsableCommand {
@@ -29,29 +29,24 @@ struct Evaluate: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     var document = try read(file, system)
-    if let userFacts { document.credentials = try read(userFacts, system).credentials }
+    if let userFacts { document.subject = try read(userFacts, system).subject }
     let explanation = Explainer.explain(
-      document.targets.map(\.target), subject: document.credentials.subject, facts: document.facts)
+      document.targets, subject: document.subject, facts: document.facts)
     try Explain.print(explanation, console: Console(system, output), output, wantsAll: all)
   }
 
   private func read(_ path: PathBytes, _ system: any System) throws -> FactsDocument {
     let name = path == "-" ? "standard input" : Sanitizer.clean(path.description)
-    do {
-      let bytes = try system.contents(of: path == "-" ? "/dev/stdin" : path, limit: 1 << 28)
-      let document = try JSONDecoder().decode(FactsDocument.self, from: Data(bytes))
-      guard document.schemaVersion == 1 else {
-        throw ValidationError("\(name): schemaVersion \(document.schemaVersion) is not 1")
-      }
-      let asked = document.targets.flatMap(\.resources)
-      guard document.facts.isConsistent, asked.allSatisfy({ !$0.need.isEmpty }) else {
-        throw ValidationError("\(name): the facts contradict themselves")
-      }
-      return document
-    } catch let error as Errno {
+    let bytes: [UInt8]
+    do throws(Errno) {
+      bytes = try system.contents(of: path == "-" ? "/dev/stdin" : path, limit: 1 << 28)
+    } catch {
       throw ValidationError("\(name) cannot be read (\(error))")
-    } catch is DecodingError {
-      throw ValidationError("\(name) is no document of permcheck explain --json")
+    }
+    do throws(DocumentError) {
+      return try FactsDocument(bytes)
+    } catch {
+      throw ValidationError("\(name) \(error.message)")
     }
   }
 }

@@ -27,30 +27,45 @@ struct Explain: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let context = try subject.context(system)
-    let targets = try names.map { try target($0, context) }
-    let explanation = try Explainer(context).explain(targets)
+    let arguments = try names.map { try Question($0) }
+    let explanation = try Explainer(context).explain {
+      (subject) throws(PermissionError) -> [Inspection.Target] in
+      var targets: [Inspection.Target] = []
+      for argument in arguments { targets.append(try argument.target(context, subject)) }
+      return targets
+    }
     try Explain.print(explanation, console: Console(system, output), output, wantsAll: all)
   }
 
-  private func target(
-    _ argument: PathBytes, _ context: AccessContext
-  ) throws -> Explainer.Target {
-    let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
-    if argument.isEmpty { throw ValidationError("an empty path names nothing") }
-    if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
-      return Explainer.Target(
-        path: context.belowRoot(argument), need: context.need, in: context.system)
+  /// A path, or an accessor as it was asked for.
+  private enum Question {
+    case path(PathBytes)
+    case accessor(AccessorArgument)
+
+    init(_ argument: PathBytes) throws {
+      let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
+      if argument.isEmpty { throw ValidationError("an empty path names nothing") }
+      if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
+        self = .path(argument)
+      } else {
+        self = .accessor(try AccessorArgument(argument, .standard))
+      }
     }
-    let request = try Request(argument, .standard)
-    var own = context
-    own.path = request.path.map(context.belowRoot)
-    let users = UserDatabase(context.system, root: context.root)
-    let accessor = request.entry.make(own, .discard)
-    let subject = if let given = context.subject { given } else { try users.currentSubject() }
-    guard let resources = (accessor as? ResourceAccessor)?.resources(for: subject) else {
-      throw ValidationError("\(request.entry.name) has no resources that could be explained")
+
+    func target(
+      _ context: AccessContext, _ subject: Subject
+    ) throws(PermissionError) -> Inspection.Target {
+      switch self {
+      case .path(let path): return Inspection.Target(path: context.belowRoot(path), in: context)
+      case .accessor(let argument):
+        let accessor = argument.accessor(context, .discard)
+        guard let set = (accessor as? ResourceAccessor)?.resources(for: subject) else {
+          throw PermissionError(
+            .invalidArgument, "\(accessor.name) has no resources that could be explained")
+        }
+        return Inspection.Target(name: accessor.name, set: set)
+      }
     }
-    return Explainer.Target(name: request.entry.name, set: resources)
   }
 
   /// Prints explanations, of this machine's or of saved facts.
@@ -60,12 +75,8 @@ struct Explain: ParsableCommand {
   ) throws {
     let status = ExitStatus(
       explanation.reports.map(\.status), wantsAll: wantsAll, skipsUnavailable: false)
-    switch output.chosen {
-    case .human:
-      console.print(WalkFormat(console.style, explanation.subject).text(explanation.reports))
-    case .plain: console.print(PlainFormat.text(explanation.reports))
-    case .json: console.print(try JSONFormat.text(explanation, status: status))
-    }
+    let result = ExplainResult(explanation: explanation, status: status)
+    console.print(try output.format(console).text(result))
     try console.finish(status)
   }
 }

@@ -7,7 +7,7 @@ struct GrantFlags: ParsableArguments {
     help: ArgumentHelp(
       "What is changed: acl, group, udev, none (show only) or auto, the least that works.",
       valueName: "strategy"))
-  var strategy: Strategy = .auto
+  var strategy = StrategyName.auto
 
   @Flag(help: "Also do what lets somebody else in; the plan says whom.")
   var allowOthers = false
@@ -17,28 +17,13 @@ struct GrantFlags: ParsableArguments {
 
   @Option(
     help: "Who does what is for root to do: sudo, pkexec, auto or none.")
-  var via: Elevation.Via = .auto
-
-  enum Strategy: String, ExpressibleByArgument, CaseIterable {
-    case auto
-    case acl
-    case group
-    case udev
-    case none
-  }
+  var via: RootCommand.Via = .auto
 
   func options(_ system: any System) -> GrantOptions {
     var options = GrantOptions(
-      strategy: GrantStrategies.named(strategy.rawValue) ?? AutoStrategy(),
-      allowsOthers: allowOthers, isRecursive: recursive)
-    options.elevation = Self.elevation(via, system)
+      strategy: strategy.strategy, allowsOthers: allowOthers, isRecursive: recursive)
+    options.elevation = ElevatedPermcheck(via, system)
     return options
-  }
-
-  /// What has this very program do as root what it may not itself; nil for `none`.
-  static func elevation(_ via: Elevation.Via, _ system: any System) -> Elevation? {
-    guard via != .none, let program = program(system) else { return nil }
-    return Elevation(via: via, program: program)
   }
 
   /// Takes back what earlier runs left behind, and tells it.
@@ -50,16 +35,23 @@ struct GrantFlags: ParsableArguments {
         "\(grant.change.command.summary) of \(grant.place) was left over, and is taken back")
     }
   }
+}
 
-  /// This very program.
-  private static func program(_ system: any System) -> PathBytes? {
-    guard
-      let link = try? system.openat(
-        .currentDirectory, "/proc/self/exe", [.path, .noFollow], mode: 0)
-    else { return nil }
-    defer { system.close(link) }
-    return try? system.readlinkat(link)
+/// The name of a strategy.
+struct StrategyName: ExpressibleByArgument {
+  let strategy: any GrantStrategy
+
+  static let auto = StrategyName(strategy: GrantStrategies.auto)
+
+  private init(strategy: any GrantStrategy) { self.strategy = strategy }
+
+  init?(argument: String) {
+    guard let strategy = GrantStrategies.named(argument) else { return nil }
+    self.strategy = strategy
   }
+
+  var defaultValueDescription: String { strategy.name }
+  static var allValueStrings: [String] { GrantStrategies.names }
 }
 
 /// The side that sudo or pkexec has started: it works for the one who asked, and for nobody else.
@@ -92,19 +84,5 @@ struct ElevatedFlags: ParsableArguments {
       try system.status(of: PathBytes("/proc/\(process)")).uid == uid
     else { throw PermissionError(.unknownProcess, "there is no process \(process) of yours") }
     return Grant.Lifetime(process: mark)
-  }
-}
-
-/// A length of time: `30m`, `2h`, `90s`, `1d`; a bare number is seconds.
-struct Duration: ExpressibleByArgument {
-  let microseconds: Int64
-
-  init?(argument: String) {
-    let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    let unit = argument.last.flatMap { units[$0] }
-    guard let number = Int64(unit == nil ? argument : String(argument.dropLast())), number > 0,
-      number <= 366 * 86_400 / (unit ?? 1)
-    else { return nil }
-    microseconds = number * (unit ?? 1) * 1_000_000
   }
 }

@@ -16,28 +16,6 @@ struct Log: ParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
 
-  private struct Line: Encodable {
-    let accessor: String
-    var checks = 0
-    var granted = 0
-    var refused = 0
-    var requests = 0
-    /// Of the checks, 0 to 1.
-    var grantedShare: Double { checks == 0 ? 0 : Double(granted) / Double(checks) }
-
-    enum CodingKeys: CodingKey { case accessor, checks, granted, refused, requests, grantedShare }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(accessor, forKey: .accessor)
-      try container.encode(checks, forKey: .checks)
-      try container.encode(granted, forKey: .granted)
-      try container.encode(refused, forKey: .refused)
-      try container.encode(requests, forKey: .requests)
-      try container.encode(grantedShare, forKey: .grantedShare)
-    }
-  }
-
   func run() throws {
     let system = LinuxSystem()
     let console = Console(system, output)
@@ -48,29 +26,8 @@ struct Log: ParsableCommand {
     if unreadable > 0 {
       console.warn("\(path): \(unreadable) line(s) that are no events do not count")
     }
-    let lines = summary(events)
-    switch output.chosen {
-    case .json:
-      console.print(
-        try JSONFormat.text(Listing(accessors: lines, unreadable: unreadable)))
-    case .plain:
-      console.print(
-        lines.map {
-          "\(Sanitizer.clean($0.accessor))\t\($0.checks)\t\($0.granted)\t\($0.refused)\n"
-        }.joined())
-    case .human:
-      let header = ["accessor", "checks", "granted", "refused", "share"].map(console.style.dim)
-      console.print(
-        Table(
-          [header]
-            + lines.map {
-              [
-                Sanitizer.clean($0.accessor), "\($0.checks)", "\($0.granted)", "\($0.refused)",
-                "\(Int(($0.grantedShare * 100).rounded())) %",
-              ]
-            }
-        ).text)
-    }
+    let summary = LogSummary(lines: lines(events), unreadable: unreadable)
+    console.print(try output.format(console).text(summary))
     try console.finish(.authorized)
   }
 
@@ -87,10 +44,10 @@ struct Log: ParsableCommand {
     }
   }
 
-  private func summary(_ events: [AccessEvent]) -> [Line] {
-    var lines: [String: Line] = [:]
+  private func lines(_ events: [AccessEvent]) -> [LogSummary.Line] {
+    var lines: [String: LogSummary.Line] = [:]
     for event in events {
-      var line = lines[event.accessor] ?? Line(accessor: event.accessor)
+      var line = lines[event.accessor] ?? LogSummary.Line(accessor: event.accessor)
       switch event.event {
       case .check:
         line.checks += 1

@@ -36,7 +36,7 @@ struct RequestAccess: ParsableCommand {
     help: ArgumentHelp(
       "Wanted for so long: 30m, 2h, 1d; undone by permcheck revoke --expired or the next request.",
       valueName: "duration"))
-  var duration: Duration?
+  var duration: TimeSpan?
 
   @OptionGroup var grants: GrantFlags
   @OptionGroup var subject: SubjectOptions
@@ -46,6 +46,7 @@ struct RequestAccess: ParsableCommand {
 
   func validate() throws {
     if yes, dryRun { throw ValidationError("--yes and --dry-run contradict each other") }
+    if duration?.microseconds == 0 { throw ValidationError("--for 0: expected a time, such as 2h") }
     if subject.pid != nil { throw ValidationError("request is for users, not for one process") }
     if subject.root != "/" { throw ValidationError("request changes this system, not --root") }
     guard elevated.elevated else { return }
@@ -60,18 +61,16 @@ struct RequestAccess: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     var context = try subject.context(system)
-    context.grants = grants.options(system)
+    var options = grants.options(system)
     if elevated.elevated {
       let uid = try elevated.invoker(system)
       context.subject = try UserDatabase(system).subject(userNamed: String(uid))
-      context.grants.isConfinedToDevices = true
-      context.grants.elevation = nil
-      context.grants.lifetime = try elevated.lifetime(system, of: uid)
+      options.isConfinedToDevices = true
+      options.elevation = nil
+      options.lifetime = try elevated.lifetime(system, of: uid)
     }
-    if let duration {
-      context.grants.lifetime.expires = system.realtime() + duration.microseconds
-    }
-    let requests = try names.map { try Request($0, .standard) }
+    if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
+    let arguments = try names.map { try AccessorArgument($0, .standard) }
     let console = Console(system, output)
     if context.subject == nil, let name = system.getenv("SUDO_USER"), name != "root",
       try system.credentials().user.effective == 0
@@ -82,95 +81,95 @@ struct RequestAccess: ParsableCommand {
     let analytics =
       elevated.elevated ? AnalyticsLog(DiscardLogging(), system: system) : log.analytics(system)
     if !dryRun { try GrantFlags.recover(system, console) }
-    let outcome = try requestAccess(requests, context, analytics, console)
-
-    let status = ExitStatus(
-      outcome.reports.map(\.status), wantsAll: all, skipsUnavailable: false)
-    if output.verbose, let failure = analytics.failure { console.warn(failure.description) }
-    switch output.chosen {
-    case .human:
-      if dryRun { console.print(PlanFormat(console.style).text(outcome.plans)) }
-      console.print(
-        HumanFormat(console.style, isVerbose: output.verbose).text(outcome.reports))
-    case .plain: console.print(PlainFormat.text(outcome.reports))
-    case .json:
-      let asked = try context.subject ?? UserDatabase(system).currentSubject()
-      console.print(try JSONFormat.text(outcome, subject: asked, status: status))
+    var result = RequestResult(isDryRun: dryRun)
+    let isWanted = try plan(arguments, context, options, console, &result)
+    if !dryRun, !result.plans.isEmpty, agrees(result.plans, console, system) {
+      try carryOut(arguments, isWanted, context, options, analytics, &result)
     }
+
+    result.status = ExitStatus(
+      result.reports.map(\.status), wantsAll: all, skipsUnavailable: false)
+    if output.verbose, let failure = analytics.failure { console.warn(failure.description) }
+    console.print(try output.format(console).text(result))
     // sudo itself fails with 1: who asked through it must be able to tell.
-    try console.finish(elevated.elevated && status == .refused ? .failure : status)
+    let isRefused = elevated.elevated && result.status == .refused
+    try console.finish(isRefused ? .failure : result.status)
   }
 
-  /// What a request came to.
-  struct Outcome {
-    var plans: [GrantPlan] = []
-    var isApplied = false
-    var reports: [AccessReport] = []
+  private func accessor(
+    _ argument: AccessorArgument, _ context: AccessContext, _ options: GrantOptions,
+    _ analytics: AnalyticsLog
+  ) -> PermissionAccessor {
+    let accessor = argument.accessor(context, analytics)
+    accessor.acceptsLimited = !all
+    (accessor as? ResourceAccessor)?.grants = options
+    return accessor
   }
 
-  private func requestAccess(
-    _ requests: [Request], _ context: AccessContext, _ analytics: AnalyticsLog,
-    _ console: Console
-  ) throws -> Outcome {
-    var outcome = Outcome()
-    var context = context
+  /// Checks, and plans what is missing.
+  ///
+  /// - Returns: For each argument, whether something is missing that a request could give.
+  private func plan(
+    _ arguments: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions,
+    _ console: Console, _ result: inout RequestResult
+  ) throws -> [Bool] {
     var isWanted: [Bool] = []
-    for request in requests {
-      let accessor = request.accessor(context, analytics)
-      accessor.acceptsLimited = !all
+    for argument in arguments {
+      let accessor = accessor(argument, context, options, .discard)
       let report = accessor.checkAccess()
-      outcome.reports.append(report)
+      result.reports.append(report)
       let isAccess = report.status == .authorized || !all && report.status == .limited
       isWanted.append(!isAccess && report.isRequestable)
       guard !isAccess, report.isRequestable else { continue }
       do throws(PermissionError) {
-        guard let plan = try (accessor as? ResourceAccessor)?.grantPlan() else {
-          console.warn("nothing that could be changed gives access to \(request.entry.name)")
+        guard var plan = try (accessor as? ResourceAccessor)?.grantPlan() else {
+          console.warn("nothing that could be changed gives access to \(accessor.name)")
           continue
         }
-        outcome.plans.append(plan)
-        if let expires = context.grants.lifetime.expires {
-          outcome.plans[outcome.plans.count - 1].warnings.append(
+        if let expires = options.lifetime.expires {
+          plan.warnings.append(
             "wanted until \(Timestamp.rfc3339(expires)): the next request then takes it back, or permcheck revoke --expired"
           )
         }
+        result.plans.append(plan)
       } catch {
-        console.warn("\(request.entry.name): \(error.description)")
+        console.warn("\(accessor.name): \(error.description)")
       }
     }
-    if dryRun || outcome.plans.isEmpty { return outcome }
+    return isWanted
+  }
 
-    let text = PlanFormat(console.errorStyle).question(outcome.plans)
-    if !yes {
-      guard TerminalConsent(system: context.system).ask(text) else {
-        console.warn("nothing was changed: nobody said yes (--yes does not ask)")
-        return outcome
-      }
-    }
+  /// Whether a person at the terminal agrees, or is not to be asked.
+  private func agrees(_ plans: [GrantPlan], _ console: Console, _ system: any System) -> Bool {
+    let text = HumanFormat(console.errorStyle, isVerbose: false).question(plans)
+    if yes || TerminalConsent(system: system).ask(text) { return true }
+    console.warn("nothing was changed: nobody said yes (--yes does not ask)")
+    return false
+  }
+
+  private func carryOut(
+    _ arguments: [AccessorArgument], _ isWanted: [Bool], _ context: AccessContext,
+    _ options: GrantOptions, _ analytics: AnalyticsLog, _ result: inout RequestResult
+  ) throws {
+    var (context, options) = (context, options)
     // What was shown is what was agreed to.
-    let shown = outcome.plans
-    context.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
-      guard plan.isWithin(shown) else {
-        throw PermissionError(
-          .changeFailed, "what is to be changed has changed since it was agreed to",
-          advice: "ask again")
-      }
+    let shown = result.plans
+    options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
+      guard plan.isCovered(by: shown) else { throw .planChanged }
       return true
     }
-    for (index, request) in requests.enumerated() where isWanted[index] {
-      let accessor = request.accessor(context, analytics)
-      accessor.acceptsLimited = !all
-      outcome.reports[index] = try accessor.requestAccessIfNeeded()
-      if outcome.plans.contains(where: { $0.accessor == accessor.name && $0.needsNewLogin }),
+    for (index, argument) in arguments.enumerated() where isWanted[index] {
+      let accessor = accessor(argument, context, options, analytics)
+      result.reports[index] = try accessor.requestAccessIfNeeded()
+      if shown.contains(where: { $0.accessor == accessor.name && $0.needsNewLogin }),
         let asked = context.subject, asked.source == .user
       {
         // A login of that user would have other groups by now.
         context.subject = try UserDatabase(context.system)
           .subject(userNamed: String(asked.credentials.user.real))
-        outcome.reports[index] = request.accessor(context, analytics).currentAccess()
+        result.reports[index] = argument.accessor(context, analytics).currentAccess()
       }
     }
-    outcome.isApplied = context.grants.strategy.isCarriedOut
-    return outcome
+    result.isApplied = options.strategy.isCarriedOut
   }
 }

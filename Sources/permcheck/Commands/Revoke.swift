@@ -28,7 +28,7 @@ struct Revoke: ParsableCommand {
   var user: TextArgument?
 
   @Option(help: "Who does what is for root to do: sudo, pkexec, auto or none.")
-  var via: Elevation.Via = .none
+  var via: RootCommand.Via = .none
 
   @Flag(name: .shortAndLong, help: "Print nothing.")
   var quiet = false
@@ -48,7 +48,7 @@ struct Revoke: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let console = Console(system, isQuiet: quiet)
-    let accessors = try names.map { try Request($0, .standard).entry.name }
+    let accessors = try names.map { try AccessorArgument($0, .standard).entry.name }
     var uid: UInt32?
     if let user {
       do throws(PermissionError) {
@@ -87,18 +87,6 @@ struct Revoke: ParsableCommand {
   private func elevate(_ accessors: [String], _ system: any System) throws {
     let arguments: [PathBytes] =
       all ? ["--all"] : expired ? ["--expired"] : accessors.map { PathBytes($0) }
-    try GrantFlags.elevation(via, system)?.run(
-      ["revoke", "--elevated", "--quiet"] + arguments, system)
-  }
-}
-
-extension Grant {
-  /// The inode, group or file that was changed.
-  var place: String {
-    switch change {
-    case .inode(let grant): grant.path.description
-    case .group(let grant): "group \(grant.group)"
-    case .udevRule(let grant): grant.path.description
-    }
+    try ElevatedPermcheck(via, system)?.revoke(arguments)
   }
 }

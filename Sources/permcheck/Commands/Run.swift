@@ -1,6 +1,5 @@
 import ArgumentParser
 import PermissionKit
-import Synchronization
 
 struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -50,8 +49,8 @@ struct Run: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
-    var context = try subject.context(system)
-    let requests = try names.map { try Request($0, .standard) }
+    let context = try subject.context(system)
+    let requests = try names.map { try AccessorArgument($0, .standard) }
     let analytics = log.analytics(system)
     guard request else {
       let reports = requests.map { $0.accessor(context, analytics).currentAccess() }
@@ -64,14 +63,10 @@ struct Run: ParsableCommand {
       throw PermissionError(
         .system, "/proc does not show this process, so a grant could not end with it")
     }
-    context.grants = grants.options(system)
-    context.grants.lifetime.process = mark
-    let isAgreed = try yes || agrees(requests, context)
-    let elevated = Mutex<Set<String>>([])
-    context.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
-      if isAgreed, plan.needsRoot { elevated.withLock { _ = $0.insert(plan.accessor) } }
-      return isAgreed
-    }
+    var options = grants.options(system)
+    options.lifetime.process = mark
+    let isAgreed = try yes || agrees(requests, context, options)
+    options.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in isAgreed }
     // From here on no signal may end this process before what was given is taken back.
     let awaited = [
       SignalInfo.hangup, SignalInfo.interrupt, SignalInfo.quit, SignalInfo.terminate,
@@ -80,11 +75,13 @@ struct Run: ParsableCommand {
     let signals = try system.signalfd(awaited)
     defer { system.close(signals) }
     let ending: Result<ProcessEnd, any Error>
+    var reports: [AccessReport] = []
     do {
-      let reports = try requests.map { request in
+      for request in requests {
         let accessor = request.accessor(context, analytics)
         accessor.acceptsLimited = !all
-        return try accessor.requestAccessIfNeeded()
+        (accessor as? ResourceAccessor)?.grants = options
+        reports.append(try accessor.requestAccessIfNeeded())
       }
       try gate(reports, system)
       ending = .success(try supervise(signals, system))
@@ -92,11 +89,10 @@ struct Run: ParsableCommand {
       ending = .failure(error)
     }
     try takeBack(mark, system)
-    let byRoot = elevated.withLock { $0.sorted() }
+    let byRoot = reports.filter { $0.requestOutcome == .grantedByRoot }
     if !byRoot.isEmpty {
-      try context.grants.elevation?.run(
-        ["revoke", "--elevated", "--quiet", "--while", PathBytes("\(mark.pid)")]
-          + byRoot.map { PathBytes($0) }, system)
+      try ElevatedPermcheck(grants.via, system)?.revoke(
+        ["--while", PathBytes("\(mark.pid)")] + byRoot.map { PathBytes($0.accessor) })
     }
     switch try ending.get() {
     case .exited(let status): throw ExitCode(status)
@@ -107,16 +103,20 @@ struct Run: ParsableCommand {
   }
 
   /// Whether a person at the terminal agrees to all that is missing.
-  private func agrees(_ requests: [Request], _ context: AccessContext) throws -> Bool {
+  private func agrees(
+    _ requests: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions
+  ) throws -> Bool {
     let plans = try requests.compactMap { request -> GrantPlan? in
       guard let accessor = request.accessor(context, .discard) as? ResourceAccessor,
         accessor.checkAccess().isRequestable
       else { return nil }
+      accessor.grants = options
       return try accessor.grantPlan()
     }
     if plans.isEmpty { return true }
     let style = Console(context.system).errorStyle
-    return TerminalConsent(system: context.system).ask(PlanFormat(style).question(plans))
+    return TerminalConsent(system: context.system).ask(
+      HumanFormat(style, isVerbose: false).question(plans))
   }
 
   /// Goes on only where there is access.
@@ -124,7 +124,8 @@ struct Run: ParsableCommand {
     let status = ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: false)
     guard status != .authorized else { return }
     let style = Style(colors: false, columns: system.columns(.standardError))
-    _ = try? system.write(.standardError, Array(HumanFormat(style).text(reports).utf8))
+    _ = try? system.write(
+      .standardError, Array(HumanFormat(style, isVerbose: false).text(reports).utf8))
     Console.report("refused, so \(Sanitizer.clean(command[0].description)) was not run", system)
     throw ExitCode(126)
   }
@@ -154,7 +155,7 @@ struct Run: ParsableCommand {
     }
   }
 
-  private func takeBack(_ mark: Grant.ProcessMark, _ system: any System) throws {
+  private func takeBack(_ mark: ProcessMark, _ system: any System) throws {
     let outcome = try GrantJournal.standard(system).undo { $0.lifetime.process == mark }
     for note in outcome.notes { Console.report("warning: \(Sanitizer.clean(note))", system) }
   }

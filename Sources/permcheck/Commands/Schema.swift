@@ -1,4 +1,5 @@
 import ArgumentParser
+import PermissionDocuments
 import PermissionKit
 
 struct Schema: ParsableCommand {
@@ -7,7 +8,7 @@ struct Schema: ParsableCommand {
 
   func run() throws {
     let console = Console(LinuxSystem())
-    console.print(DocumentSchema.text)
+    console.print(Documents.schema)
     try console.finish(.authorized)
   }
 }

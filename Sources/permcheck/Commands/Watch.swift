@@ -24,8 +24,9 @@ struct Watch: ParsableCommand {
   var names: [PathBytes]
 
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "seconds"))
-  var time: Seconds?
+    name: .customLong("for"),
+    help: ArgumentHelp("End after this time: 60, 2m, 1h30m.", valueName: "duration"))
+  var time: TimeSpan?
 
   @Flag(help: "Every resource must be usable, not just one.")
   var all = false
@@ -39,7 +40,7 @@ struct Watch: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
-    let requests = try names.map { try Request($0, .standard) }
+    let requests = try names.map { try AccessorArgument($0, .standard) }
     let context = try subject.context(system)
     let analytics = log.analytics(system)
     let console = Console(system, output)
@@ -52,18 +53,19 @@ struct Watch: ParsableCommand {
       }
     }
 
-    let format = ChangeFormat(output, console.style, system)
+    let format = output.format(console)
     let start = system.realtime()
-    let width = watcher.reports.map { format.nameWidth($0) }.max() ?? 0
+    let reports = watcher.reports
     var isRead = true
-    for report in watcher.reports where isRead {
-      console.print(try format.first(report, start, width))
+    func print(_ content: WatchLine.Content) throws {
+      let line = WatchLine(content: content, reports: reports, system: system)
+      console.print(try format.text(line))
       isRead = try console.flush()
     }
+    for report in reports where isRead { try print(.first(report, time: start)) }
     while isRead, case .checked(let changes) = try watcher.next(until: end) {
       for change in changes where isRead && (change.isOfAccessor || output.verbose) {
-        console.print(try format.text(change, width))
-        isRead = try console.flush()
+        try print(.change(change))
       }
     }
     if output.verbose, let failure = analytics.failure { console.warn(failure.description) }

@@ -1,15 +1,53 @@
 import PermissionKit
 
-/// Reports for line tools: a record a line, its fields apart by tabs.
+/// Results for line tools: a record a line, its fields apart by tabs.
 ///
-/// accessor, its status, path, the resource's status, need, errno, rule, reason code, message.
-enum PlainFormat {
-  static func text(_ reports: [AccessReport]) -> String {
-    reports.flatMap { report in
+/// Of a check: accessor, its status, path, the resource's status, need, errno, rule, reason code,
+/// message. Of a change: time, accessor, old status, new status, cause, its path, reason code,
+/// message. Of a log: accessor, checks, granted, refused.
+struct PlainFormat: ReportFormat {
+  static let name = "plain"
+
+  init(_ style: Style, isVerbose: Bool) {}
+
+  func text(_ result: CheckResult) -> String {
+    result.reports.flatMap { report in
       report.resources.isEmpty
-        ? [line([report.accessor, report.status.rawValue])]
-        : report.resources.map { record(report, $0) }
+        ? [Self.line([report.accessor, report.status.rawValue])]
+        : report.resources.map { Self.record(report, $0) }
     }.joined()
+  }
+
+  func text(_ line: WatchLine) -> String {
+    switch line.content {
+    case .first(let report, let time): change(Timestamp.rfc3339(time), nil, report)
+    case .change(let change):
+      self.change(change.timestamp, change.old, change.new, change.cause, change.path)
+    }
+  }
+
+  private func change(
+    _ time: String, _ old: AccessReport?, _ new: AccessReport, _ cause: ChangeCause? = nil,
+    _ path: PathBytes? = nil
+  ) -> String {
+    Self.line([
+      time, new.accessor, old?.status.rawValue ?? "", new.status.rawValue, cause?.rawValue ?? "",
+      path?.description ?? "", new.mainReason?.code.rawValue ?? "", new.mainReason?.message ?? "",
+    ])
+  }
+
+  func text(_ listing: AccessorListing) -> String {
+    listing.entries.map { Self.line([$0.name, $0.aliases.joined(separator: ","), $0.summary]) }
+      .joined()
+  }
+
+  func text(_ listing: GrantListing) -> String { listing.rows.map(Self.line).joined() }
+
+  func text(_ summary: LogSummary) -> String {
+    summary.lines.map {
+      Self.line([$0.accessor, "\($0.checks)", "\($0.granted)", "\($0.refused)"])
+    }
+    .joined()
   }
 
   private static func record(_ report: AccessReport, _ resource: ResourceReport) -> String {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import PermissionKit
 
 /// Standard output and standard error of one run.
@@ -10,11 +9,7 @@ final class Console {
   private let isQuiet: Bool
   private var output: [UInt8] = []
 
-  convenience init(_ system: any System, _ options: OutputOptions) {
-    self.init(system, color: options.color, isQuiet: options.quiet)
-  }
-
-  init(_ system: any System, color: OutputOptions.Color = .auto, isQuiet: Bool = false) {
+  init(_ system: any System, color: Style.Color = .auto, isQuiet: Bool = false) {
     self.system = system
     self.isQuiet = isQuiet
     func style(_ file: Descriptor) -> Style {
@@ -66,32 +61,9 @@ final class Console {
         .system, "standard output cannot be written", call: "write", errno: error)
     }
   }
-
-  /// Writes standard output and ends the run.
-  func finish(_ status: ExitStatus) throws {
-    try flush()
-    if status != .authorized { throw status.code }
-  }
 }
 
 extension Descriptor {
   static let standardOutput = Descriptor(rawValue: 1)
   static let standardError = Descriptor(rawValue: 2)
-}
-
-/// Colours and width of a terminal.
-struct Style {
-  let colors: Bool
-  /// The width in columns; nil where lines are not broken.
-  let columns: Int?
-
-  private func sgr(_ code: String, _ text: String) -> String {
-    colors && !text.isEmpty ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
-  }
-
-  func bold(_ text: String) -> String { sgr("1", text) }
-  func dim(_ text: String) -> String { sgr("2", text) }
-  func red(_ text: String) -> String { sgr("31", text) }
-  func green(_ text: String) -> String { sgr("32", text) }
-  func yellow(_ text: String) -> String { sgr("33", text) }
 }

@@ -13,7 +13,7 @@ import Testing
   static func machine() -> FakeSystem {
     let system = FakeSystem()
     system.add(
-      node, kind: .characterDevice, mode: 0o666, device: DeviceNumber(major: 1, minor: 3))
+      node, FakeNode(kind: .characterDevice, mode: 0o666, device: DeviceNumber(major: 1, minor: 3)))
     return system
   }
 
@@ -26,13 +26,15 @@ import Testing
 
   func chmod(_ system: FakeSystem, _ mode: UInt16) {
     system.add(
-      Self.node, kind: .characterDevice, mode: mode,
-      device: DeviceNumber(major: 1, minor: 3))
+      Self.node,
+      FakeNode(
+        kind: .characterDevice, mode: mode,
+        device: DeviceNumber(major: 1, minor: 3)))
   }
 
   @Test func everyComponentIsWatched() throws {
     let system = Self.machine()
-    system.add("/etc/group", contents: "video:x:44:\n")
+    system.add("/etc/group", FakeNode(contents: "video:x:44:\n"))
     let watcher = try Self.watcher(system)
     #expect(watcher.reports.map(\.status) == [.authorized])
     for path in ["/", "/dev", "/dev/video0", "/etc", "/etc/group"] as [PathBytes] {
@@ -90,8 +92,10 @@ import Testing
     let watcher = try Self.watcher(system, path: nil)
     #expect(watcher.reports.map(\.status) == [.authorized])
     system.add(
-      "/dev/video1", kind: .characterDevice, mode: 0o600,
-      device: DeviceNumber(major: 1, minor: 3))
+      "/dev/video1",
+      FakeNode(
+        kind: .characterDevice, mode: 0o600,
+        device: DeviceNumber(major: 1, minor: 3)))
     system.notify(.create, "/dev", name: "video1")
     guard case .checked(let changes) = try watcher.next() else {
       Issue.record("nothing was checked")

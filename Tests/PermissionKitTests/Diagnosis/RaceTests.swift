@@ -13,7 +13,7 @@ import Testing
   }
 
   static func put(_ fake: FakeSystem, _ mode: UInt16) {
-    fake.add(node, kind: .characterDevice, mode: mode, device: .init(major: 1, minor: 3))
+    fake.add(node, FakeNode(kind: .characterDevice, mode: mode, device: .init(major: 1, minor: 3)))
   }
 
   func checked(_ fake: FakeSystem, _ changes: [@Sendable (FakeSystem) -> Void]) -> ResourceReport? {
@@ -63,8 +63,8 @@ import Testing
   @Test func aStreamIsSeenByTheDriversAnswer() throws {
     let fake = FakeSystem()
     fake.add(
-      Self.node, kind: .characterDevice, mode: 0o666, device: .init(major: 81, minor: 0))
-    fake.add("/sys/dev/char/81:0", contents: "")
+      Self.node, FakeNode(kind: .characterDevice, mode: 0o666, device: .init(major: 81, minor: 0)))
+    fake.add("/sys/dev/char/81:0", FakeNode(contents: ""))
     let free = try #require(checked(fake, []))
     #expect(free.status == .authorized)
     fake.force("reqbufs", .EBUSY)

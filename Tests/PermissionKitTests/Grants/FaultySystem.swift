@@ -113,7 +113,7 @@ final class FaultySystem: System {
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     try real.statmount(descriptor)
   }
-  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> MountFacts {
+  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
     try real.fstatfs(descriptor)
   }
   func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {

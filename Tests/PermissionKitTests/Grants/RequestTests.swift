@@ -14,26 +14,38 @@ import Testing
     }
     system.addGroup(44, "video")
     system.setEnvironment("HOME", uid == 0 ? "/root" : "/home/ann")
-    system.add("/home/ann", kind: .directory, mode: 0o700, uid: 1000, gid: 1000)
-    system.add("/home/ann/Pictures", kind: .directory, mode: 0o500, uid: 1000, gid: 1000)
-    system.add("/var/lib", kind: .directory)
+    system.add("/home/ann", FakeNode(kind: .directory, mode: 0o700, uid: 1000, gid: 1000))
+    system.add("/home/ann/Pictures", FakeNode(kind: .directory, mode: 0o500, uid: 1000, gid: 1000))
+    system.add("/var/lib", FakeNode(kind: .directory))
     system.add(
-      "/dev/video0", kind: .characterDevice, mode: 0o660, gid: 44,
-      device: .init(major: 81, minor: 0))
+      "/dev/video0",
+      FakeNode(
+        kind: .characterDevice, mode: 0o660, gid: 44,
+        device: .init(major: 81, minor: 0)))
     system.setCard(VideoCapability(deviceCaps: 1, card: "Lens"), of: "/dev/video0")
     return system
   }
 
-  static func context(
-    _ system: FakeSystem, subject: String? = nil, _ strategy: any GrantStrategy = AutoStrategy(),
-    agrees: Bool = true
-  ) throws -> AccessContext {
+  static func context(_ system: FakeSystem, subject: String? = nil) throws -> AccessContext {
     var context = AccessContext(system: system)
     if let subject { context.subject = try UserDatabase(system).subject(userNamed: subject) }
-    context.grants = GrantOptions(strategy: strategy) {
+    return context
+  }
+
+  /// An accessor that asks in a way of its own.
+  static func asking<Accessor: ResourceAccessor>(
+    _ accessor: Accessor, _ strategy: any GrantStrategy = AutoStrategy(), agrees: Bool = true
+  ) -> Accessor {
+    accessor.grants = GrantOptions(strategy: strategy) {
       (_: GrantPlan) throws(PermissionError) -> Bool in agrees
     }
-    return context
+    return accessor
+  }
+
+  static func camera(
+    _ system: FakeSystem, subject: String, _ strategy: any GrantStrategy = AutoStrategy()
+  ) throws -> CameraAccessor {
+    asking(CameraAccessor(try context(system, subject: subject), analytics: .inMemory), strategy)
   }
 
   func mode(_ path: PathBytes, _ system: FakeSystem) throws -> UInt16 {
@@ -43,7 +55,8 @@ import Testing
   @Test func theTemplateGrants() throws {
     let system = Self.system()
     let log = AnalyticsLog.inMemory
-    let accessor = PhotoLibraryAccessor(try Self.context(system), analytics: log)
+    let accessor = Self.asking(
+      PhotoLibraryAccessor(try Self.context(system), analytics: log))
     accessor.acceptsLimited = false
     let report = try accessor.requestAccessIfNeeded()
     #expect(report.status == .authorized)
@@ -61,8 +74,8 @@ import Testing
 
   @Test func nothingIsDoneWithoutConsent() throws {
     let system = Self.system()
-    let accessor = PhotoLibraryAccessor(
-      try Self.context(system, agrees: false), analytics: .inMemory)
+    let accessor = Self.asking(
+      PhotoLibraryAccessor(try Self.context(system), analytics: .inMemory), agrees: false)
     accessor.acceptsLimited = false
     #expect(try accessor.requestAccessIfNeeded().status == .limited)
     #expect(try mode("/home/ann/Pictures", system) == 0o500)
@@ -71,11 +84,10 @@ import Testing
 
   @Test func nobodyIsAskedWithoutATerminal() throws {
     let system = Self.system()
-    var context = AccessContext(system: system)
-    context.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
+    let accessor = PhotoLibraryAccessor(AccessContext(system: system), analytics: .inMemory)
+    accessor.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
       TerminalConsent(system: system).ask(plan)
     }
-    let accessor = PhotoLibraryAccessor(context, analytics: .inMemory)
     accessor.acceptsLimited = false
     #expect(try accessor.requestAccessIfNeeded().status == .limited)
     #expect(!system.calls.contains("chmod"))
@@ -83,10 +95,10 @@ import Testing
 
   @Test func rootGivesToOneUserAlone() throws {
     let system = Self.system(uid: 0)
-    let accessor = CameraAccessor(try Self.context(system, subject: "ann"), analytics: .inMemory)
+    let accessor = try Self.camera(system, subject: "ann")
     let report = try accessor.requestAccessIfNeeded()
     #expect(report.status == .authorized)
-    let bob = CameraAccessor(try Self.context(system, subject: "bob"), analytics: .inMemory)
+    let bob = try Self.camera(system, subject: "bob")
     #expect(bob.checkAccess().status == .denied)
     let plan = try #require(try bob.grantPlan())
     #expect(plan.othersAffected.isEmpty && !plan.needsRoot)
@@ -96,14 +108,14 @@ import Testing
   @Test func oneGrantIsTakenBackFromUnderAnother() throws {
     let system = Self.system(uid: 0)
     for name in ["ann", "bob"] {
-      let accessor = CameraAccessor(try Self.context(system, subject: name), analytics: .inMemory)
+      let accessor = try Self.camera(system, subject: name)
       #expect(try accessor.requestAccessIfNeeded().status == .authorized)
     }
     let journal = try GrantJournal.standard(system)
     #expect(journal.path == "/var/lib/permcheck/grants.jsonl")
     _ = try journal.undo { $0.uid == 1000 }
     func status(_ name: String) throws -> AuthorizationStatus {
-      CameraAccessor(try Self.context(system, subject: name), analytics: .inMemory)
+      try Self.camera(system, subject: name)
         .checkAccess().status
     }
     #expect(try status("ann") == .denied)
@@ -115,7 +127,7 @@ import Testing
 
   @Test func whatSomebodyElseChangedStays() throws {
     let system = Self.system(uid: 0)
-    let accessor = CameraAccessor(try Self.context(system, subject: "ann"), analytics: .inMemory)
+    let accessor = try Self.camera(system, subject: "ann")
     _ = try accessor.requestAccessIfNeeded()
     let node = try system.openat(.currentDirectory, "/dev/video0", .path, mode: 0)
     var acl = try #require(AccessControlList(xattr: try system.getxattr(.access, of: node)))
@@ -130,38 +142,33 @@ import Testing
   @Test func withoutACLsOthersWouldGain() throws {
     let system = Self.system(uid: 0)
     system.force("getxattr", .EOPNOTSUPP)
-    var context = try Self.context(system, subject: "ann")
-    let plan = { (context: AccessContext) throws(PermissionError) -> GrantPlan? in
-      try CameraAccessor(context, analytics: .inMemory).grantPlan()
-    }
-    let refusal = #expect(throws: PermissionError.self) { try plan(context) }
+    let accessor = try Self.camera(system, subject: "ann")
+    let refusal = #expect(throws: PermissionError.self) { try accessor.grantPlan() }
     #expect(refusal?.message.contains("everybody else: rw") == true, "\(refusal?.message ?? "")")
-    context.grants.allowsOthers = true
-    let wide = try #require(try plan(context))
+    accessor.grants.allowsOthers = true
+    let wide = try #require(try accessor.grantPlan())
     #expect(wide.othersAffected == ["everybody else: rw"])
     #expect(wide.steps[0].change.command.arguments == ["chmod", "o+rw", "/dev/video0"])
   }
 
   @Test func groupsAreForTheNextLogin() throws {
     let system = Self.system(uid: 0)
-    let context = try Self.context(system, subject: "ann", GroupStrategy())
-    let plan = try #require(
-      try CameraAccessor(context, analytics: .inMemory).grantPlan())
+    let accessor = try Self.camera(system, subject: "ann", GroupStrategy())
+    let plan = try #require(try accessor.grantPlan())
     #expect(plan.needsNewLogin)
     #expect(plan.steps.map(\.change.command.arguments) == [["gpasswd", "-a", "ann", "video"]])
     #expect(!plan.warnings.isEmpty)
     // There is no gpasswd in this system: the request fails, and leaves nothing behind.
     #expect(throws: PermissionError.self) {
-      try CameraAccessor(context, analytics: .inMemory).requestAccessIfNeeded()
+      try accessor.requestAccessIfNeeded()
     }
     #expect(try GrantJournal.standard(system).grants().isEmpty)
   }
 
   @Test func rulesSortAfterTheSeatsOwn() throws {
     let system = Self.system(uid: 0)
-    let context = try Self.context(system, subject: "ann", UdevStrategy())
     let plan = try #require(
-      try CameraAccessor(context, analytics: .inMemory).grantPlan())
+      try Self.camera(system, subject: "ann", UdevStrategy()).grantPlan())
     guard case .udevRule(let rule) = plan.steps.last?.change else {
       Issue.record("the last step is no rule")
       return
@@ -170,18 +177,16 @@ import Testing
     #expect(rule.contents.contains("KERNEL==\"video0\""))
     #expect(rule.contents.contains("-n -m u:1000:rw-,m::rw- $env{DEVNAME}"))
     #expect(plan.persistence == .permanent)
-    let photos = try Self.context(system, subject: "bob", UdevStrategy())
-    var folder = photos
+    var folder = try Self.context(system, subject: "bob")
     folder.path = "/home/ann/Pictures"
-    #expect(throws: PermissionError.self) {
-      try PhotoLibraryAccessor(folder, analytics: .inMemory).grantPlan()
-    }
+    let photos = Self.asking(
+      PhotoLibraryAccessor(folder, analytics: .inMemory), UdevStrategy())
+    #expect(throws: PermissionError.self) { try photos.grantPlan() }
   }
 
   @Test func nothingIsCarriedOutByNone() throws {
     let system = Self.system(uid: 0)
-    let context = try Self.context(system, subject: "ann", NoStrategy())
-    let accessor = CameraAccessor(context, analytics: .inMemory)
+    let accessor = try Self.camera(system, subject: "ann", NoStrategy())
     #expect(try accessor.grantPlan()?.steps.count == 1)
     #expect(try accessor.requestAccessIfNeeded().status == .denied)
     #expect(!system.calls.contains("setxattr"))

@@ -119,8 +119,8 @@ struct SwapRaceTests {
     let subject = UserDatabase(LinuxSystem()).subject(uid: Self.guest, gid: Self.guest, groups: [])
     var context = AccessContext(subject: subject)
     context.path = PathBytes(tree.path(race.asked))
-    context.grants.isRecursive = race.isRecursive
     let accessor = PhotoLibraryAccessor(context)
+    accessor.grants.isRecursive = race.isRecursive
     let journal = GrantJournal(PathBytes(tree.path("state/grants.jsonl")))
     var (made, refused, nothing) = (0, 0, 0)
     for _ in 0..<(race.isRecursive ? Self.tries / 3 : Self.tries) {

@@ -115,40 +115,16 @@ import Testing
       let system = FakeSystem()
       system.setEnvironment("HOME", "/home/u")
       system.add(
-        "/dev/video0", kind: .characterDevice, mode: 0o600, device: .init(major: 81, minor: 0))
-      system.add("/home/u/Pictures", kind: .directory, mode: 0o700)
+        "/dev/video0",
+        FakeNode(kind: .characterDevice, mode: 0o600, device: .init(major: 81, minor: 0)))
+      system.add("/home/u/Pictures", FakeNode(kind: .directory, mode: 0o700))
       for file in files where Bool.random() {
         let noise = (0..<Int.random(in: 0...200)).map { _ in UInt8.random(in: 0...127) }
-        system.add(file, contents: String(decoding: noise, as: UTF8.self))
+        system.add(file, FakeNode(contents: String(decoding: noise, as: UTF8.self)))
       }
       for entry in AccessorRegistry.standard.entries {
         let report = entry.make(AccessContext(system: system), .discard).checkAccess()
         #expect(report.status != .authorized && report.status != .limited)
-      }
-    }
-  }
-
-  @Test func factsDocument() throws {
-    var facts = AccessFacts(inodes: [InodeFacts(kind: .directory, mode: 0o755, uid: 0, gid: 0)])
-    facts.inodes.append(InodeFacts(kind: .symbolicLink, mode: 0o777, uid: 0, gid: 0, target: "/b"))
-    facts.inodes.append(InodeFacts(kind: .regular, mode: 0o600, uid: 0, gid: 0))
-    facts.inodes[0].entries = [
-      .init(name: "a", found: .inode(1)), .init(name: "b", found: .inode(2)),
-      .init(name: "c", found: .missing), .init(name: "d", found: .unreadable(.EACCES)),
-    ]
-    facts.landlock = [LandlockRuleset(handled: .readFile, allowed: [2: .readFile])]
-    let sample = try JSONEncoder().encode(facts)
-    #expect(try JSONDecoder().decode(AccessFacts.self, from: sample) == facts)
-    let nobody = Credentials(uid: 4_000_000, gid: 4_000_000, groups: [])
-    Self.feed([Array(sample)]) { bytes in
-      guard let parsed = try? JSONDecoder().decode(AccessFacts.self, from: Data(bytes)),
-        parsed.isConsistent
-      else { return }
-      let evaluator = AccessEvaluator(facts: parsed, credentials: nobody)
-      for path: PathBytes in ["/a", "a/../b", "/d", "/c", "/a/x"] {
-        _ = evaluator.explain(.open(.readWrite), path: path)
-        _ = evaluator.explain(.faccessat2(.all, followsLink: true), path: path)
-        for inode in parsed.inodes.indices { _ = parsed.path(of: inode) }
       }
     }
   }

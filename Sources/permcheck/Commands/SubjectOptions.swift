@@ -1,45 +1,6 @@
 import ArgumentParser
 import PermissionKit
 
-/// How the answer is printed.
-struct OutputOptions: ParsableArguments {
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case human
-    case plain
-    case json
-  }
-
-  enum Color: String, ExpressibleByArgument, CaseIterable {
-    case auto
-    case always
-    case never
-  }
-
-  @Option(help: "How to print: human, plain (a tab-separated record a line) or json.")
-  var format: Format?
-
-  @Flag(help: "The same as --format json.")
-  var json = false
-
-  @Option(help: "When to colour; NO_COLOR is heeded.")
-  var color: Color = .auto
-
-  @Flag(name: .shortAndLong, help: "Print nothing; the exit status says it all.")
-  var quiet = false
-
-  @Flag(name: .shortAndLong, help: "Print all that was seen, and warnings.")
-  var verbose = false
-
-  var chosen: Format { json ? .json : format ?? .human }
-
-  func validate() throws {
-    if json, let format, format != .json {
-      throw ValidationError("--json and --format \(format.rawValue) contradict each other")
-    }
-    if quiet, verbose { throw ValidationError("-q and -v contradict each other") }
-  }
-}
-
 /// Who is asked about, where, and how.
 struct SubjectOptions: ParsableArguments {
   @Option(
@@ -122,7 +83,7 @@ struct SubjectOptions: ParsableArguments {
 
   /// Makes the accessors of `requests` anew, each time for the subject as it is then.
   func makers(
-    _ requests: [Request], _ context: AccessContext, _ analytics: AnalyticsLog
+    _ requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog
   ) -> [AccessWatcher.Factory] {
     var makers: [AccessWatcher.Factory] = []
     for request in requests {
@@ -155,36 +116,5 @@ struct SubjectOptions: ParsableArguments {
     } catch {
       throw ValidationError("--root \(root): not a directory that can be reached (\(error))")
     }
-  }
-}
-
-/// Where the analytics log goes.
-struct LogOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Write the analytics log to this file, to - (standard error), or to none.",
-      discussion: "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl.",
-      valueName: "file"))
-  var log: PathBytes?
-
-  func analytics(_ system: any System) -> AnalyticsLog {
-    switch chosen(system) {
-    case nil, "none": AnalyticsLog(DiscardLogging(), system: system)
-    case "-": AnalyticsLog(StandardErrorLogging(system: system), system: system)
-    case let file?: AnalyticsLog(FileLogging(file, system: system), system: system)
-    }
-  }
-
-  /// The file, `-` or `none`; nil when there is no place for a default.
-  func chosen(_ system: any System) -> PathBytes? {
-    if let log { return log }
-    if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }
-    if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
-      return state.appending("permcheck/analytics.jsonl")
-    }
-    guard let subject = try? UserDatabase(system).currentSubject(), let home = subject.home,
-      home.isAbsolute
-    else { return nil }
-    return home.appending(".local/state/permcheck/analytics.jsonl")
   }
 }

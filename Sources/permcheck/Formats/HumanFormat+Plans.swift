@@ -1,11 +1,7 @@
 import PermissionKit
 
-/// Plans for people: what changes, for how long, who else gains, and what an administrator would type.
-struct PlanFormat {
-  let style: Style
-
-  init(_ style: Style) { self.style = style }
-
+// Plans: what changes, for how long, who else gains, and what an administrator would type.
+extension HumanFormat {
   func text(_ plans: [GrantPlan]) -> String {
     plans.map { plan in
       heading(plan) + plan.description

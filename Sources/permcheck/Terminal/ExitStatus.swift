@@ -1,4 +1,3 @@
-import ArgumentParser
 import PermissionKit
 
 /// What permcheck exits with.
@@ -44,6 +43,4 @@ enum ExitStatus: Int32 {
     case .system, .changeFailed: self = .failure
     }
   }
-
-  var code: ExitCode { ExitCode(rawValue) }
 }

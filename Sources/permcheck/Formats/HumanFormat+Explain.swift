@@ -1,18 +1,12 @@
 import PermissionKit
 
-/// Explanations for people: each path as a tree, the deciding component marked.
-struct WalkFormat {
-  let style: Style
-  let subject: Subject
-
-  init(_ style: Style, _ subject: Subject) {
-    self.style = style
-    self.subject = subject
-  }
-
-  func text(_ reports: [AccessReport]) -> String {
-    reports.flatMap { report in
-      report.resources.map { $0.walk.isEmpty ? absence(report, $0) : tree($0) }
+// Explanations: each path as a tree, the deciding component marked.
+extension HumanFormat {
+  func text(_ result: ExplainResult) -> String {
+    result.explanation.reports.flatMap { report in
+      report.resources.map {
+        $0.walk.isEmpty ? absence(report, $0) : tree($0, result.explanation.inspection.subject)
+      }
     }.joined(separator: "\n")
   }
 
@@ -22,8 +16,8 @@ struct WalkFormat {
       + reasons
   }
 
-  private func tree(_ resource: ResourceReport) -> String {
-    var text = heading(resource)
+  private func tree(_ resource: ResourceReport, _ subject: Subject) -> String {
+    var text = heading(resource, subject)
     let rows = resource.walk.map(row)
     let widths = Table.widths(rows)
     for (index, row) in rows.enumerated() {
@@ -45,14 +39,14 @@ struct WalkFormat {
         : "also gains: \(Sanitizer.clean(remedy.othersAffected.joined(separator: "; ")))"
       let isKnown = remedy.outcome != .undetermined
       text +=
-        "\(isKnown ? "least fix" : "fix"): \(remedy.text)     \(remedy.persistence.rawValue), \(gains)"
+        "\(isKnown ? "least fix" : "fix"): \(remedy.text)     \(remedy.persistence.words), \(gains)"
         + (isKnown ? "; with it: \(remedy.outcome.rawValue) (simulated)\n" : "\n")
       if let note = remedy.note { text += "     \(Sanitizer.clean(note))\n" }
     }
     return text
   }
 
-  private func heading(_ resource: ResourceReport) -> String {
+  private func heading(_ resource: ResourceReport, _ subject: Subject) -> String {
     let asked = [
       (Permissions.read, "read"), (.write, "write"), (.execute, "execute"),
     ].filter { resource.need.contains($0.0) }.map(\.1).joined(separator: "+")
@@ -70,20 +64,20 @@ struct WalkFormat {
   private func row(_ component: WalkedComponent) -> [String] {
     var name = Sanitizer.clean(component.name.description)
     if component.isOfLink { name = "  " + name }
-    guard let facts = component.facts else {
+    guard let inode = component.inode else {
       let note = component.decides ? mark(component) + "  " + style.bold("decides") : "not reached"
       return [name, component.decides ? note : style.dim(note)]
     }
     let owner = Sanitizer.clean("\(component.owner) \(component.group)")
     if let target = component.target {
-      return [name, facts.modeText, owner, "→ \(Sanitizer.clean(target.description))"]
+      return [name, inode.modeText, owner, "→ \(Sanitizer.clean(target.description))"]
     }
     guard let need = component.need else {
-      return [name, facts.modeText, owner, component.decides ? mark(component) + "  decides" : ""]
+      return [name, inode.modeText, owner, component.decides ? mark(component) + "  decides" : ""]
     }
-    let asked = facts.kind == .directory && need == .execute ? "search" : need.letters
+    let asked = inode.kind == .directory && need == .execute ? "search" : need.letters
     return [
-      name, facts.modeText, owner,
+      name, inode.modeText, owner,
       "\(asked) \(mark(component))" + (component.decides ? "  " + style.bold("decides") : ""),
     ]
   }

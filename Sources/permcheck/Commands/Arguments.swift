@@ -8,7 +8,7 @@ extension PathBytes: ExpressibleByArgument {
 
 extension Probe.Method: ExpressibleByArgument {}
 
-extension Elevation.Via: ExpressibleByArgument {}
+extension RootCommand.Via: ExpressibleByArgument {}
 
 /// An argument that is text: valid UTF-8.
 struct TextArgument: ExpressibleByArgument {
@@ -19,18 +19,5 @@ struct TextArgument: ExpressibleByArgument {
       return nil
     }
     self.text = text
-  }
-}
-
-/// A length of time in seconds, a fraction allowed, of at most a year.
-struct Seconds: ExpressibleByArgument {
-  let microseconds: Int64
-
-  init?(argument: String) {
-    let isPlain = argument.utf8.allSatisfy {
-      $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-    }
-    guard isPlain, let seconds = Double(argument), seconds <= 31_536_000 else { return nil }
-    microseconds = Int64((seconds * 1_000_000).rounded())
   }
 }

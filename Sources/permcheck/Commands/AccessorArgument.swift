@@ -2,7 +2,7 @@ import ArgumentParser
 import PermissionKit
 
 /// An accessor as it was asked for: `camera`, or `camera=/dev/video2`.
-struct Request {
+struct AccessorArgument {
   let entry: AccessorRegistry.Entry
   let path: PathBytes?
 

@@ -1,0 +1,112 @@
+internal import JSONSyntax
+internal import PermissionKit
+
+// Saved facts, as documents hold them: version 1. What a document lacks has its default.
+
+extension JSONCodec<AccessFacts> {
+  static let facts = JSONRecord<AccessFacts>([
+    .required("inodes", \.inodes, JSONCodec<InodeFacts>.inode.list),
+    .required("mounts", \.mounts, JSONCodec<MountFacts>.mount.list),
+    .required("root", \.root, .integer), .defaulted("start", \.start, .integer),
+    .defaulted("sysctls", \.sysctls, sysctls),
+    .optional("deviceCgroup", \.deviceCgroup, .deviceCgroup),
+    .defaulted("landlock", \.landlock, JSONCodec<LandlockRuleset>.ruleset.list),
+    .defaulted("readerIsSubject", \.readerIsSubject, .bool),
+    .optional("overflow", \.overflow, overflow),
+  ]).codec(AccessFacts(inodes: [], mounts: []))
+
+  private static let sysctls = JSONRecord<AccessFacts.Sysctls>([
+    .optional("protectedSymlinks", \.protectedSymlinks, .integer),
+    .optional("protectedRegular", \.protectedRegular, .integer),
+    .optional("protectedFIFOs", \.protectedFIFOs, .integer),
+  ]).codec(AccessFacts.Sysctls())
+
+  private static let overflow = JSONRecord<AccessFacts.Overflow>([
+    .required("uid", \.uid, .integer), .required("gid", \.gid, .integer),
+    .defaulted("uidIsMapped", \.uidIsMapped, .bool),
+    .defaulted("gidIsMapped", \.gidIsMapped, .bool),
+  ]).codec(
+    AccessFacts.Overflow(uid: 65_534, gid: 65_534, uidIsMapped: true, gidIsMapped: true))
+}
+
+extension JSONCodec<InodeFacts> {
+  fileprivate static let inode = JSONRecord<InodeFacts>([
+    .required("kind", \.kind, .name), .required("mode", \.mode, .integer),
+    .required("uid", \.uid, .integer), .required("gid", \.gid, .integer),
+    .optional("acl", \.acl, .acl), .optional("defaultACL", \.defaultACL, .acl),
+    .optional("aclError", \.aclError, .number), .optional("hasACLs", \.hasACLs, .bool),
+    .defaulted("isImmutable", \.isImmutable, .bool),
+    .defaulted("isAppendOnly", \.isAppendOnly, .bool),
+    .optional("device", \.device, .deviceNumber),
+    .optional("driverErrno", \.driverErrno, .number), .defaulted("mount", \.mount, .integer),
+    .defaulted("parent", \.parent, .integer), .defaulted("entries", \.entries, entry.list),
+    .defaulted("entriesAreComplete", \.entriesAreComplete, .bool),
+    .optional("target", \.target, .path), .optional("jump", \.jump, .integer),
+  ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
+
+  /// `{name, inode}`, `{name, errno}` for what could not be looked up, or `{name}` for what is not
+  /// there.
+  private static let entry = JSONRecord<InodeFacts.Entry>([
+    .required("name", \.name, .path), .optional("inode", \.index, .integer),
+    .optional("errno", \.errno, .number),
+  ]).codec(InodeFacts.Entry(name: "", found: .missing))
+}
+
+extension InodeFacts.Entry {
+  fileprivate var index: Int? {
+    get { if case .inode(let index) = found { index } else { nil } }
+    set { if let newValue { found = .inode(newValue) } }
+  }
+
+  fileprivate var errno: Errno? {
+    get { if case .unreadable(let errno) = found { errno } else { nil } }
+    set { if let newValue, index == nil { found = .unreadable(newValue) } }
+  }
+}
+
+extension JSONCodec<MountFacts> {
+  fileprivate static let mount = JSONRecord<MountFacts>([
+    .defaulted("id", \.id, .integer), .required("fileSystem", \.fileSystem, .string),
+    .defaulted("flags", \.flags, .number),
+    .defaulted("superblockIsReadOnly", \.superblockIsReadOnly, .bool),
+    .optional("idMapping", \.idMapping, .idMapping),
+    .defaulted("idMappingIsUnreadable", \.idMappingIsUnreadable, .bool),
+    .defaulted("mayBelongToNamespace", \.mayBelongToNamespace, .bool),
+    .defaulted("isUnreadable", \.isUnreadable, .bool), .defaulted("point", \.point, .path),
+    .defaulted("superblockOptions", \.superblockOptions, .string),
+  ]).codec(MountFacts())
+}
+
+extension JSONCodec<DeviceCgroup> {
+  fileprivate static let deviceCgroup = JSONRecord<DeviceCgroup>([
+    .required("allowsByDefault", \.allowsByDefault, .bool),
+    .required("exceptions", \.exceptions, exception.list),
+  ]).codec(DeviceCgroup(allowsByDefault: true, exceptions: []))
+
+  private static let exception = JSONRecord<DeviceCgroup.Exception>([
+    .required("kind", \.kind, .name), .optional("major", \.major, .integer),
+    .optional("minor", \.minor, .integer), .required("access", \.access, .permissions),
+  ]).codec(
+    DeviceCgroup.Exception(kind: .characterDevice, major: nil, minor: nil, access: []))
+}
+
+extension JSONCodec<LandlockRuleset> {
+  fileprivate static let ruleset = JSONRecord<LandlockRuleset>([
+    .required("handled", \.handled, .number), .required("allowed", \.allowed, allowed),
+  ]).codec(LandlockRuleset(handled: [], allowed: [:]))
+
+  /// The rights by the index of the inode, which is a member's name.
+  private static let allowed = JSONCodec<[Int: LandlockRights]>(
+    JSONCodec<LandlockRights>.number.dictionary, expected: "members that are indices of inodes",
+    to: { rights in
+      Dictionary(uniqueKeysWithValues: rights.map { (String($0.key), $0.value) })
+    }
+  ) { members in
+    var rights: [Int: LandlockRights] = [:]
+    for (key, value) in members {
+      guard let index = Int(key) else { return nil }
+      rights[index] = value
+    }
+    return rights
+  }
+}

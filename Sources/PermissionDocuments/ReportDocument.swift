@@ -1,0 +1,144 @@
+internal import JSONSyntax
+internal import PermissionKit
+
+/// The parts of a document that reports are made of.
+enum ReportDocument {
+  static let report = JSONRecord<AccessReport>([
+    .always("accessor", JSONSchema.string) { .string($0.accessor) },
+    .always("status", JSONSchema.ref("status")) { .string($0.status.rawValue) },
+    .always("requestable", JSONSchema.bool) { .bool($0.isRequestable) },
+    .always("resources", JSONSchema.array(JSONSchema.ref("resource"))) {
+      .array($0.resources.map(resource.json))
+    },
+    .sometimes("subject", SubjectDocument.record.schema) {
+      $0.subject.map(SubjectDocument.record.json)
+    },
+    .sometimes(
+      "request",
+      JSONSchema.about(
+        "What the request before the check came to.",
+        JSONSchema.oneOf(["nothing-to-change", "declined", "granted", "granted-by-root"]))
+    ) { $0.requestOutcome.map { .string($0.rawValue) } },
+  ])
+
+  static let resource = JSONRecord<ResourceReport>([
+    .always("path", JSONSchema.string) { .string($0.path.description) },
+    .always("label", JSONSchema.string) { .string($0.label) },
+    .always(
+      "device",
+      JSONSchema.about("Resources of one device are needed together.", JSONSchema.string)
+    ) { .string($0.device) },
+    .always("need", permissions) { .string($0.need.letters) },
+    .always("status", JSONSchema.ref("status")) { .string($0.status.rawValue) },
+    .sometimes("decision", JSONSchema.ref("decision")) { $0.decision.map(decision.json) },
+    .sometimes("probe", probe.schema) { $0.probe.map(probe.json) },
+    .always("reasons", JSONSchema.array(JSONSchema.ref("reason"))) {
+      .array($0.reasons.map(reason.json))
+    },
+    .always("remedies", JSONSchema.array(JSONSchema.ref("remedy"))) {
+      .array($0.remedies.map(remedy.json))
+    },
+    .sometimes(
+      "walk",
+      JSONSchema.about(
+        "Of explain: each component, root first.", JSONSchema.array(JSONSchema.ref("component")))
+    ) { $0.walk.isEmpty ? nil : .array($0.walk.map(component.json)) },
+  ])
+
+  static let decision = JSONRecord<ResourceDecision>([
+    .always("verdict", verdicts) { .string($0.verdict.name) },
+    .sometimes("errno", JSONSchema.string) { $0.verdict.errno.map { .string($0.description) } },
+    .always("rule", JSONSchema.string) { .string($0.rule.description) },
+    .sometimes("component", JSONSchema.string) { $0.component.map { .string($0.description) } },
+    .always(
+      "basis",
+      JSONSchema.about(
+        "The bits or ACL entry that decided, for people: ACL user:tester:rw-.", JSONSchema.string)
+    ) { .string($0.basis) },
+    .sometimes(
+      "meaning",
+      JSONSchema.about(
+        "Of explain and -v: how long and where what was granted holds.", JSONSchema.string)
+    ) { $0.meaning.map { .string($0) } },
+  ])
+
+  private static let probe = JSONRecord<Probe>([
+    .always("method", JSONSchema.oneOf(["open", "access"])) { .string($0.method.rawValue) },
+    .sometimes("errno", JSONSchema.string) { $0.errno.map { .string($0.description) } },
+  ])
+
+  static let reason = JSONRecord<Reason>([
+    .always("code", reasonCodes) { .string($0.code.rawValue) },
+    .always("certainty", JSONSchema.oneOf(["proven", "suspected"])) {
+      .string($0.certainty.rawValue)
+    },
+    .always("message", JSONSchema.string) { .string($0.message) },
+    .always("evidence", JSONSchema.array(JSONSchema.string)) {
+      .array($0.evidence.map { .string($0) })
+    },
+  ])
+
+  static let remedy = JSONRecord<Remedy>([
+    .always("kind", JSONSchema.string) { .string($0.kind.rawValue) },
+    .always("command", JSONSchema.array(JSONSchema.string)) { texts($0.command) },
+    .always("needsRoot", JSONSchema.bool) { .bool($0.needsRoot) },
+    .always("persistence", persistences) { .string($0.persistence.rawValue) },
+    .always("lasts", lastsSchema) { .string($0.persistence.words) },
+    .always("othersAffected", JSONSchema.array(JSONSchema.string)) {
+      .array($0.othersAffected.map { .string($0) })
+    },
+    .always(
+      "outcome",
+      JSONSchema.about(
+        "By simulation; undetermined where that cannot be simulated.", verdicts)
+    ) { .string($0.outcome.rawValue) },
+    .sometimes("line", JSONSchema.about("A line to add to a file.", JSONSchema.string)) {
+      $0.line.map { .string($0) }
+    },
+    .sometimes("note", JSONSchema.about("Why the usual advice is worse.", JSONSchema.string)) {
+      $0.note.map { .string($0) }
+    },
+  ])
+
+  static let component = JSONRecord<WalkedComponent>([
+    .always("component", JSONSchema.string) { .string($0.name.description) },
+    .sometimes("kind", JSONSchema.oneOf(FileKind.allCases.map(\.rawValue))) {
+      $0.inode.map { .string($0.kind.rawValue) }
+    },
+    .sometimes("mode", JSONSchema.string(pattern: "^[0-7]{4}$")) { component in
+      component.inode.map { inode in
+        let digits = String(inode.mode, radix: 8)
+        return .string(String(repeating: "0", count: max(0, 4 - digits.count)) + digits)
+      }
+    },
+    .sometimes("uid", JSONSchema.integer) { $0.inode.map { JSONValue($0.uid) } },
+    .sometimes("gid", JSONSchema.integer) { $0.inode.map { JSONValue($0.gid) } },
+    .sometimes("acl", JSONSchema.array(JSONSchema.string)) {
+      $0.inode?.acl.map { .array($0.entries.map { .string($0.description) }) }
+    },
+    .sometimes("target", JSONSchema.string) { $0.target.map { .string($0.description) } },
+    .sometimes("need", permissions) { $0.need.map { .string($0.letters) } },
+    .always("verdict", JSONSchema.oneOf(["granted", "refused", "undetermined", "not-reached"])) {
+      .string($0.verdict?.name ?? ($0.isReached ? "granted" : "not-reached"))
+    },
+    .sometimes("rule", JSONSchema.string) { $0.rule.map { .string($0.description) } },
+    .always("decides", JSONSchema.bool) { .bool($0.decides) },
+  ])
+
+  // MARK: - Words
+
+  static let statuses = JSONSchema.oneOf(AuthorizationStatus.allCases.map(\.rawValue))
+  static let reasonCodes = JSONSchema.oneOf(Reason.Code.allCases.map(\.rawValue))
+  static let verdicts = JSONSchema.oneOf(["granted", "refused", "undetermined"])
+  static let persistences = JSONSchema.oneOf(Persistence.allCases.map(\.rawValue))
+  static let permissions = JSONSchema.string(pattern: "^r?w?x?$")
+  static let lastsSchema = JSONSchema.about("The persistence, for people.", JSONSchema.string)
+
+  static func timeSchema(_ about: String) -> JSONValue {
+    ["description": .string(about), "type": "string", "format": "date-time"]
+  }
+
+  static func texts(_ arguments: [PathBytes]) -> JSONValue {
+    .array(arguments.map { .string($0.description) })
+  }
+}

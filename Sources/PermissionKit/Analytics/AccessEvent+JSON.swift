@@ -1,0 +1,39 @@
+internal import JSONSyntax
+
+extension AccessEvent {
+  private static let record = JSONRecord<AccessEvent>([
+    .required("v", \.v, .integer), .required("time", \.time, .string),
+    .required("event", \.event, .name), .required("accessor", \.accessor, .string),
+    .required("status", \.status, .name), .optional("reason", \.reason, .name),
+    .required("uid", \.uid, .integer), .required("pid", \.pid, .integer),
+    .required("duration", \.duration, .integer),
+  ])
+
+  private static let codec = record.codec(
+    AccessEvent(
+      time: "", event: .check, accessor: "", status: .notDetermined, uid: .max, pid: 0, duration: 0)
+  )
+
+  /// The event as one line of JSON, with its newline.
+  package var line: [UInt8] { JSONWriter().bytes(Self.record.json(self)) + [UInt8(ascii: "\n")] }
+
+  /// Reads the lines of a log file.
+  ///
+  /// - Returns: The events, and how many lines were none: torn, foreign, or of another version.
+  package static func events(
+    inLines bytes: [UInt8]
+  ) -> (events: [AccessEvent], unreadable: Int) {
+    let reader = JSONReader()
+    var unreadable = 0
+    let events = bytes.split(separator: UInt8(ascii: "\n")).compactMap { line -> AccessEvent? in
+      if let json = try? reader.value(from: Array(line)), let event = try? codec.decode(json),
+        event.v == 1
+      {
+        return event
+      }
+      unreadable += 1
+      return nil
+    }
+    return (events, unreadable)
+  }
+}

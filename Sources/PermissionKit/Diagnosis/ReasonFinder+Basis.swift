@@ -1,0 +1,40 @@
+extension ReasonFinder {
+  /// Returns mode, owner and group of an inode, for people.
+  func who(_ inode: Int) -> String {
+    let facts = facts.inodes[inode]
+    return
+      "\(facts.summary.modeText) \(users.userName(facts.uid)):\(users.groupName(facts.gid))"
+  }
+
+  /// Returns the bits or entry that a decision rests on, for people: `owner rw-`,
+  /// `ACL user:tester:rw-`.
+  func basis(_ decision: Decision) -> String {
+    guard let index = decision.inode, case .bits(let rule) = decision.rule.layer else {
+      if decision.rule == .capDACOverride { return "CAP_DAC_OVERRIDE" }
+      if decision.rule == .capDACReadSearch { return "CAP_DAC_READ_SEARCH" }
+      return decision.rule.description
+    }
+    let inode = facts.inodes[index]
+    var group: String { users.groupName(inode.gid) }
+    switch rule {
+    case .owner: return "owner \(inode.bits(6))"
+    case .group: return "group \(group) \(inode.bits(3))"
+    case .other, .aclOther: return "other \(inode.bits(0))"
+    case .aclUser(let id, _):
+      return "ACL user:\(users.userName(id)):\(inode.entry(.user, id))"
+    case .aclOwningGroup: return "ACL group::\(inode.entry(.owningGroup)) (\(group))"
+    case .aclGroup(let id, _):
+      return "ACL group:\(users.groupName(id)):\(inode.entry(.group, id))"
+    }
+  }
+}
+
+extension InodeFacts {
+  /// Returns one digit of the mode.
+  func bits(_ shift: UInt16) -> Permissions { Permissions(rawValue: UInt8(mode >> shift & 7)) }
+
+  /// Returns what the ACL's entry holds; nothing where there is none.
+  func entry(_ tag: AccessControlList.Tag, _ id: UInt32? = nil) -> Permissions {
+    acl?.entries.first { $0.tag == tag && (id == nil || $0.id == id) }?.permissions ?? []
+  }
+}

@@ -1,0 +1,170 @@
+extension ReasonFinder {
+  /// Says why a rule refuses.
+  func refusal(
+    _ ask: Ask, _ decision: Decision, _ errno: Errno, steps: [WalkStep]
+  ) -> Reason {
+    guard let inode = decision.inode else {
+      return Reason(.noDevice, .proven, "\(ask.path) is no path that can be opened (\(errno))")
+    }
+    let place = facts.path(of: inode)
+    let evidence = [who(inode)] + (facts.inodes[inode].acl?.entries.map(\.description) ?? [])
+    if case .bits(let rule) = decision.rule.layer {
+      let asked: Permissions = decision.step == .walk ? .execute : ask.need
+      let (code, message) = bitRefusal(rule, inode, asked)
+      if decision.step == .walk {
+        return Reason(
+          .parentSearch, .proven, "\(name) may not search \(place): \(message)",
+          evidence: evidence)
+      }
+      return Reason(code, .proven, message, evidence: evidence)
+    }
+    let (code, message) = otherRefusal(decision, inode, place, steps: steps)
+    return Reason(code, .proven, message, evidence: evidence)
+  }
+
+  private func bitRefusal(
+    _ rule: BitRule, _ inode: Int, _ need: Permissions
+  ) -> (Reason.Code, String) {
+    let facts = facts.inodes[inode]
+    let seen = "(\(who(inode)))"
+    let group = users.groupName(facts.gid)
+    func lacks(_ have: Permissions) -> String {
+      "\(have), without \(need.subtracting(have).letters)"
+    }
+    func mask(_ whose: String, _ permissions: Permissions) -> (Reason.Code, String) {
+      let mask = facts.acl?.mask ?? []
+      return (
+        .aclMask,
+        "the ACL grants \(whose) \(permissions), but its mask \(mask) takes \(need.subtracting(mask).letters) away \(seen)"
+      )
+    }
+    func entry(_ whose: String, _ permissions: Permissions) -> (Reason.Code, String) {
+      (.aclEntry, "the ACL entry of \(whose) is \(lacks(permissions)) \(seen)")
+    }
+    switch rule {
+    case .owner:
+      return (.ownerBits, "\(name) is the owner, whose bits are \(lacks(facts.bits(6))) \(seen)")
+    case .group(false):
+      return (
+        .groupBits, "\(name) is in group \(group), whose bits are \(lacks(facts.bits(3))) \(seen)"
+      )
+    case .other(false) where facts.bits(3).isSuperset(of: need):
+      return (
+        .notInGroup, "\(name) is not in group \(group) \(seen) and no ACL entry names \(name)"
+      )
+    case .other(false):
+      return (.otherBits, "\(name) is neither owner nor in group \(group) \(seen)")
+    case .group(true), .other(true):
+      return (
+        .aclMask,
+        "the ACL's mask is empty, so none of its entries counts, not even \(name)'s \(seen)"
+      )
+    case .aclUser(let id, false): return entry(name, facts.entry(.user, id))
+    case .aclOwningGroup(false):
+      return entry("group \(group), which \(name) is in,", facts.entry(.owningGroup))
+    case .aclGroup(let id, false):
+      return entry(
+        "group \(users.groupName(id)), which \(name) is in,", facts.entry(.group, id))
+    case .aclUser(let id, true): return mask("user:\(name)", facts.entry(.user, id))
+    case .aclOwningGroup(true): return mask("group \(group)", facts.entry(.owningGroup))
+    case .aclGroup(let id, true):
+      return mask("group \(users.groupName(id))", facts.entry(.group, id))
+    case .aclOther:
+      let helps = facts.acl?.entries.contains {
+        ($0.tag == .owningGroup || $0.tag == .group)
+          && $0.permissions.intersection(facts.acl?.mask ?? .all).isSuperset(of: need)
+      }
+      if helps == true {
+        return (
+          .notInGroup,
+          "\(name) is in no group that the ACL grants \(need.letters), and no entry names \(name) \(seen)"
+        )
+      }
+      return (
+        .otherBits,
+        "no entry of the ACL is about \(name), and others have \(lacks(facts.bits(0)))"
+      )
+    }
+  }
+
+  private func otherRefusal(
+    _ decision: Decision, _ inode: Int, _ place: PathBytes, steps: [WalkStep]
+  ) -> (Reason.Code, String) {
+    let rule = decision.rule
+    let errno = decision.errno?.description ?? ""
+    switch rule.layer {
+    case .lookup: return lookupRefusal(decision, inode, place, steps)
+    case .mount: return mountRefusal(rule, inode, place, errno)
+    case .link where rule == .protectedSymlink:
+      return (
+        .parentSearch,
+        "\(place) is somebody else's link in a sticky directory that all can write to; the kernel does not follow it (fs.protected_symlinks)"
+      )
+    case .link where rule == .noSymlinkMount:
+      return (.parentSearch, "\(place) is a link on a mount that follows none (nosymfollow)")
+    case .attribute where rule == .appendOnly:
+      return (.appendOnly, "\(place) is append-only (chattr +a)")
+    case .attribute where facts.inodes[inode].isImmutable:
+      return (.immutable, "\(place) is immutable (chattr +i)")
+    case .attribute: return (.immutable, "\(place) is immutable, as all of its file system is")
+    case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
+    case .securityModule:
+      return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")
+    case .driver where decision.errno == .ENXIO || decision.errno == .ENODEV:
+      return (.noDriver, "\(place) is there, but no driver answers for it (\(errno))")
+    case .driver: return (.driver, "the driver of \(place) refuses it (\(errno))")
+    case .fileSystem where rule == .fuseOtherUser:
+      return (
+        .networkFS,
+        "\(mountPoint(inode)) is another user's FUSE mount without allow_other (\(errno))"
+      )
+    case .idMapping:
+      return (.usernsUnmapped, "ids of \(place) or of \(name) mean nothing on its mount (\(errno))")
+    case .bits, .capability, .link, .fileSystem, .call, .nothing, .unknown:
+      return (.driver, "\(place) refuses it: \(rule) (\(errno))")
+    }
+  }
+
+  private func mountPoint(_ inode: Int) -> String {
+    let point = facts.mounts[facts.inodes[inode].mount].point
+    return point.isEmpty ? "a mount" : point.description
+  }
+
+  private func mountRefusal(
+    _ rule: Rule, _ inode: Int, _ place: PathBytes, _ errno: String
+  ) -> (Reason.Code, String) {
+    let mount = mountPoint(inode)
+    if rule == .noDeviceMount {
+      return (.nodevMount, "\(place) is on \(mount), whose devices are switched off (nodev)")
+    }
+    if rule == .noExecuteMount { return (.noexecMount, "\(place) is on \(mount), mounted noexec") }
+    return (.readOnlyMount, "\(place) is on \(mount), which is mounted read-only (\(errno))")
+  }
+
+  private func lookupRefusal(
+    _ decision: Decision, _ inode: Int, _ place: PathBytes, _ steps: [WalkStep]
+  ) -> (Reason.Code, String) {
+    let rule = decision.rule
+    if rule == .missing { return missing(place, steps) }
+    if rule == .notADirectory { return (.noDevice, "\(place) is not a directory") }
+    if rule == .tooManyLinks {
+      return (.danglingSymlink, "\(place) is one symbolic link too many (ELOOP)")
+    }
+    if rule == .nameTooLong || rule == .pathTooLong {
+      return (.noDevice, "the path is too long (ENAMETOOLONG)")
+    }
+    return (.noDevice, "\(place) is a \(facts.inodes[inode].kind.rawValue), not a device")
+  }
+
+  private func missing(_ place: PathBytes, _ steps: [WalkStep]) -> (Reason.Code, String) {
+    let missing = facts.missingPath(steps) ?? place
+    for step in steps.reversed() {
+      guard case .link(let link) = step.event else { continue }
+      return (
+        .danglingSymlink,
+        "\(facts.path(of: link)) is a symbolic link to what is not there (\(missing))"
+      )
+    }
+    return (.noDevice, "there is no \(missing)")
+  }
+}

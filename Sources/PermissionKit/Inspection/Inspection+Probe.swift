@@ -1,0 +1,61 @@
+extension Inspection {
+  /// Asks the kernel the same question, once; nil if it may not be asked.
+  ///
+  /// A directory is opened for reading, and asked by faccessat2(2) for what an open cannot ask. A
+  /// device that an open would disturb is asked by faccessat2(2) alone. A video node that opens is
+  /// asked whether somebody captures, which starts nothing.
+  package func probe(_ ask: Ask, _ decision: Decision) -> Probe? {
+    switch method(ask) {
+    case .none: return nil
+    case .access: return Probe(method: .access, errno: refusal(ask.path, ask.need))
+    case .open:
+      if hasVideoBuffers(ask, decision) { return probeVideo(ask) }
+      var errno: Errno?
+      if !ask.opened.isEmpty { errno = system.probe(open: ask.path, ask.flags) }
+      let rest = ask.need.subtracting(ask.opened)
+      if errno == nil, !rest.isEmpty { errno = refusal(ask.path, rest) }
+      return Probe(method: .open, errno: errno)
+    }
+  }
+
+  private func method(_ ask: Ask) -> Probe.Method {
+    let method = context.probesAsSelf
+    return method == .open && ask.resource.family?.opening == .disturbs ? .access : method
+  }
+
+  private func hasVideoBuffers(_ ask: Ask, _ decision: Decision) -> Bool {
+    guard let family = ask.resource.family, family.busyTest == .videoBuffers,
+      decision.step == .target, ask.need != .execute, let index = decision.inode,
+      facts.inodes[index].kind == .characterDevice, let device = facts.inodes[index].device
+    else { return false }
+    return family.mayHave(device)
+  }
+
+  private func probeVideo(_ ask: Ask) -> Probe {
+    var probe = Probe(method: .open, errno: nil)
+    do throws(Errno) {
+      let node = try system.openat(
+        .currentDirectory, ask.path, ask.flags.union([.nonBlocking, .noControllingTerminal]),
+        mode: 0)
+      defer { system.close(node) }
+      do throws(Errno) {
+        try system.reqbufs(none: node)
+      } catch {
+        probe.isBusy = error == .EBUSY
+      }
+      if ask.need.contains(.execute) { probe.errno = refusal(ask.path, .execute) }
+    } catch {
+      probe.errno = error
+    }
+    return probe
+  }
+
+  private func refusal(_ path: PathBytes, _ need: Permissions) -> Errno? {
+    do throws(Errno) {
+      try system.faccessat2(path, need)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

@@ -1,0 +1,221 @@
+/// A kind of device: where the kernel lists it, how its nodes are named, how it may be looked at.
+///
+/// Everything that depends on the kind of a device is read from here, so a new kind is one value.
+public struct DeviceFamily: Hashable, Sendable {
+  /// Device numbers: a major, and a range of its minors.
+  package struct Numbers: Hashable, Sendable {
+    let major: UInt32
+    let minors: ClosedRange<UInt32>
+
+    /// Creates a range of numbers; by default all minors of the major.
+    package init(major: UInt32, minors: ClosedRange<UInt32> = 0...UInt32.max) {
+      self.major = major
+      self.minors = minors
+    }
+
+    func contains(_ number: DeviceNumber) -> Bool {
+      number.major == major && minors.contains(number.minor)
+    }
+  }
+
+  /// What an open(2) of a node does to the device.
+  public enum Opening: Hashable, Sendable {
+    /// Nothing that anybody notices: the kernel may be asked by an open.
+    case harmless
+    /// It changes the device, as opening a serial port raises DTR: nodes are never opened.
+    case disturbs
+  }
+
+  /// How the use of a device by another process is noticed.
+  package enum BusyTest: Hashable, Sendable {
+    /// It is not.
+    case none
+    /// VIDIOC_REQBUFS of an open V4L2 node answers EBUSY.
+    case videoBuffers
+    /// /proc/asound names the owner of each substream of an ALSA node.
+    case soundSubstreams
+  }
+
+  /// A driver that owns a whole major and answers itself for a node without a device.
+  package struct Dispatcher: Hashable, Sendable {
+    /// A directory that is there while the driver is loaded.
+    let marker: PathBytes
+    /// What its open(2) answers.
+    let errno: Errno
+  }
+
+  /// What flatpak-override(1) can give.
+  package struct Flatpak: Hashable, Sendable {
+    /// The permission: `--device=all`.
+    let permission: String
+    /// What to know about it.
+    var note: String?
+    /// How programs in the sandbox get at such devices; nil if by their nodes.
+    var way: String?
+  }
+
+  /// A kernel module.
+  package struct Module: Hashable, Sendable {
+    /// The name, as modprobe(8) takes it.
+    let name: String
+    /// What it is for people; nil if its name says enough.
+    var note: String?
+  }
+
+  /// What people call one such device: `camera`.
+  package let noun: String
+  /// The name of the folder below /sys/class that lists the devices.
+  package let subsystem: String
+  /// The folder of the nodes, below the root: `dev`.
+  package let folder: PathBytes
+  /// The names of nodes; `#` stands for a decimal number.
+  package let nodePatterns: [String]
+  /// The numbers that nodes can have; empty if any number is possible.
+  package let numbers: [Numbers]
+  /// What an open does.
+  package let opening: Opening
+  /// How to notice that somebody uses the device.
+  package let busyTest: BusyTest
+  /// The driver that answers for nodes without a device; nil if nobody does (ENXIO).
+  package let dispatcher: Dispatcher?
+  /// The kernel module that drives most of these devices, and what it is; nil if there is no such.
+  package let driver: Module?
+  /// The kernel module that makes a device without hardware, for tests.
+  package let testDriver: String?
+  /// What `docker run --device=` needs; nil to name the node itself.
+  package let containerDevice: PathBytes?
+  /// What flatpak-override(1) can give; nil if nothing helps.
+  package let flatpak: Flatpak?
+  /// The plug of a snap's snapcraft.yaml.
+  package let snapPlug: String?
+  /// The name of the device group in DeviceAllow= of systemd.resource-control(5).
+  package let deviceAllow: String?
+  /// Whether usbipd(1) of Windows can attach such a device to WSL.
+  package let isAttachedByUSB: Bool
+
+  /// Creates a family.
+  ///
+  /// - Parameters:
+  ///   - noun: What people call one such device: `serial port`.
+  ///   - subsystem: The folder below /sys/class that lists the devices: `tty`.
+  ///   - folder: The folder of the nodes, below the root.
+  ///   - nodePatterns: The names of nodes; `#` stands for a decimal number: `ttyUSB#`.
+  ///   - numbers: The numbers that nodes can have; empty if any number is possible.
+  ///   - opening: What an open does to the device.
+  ///   - busyTest: How to notice that somebody uses the device.
+  ///   - dispatcher: The driver that answers for nodes without a device.
+  ///   - driver: The kernel module to load, and what it is.
+  ///   - testDriver: The kernel module that makes a device without hardware.
+  ///   - containerDevice: What `docker run --device=` needs, if that is not the node itself.
+  ///   - flatpak: What flatpak-override(1) can give.
+  ///   - snapPlug: The plug of a snap.
+  ///   - deviceAllow: The name of the device group in DeviceAllow= of a systemd unit.
+  ///   - isAttachedByUSB: Whether usbipd(1) of Windows can attach such a device to WSL.
+  package init(
+    noun: String, subsystem: String, folder: PathBytes = "dev", nodePatterns: [String],
+    numbers: [Numbers], opening: Opening, busyTest: BusyTest,
+    dispatcher: Dispatcher? = nil, driver: Module? = nil,
+    testDriver: String? = nil, containerDevice: PathBytes? = nil,
+    flatpak: Flatpak? = nil, snapPlug: String? = nil,
+    deviceAllow: String? = nil, isAttachedByUSB: Bool = false
+  ) {
+    self.noun = noun
+    self.subsystem = subsystem
+    self.folder = folder
+    self.nodePatterns = nodePatterns
+    self.numbers = numbers
+    self.opening = opening
+    self.busyTest = busyTest
+    self.dispatcher = dispatcher
+    self.driver = driver
+    self.testDriver = testDriver
+    self.containerDevice = containerDevice
+    self.flatpak = flatpak
+    self.snapPlug = snapPlug
+    self.deviceAllow = deviceAllow
+    self.isAttachedByUSB = isAttachedByUSB
+  }
+
+  /// Creates a family of nodes that are used alone.
+  ///
+  /// - Parameters:
+  ///   - noun: What people call one such device: `serial port`.
+  ///   - subsystem: The folder below /sys/class that lists the devices: `tty`.
+  ///   - folder: The folder of the nodes, below the root.
+  ///   - nodePatterns: The names of nodes; `#` stands for a decimal number: `ttyUSB#`.
+  ///   - majors: The major numbers that nodes can have; empty if any is possible.
+  ///   - opening: What an open does to the device.
+  public init(
+    noun: String, subsystem: String, folder: PathBytes = "dev", nodePatterns: [String],
+    majors: [UInt32] = [], opening: Opening
+  ) {
+    self.init(
+      noun: noun, subsystem: subsystem, folder: folder, nodePatterns: nodePatterns,
+      numbers: majors.map { Numbers(major: $0) }, opening: opening, busyTest: .none)
+  }
+}
+
+// MARK: - The families of this library
+
+extension DeviceFamily {
+  /// Cameras: capture nodes of Video4Linux, see drivers/media/v4l2-core/v4l2-dev.c.
+  public static let camera = DeviceFamily(
+    noun: "camera", subsystem: "video4linux", nodePatterns: ["video#"],
+    numbers: [Numbers(major: 81)], opening: .harmless, busyTest: .videoBuffers,
+    driver: Module(name: "uvcvideo", note: "the driver of USB cameras"), testDriver: "vivid",
+    flatpak: Flatpak(
+      permission: "--device=all",
+      note: "this gives every device; a program that asks the camera portal needs none of it"),
+    snapPlug: "camera", deviceAllow: "char-video4linux", isAttachedByUSB: true)
+
+  /// Microphones: capture PCMs of ALSA and the control node of their card, see sound/core/sound.c.
+  public static let microphone = DeviceFamily(
+    noun: "microphone", subsystem: "sound", folder: "dev/snd",
+    nodePatterns: ["pcmC#D#c", "controlC#"], numbers: [Numbers(major: 116)], opening: .harmless,
+    busyTest: .soundSubstreams,
+    // snd_open() of sound/core/sound.c has all of major 116.
+    dispatcher: Dispatcher(marker: "/proc/asound", errno: .ENODEV),
+    driver: Module(name: "snd-usb-audio"), testDriver: "snd-aloop", containerDevice: "/dev/snd",
+    flatpak: Flatpak(
+      permission: "--socket=pulseaudio",
+      way: "sound is recorded through PulseAudio or PipeWire there, not by nodes"),
+    snapPlug: "audio-record", deviceAllow: "char-alsa")
+
+  /// The families that this library knows without being told.
+  public static let builtIn: [DeviceFamily] = [.camera, .microphone]
+}
+
+// MARK: - Names and numbers
+
+extension DeviceFamily {
+  /// Returns whether nodes can have this number.
+  package func mayHave(_ number: DeviceNumber) -> Bool {
+    numbers.isEmpty || numbers.contains { $0.contains(number) }
+  }
+
+  /// A node that such a device usually has: `/dev/video0`.
+  package var exampleNode: PathBytes {
+    let name = String(nodePatterns.first.map { $0.map { $0 == "#" ? "0" : $0 } } ?? [])
+    return PathBytes("/").appending(folder).appending(PathBytes(name))
+  }
+
+  /// Returns whether a node of this name can belong to the family.
+  package func hasNode(named name: PathBytes) -> Bool {
+    nodePatterns.contains { Self.matches(name.bytes[...], Array($0.utf8)[...]) }
+  }
+
+  /// Compares byte by byte; `#` takes one or more digits.
+  private static func matches(_ name: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
+    var (name, pattern) = (name, pattern)
+    while let expected = pattern.popFirst() {
+      if expected == UInt8(ascii: "#") {
+        let digits = name.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if digits.isEmpty { return false }
+        name = name.dropFirst(digits.count)
+      } else if name.popFirst() != expected {
+        return false
+      }
+    }
+    return name.isEmpty
+  }
+}

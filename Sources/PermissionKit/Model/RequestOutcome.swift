@@ -1,0 +1,11 @@
+/// What a request for access came to; whether there is access now is a report's status.
+public enum RequestOutcome: String, Hashable, Sendable {
+  /// No change that this accessor could make would help.
+  case nothingToChange = "nothing-to-change"
+  /// Nobody agreed to the change, or nobody was there to ask.
+  case declined
+  /// This process made the change.
+  case granted
+  /// Root made the change on behalf of this process.
+  case grantedByRoot = "granted-by-root"
+}

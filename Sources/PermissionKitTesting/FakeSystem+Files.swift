@@ -1,0 +1,175 @@
+public import PermissionKit
+internal import Synchronization
+
+// The calls about files.
+extension FakeSystem {
+  /// See `System.openat`; the answer comes from the tree in memory.
+  public func openat(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
+  ) throws(Errno) -> Descriptor {
+    if flags.contains(.readWrite) {
+      let change = state.withLock { state -> (@Sendable (FakeSystem) -> Void)? in
+        guard let next = state.changes[path]?.first else { return nil }
+        state.changes[path]?.removeFirst()
+        return next
+      }
+      change?(self)
+    }
+    return try call("openat") { state throws(Errno) in
+      if path.bytes.contains(0) { throw .EINVAL }
+      var facts = state.facts
+      if directory != .currentDirectory {
+        guard let start = state.files[directory.rawValue]?.inode else { throw .EBADF }
+        facts.start = start
+      }
+      // A descriptor's own link in /proc.
+      let prefix = "/proc/self/fd/"
+      if path.hasPrefix(prefix) {
+        let number = path.bytes.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+        guard let own = Int32(String(decoding: number, as: UTF8.self)),
+          let file = state.files[own]
+        else { throw .ENOENT }
+        return Self.open(file.inode, flags, &state)
+      }
+      let evaluator = AccessEvaluator(facts: facts, credentials: state.credentials)
+      let decision = evaluator.decide(.open(flags.subtracting(.closeOnExec)), path: path)
+      if let errno = decision.errno { throw errno }
+      guard decision.isGranted, let inode = decision.inode else { throw .EIO }
+      guard decision.rule == .created else { return Self.open(inode, flags, &state) }
+      let created = Self.insert(
+        InodeFacts(
+          kind: .regular, mode: mode, uid: state.credentials.user.fileSystem,
+          gid: state.credentials.group.fileSystem), path.lastComponent, inode, &state.facts)
+      return Self.open(created, flags, &state)
+    }
+  }
+
+  static func open(_ inode: Int, _ flags: OpenFlags, _ state: inout State) -> Descriptor {
+    if flags.contains(.truncate) { state.contents[inode] = [] }
+    let number = state.nextDescriptor
+    state.nextDescriptor += 1
+    state.files[number] = OpenFile(inode: inode, appends: flags.contains(.append))
+    return Descriptor(rawValue: number)
+  }
+
+  /// See `System.close`; the answer comes from the tree in memory.
+  public func close(_ descriptor: Descriptor) {
+    state.withLock { $0.files[descriptor.rawValue] = nil }
+    watching.close(descriptor)
+  }
+
+  /// See `System.read`; the answer comes from the tree in memory.
+  public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
+    if let events = try watching.read(descriptor, count) { return events }
+    return try call("read") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      let part = Array((state.contents[file.inode] ?? []).dropFirst(file.offset).prefix(count))
+      state.files[descriptor.rawValue]?.offset += part.count
+      return part
+    }
+  }
+
+  /// See `System.write`; the answer comes from the tree in memory.
+  public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
+    if watching.write(descriptor) { return bytes.count }
+    return try call("write") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      var contents = state.contents[file.inode] ?? []
+      let offset = file.appends ? contents.count : min(file.offset, contents.count)
+      contents.replaceSubrange(offset..<min(offset + bytes.count, contents.count), with: bytes)
+      state.contents[file.inode] = contents
+      state.files[descriptor.rawValue]?.offset = offset + bytes.count
+      return bytes.count
+    }
+  }
+
+  /// See `System.mkdirat`; the answer comes from the tree in memory.
+  public func mkdirat(
+    _ directory: Descriptor, _ path: PathBytes, mode: UInt16
+  ) throws(Errno) {
+    try call("mkdirat") { state throws(Errno) in
+      let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
+      let decision = evaluator.decide(.open([.create, .exclusive, .writeOnly]), path: path)
+      if let errno = decision.errno { throw errno }
+      guard decision.rule == .created, let parent = decision.inode else { throw .EIO }
+      _ = Self.insert(
+        InodeFacts(
+          kind: .directory, mode: mode, uid: state.credentials.user.fileSystem,
+          gid: state.credentials.group.fileSystem), path.lastComponent, parent, &state.facts)
+    }
+  }
+
+  /// See `System.statx`; the answer comes from the tree in memory.
+  public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
+    try call("statx") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      let inode = state.facts.inodes[file.inode]
+      let types: [FileKind: UInt32] = [
+        .directory: 0o040000, .regular: 0o100000, .symbolicLink: 0o120000,
+        .characterDevice: 0o020000, .blockDevice: 0o060000, .fifo: 0o010000, .socket: 0o140000,
+      ]
+      return StatusFields(
+        mode: (types[inode.kind] ?? 0) | UInt32(inode.mode), uid: inode.uid, gid: inode.gid,
+        device: inode.device ?? .init(major: 0, minor: 0), inode: UInt64(file.inode), mount: 1,
+        isImmutable: inode.isImmutable, isAppendOnly: inode.isAppendOnly)
+    }
+  }
+
+  /// See `System.readlinkat`; the answer comes from the tree in memory.
+  public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
+    try call("readlinkat") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue],
+        let target = state.facts.inodes[file.inode].target
+      else { throw .EINVAL }
+      return target
+    }
+  }
+
+  /// See `System.getxattr`; the answer comes from the tree in memory.
+  public func getxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor
+  ) throws(Errno) -> [UInt8] {
+    try call("getxattr") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      let inode = state.facts.inodes[file.inode]
+      guard let acl = attribute == .access ? inode.acl : inode.defaultACL else { throw .ENODATA }
+      return acl.xattr
+    }
+  }
+
+  /// See `System.statmount`; the answer comes from the tree in memory.
+  public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
+    try call("statmount") { _ throws(Errno) in nil }
+  }
+
+  /// See `System.fstatfs`; the answer comes from the tree in memory.
+  public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
+    try call("fstatfs") { _ throws(Errno) in FileSystemFields(flags: 0, type: 0x0102_1994) }
+  }
+
+  /// See `System.getdents`; the answer comes from the tree in memory.
+  public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
+    try call("getdents") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      return state.facts.inodes[file.inode].entries.map(\.name)
+    }
+  }
+
+  /// See `System.faccessat2`; the answer comes from the tree in memory.
+  public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
+    try call("faccessat2") { state throws(Errno) in
+      let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
+      let decision = evaluator.decide(.faccessat2(need, followsLink: true), path: path)
+      if let errno = decision.errno { throw errno }
+    }
+  }
+
+  /// See `System.querycap`; the answer comes from the tree in memory.
+  public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
+    try call("querycap") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      guard let card = state.cards[file.inode] else { throw .ENOTTY }
+      return card
+    }
+  }
+}

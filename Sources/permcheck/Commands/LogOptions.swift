@@ -1,0 +1,33 @@
+import ArgumentParser
+import PermissionKit
+
+/// Where the analytics log goes.
+struct LogOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Write the analytics log to this file, to - (standard error), or to none.",
+      discussion: "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl.",
+      valueName: "file"))
+  var log: PathBytes?
+
+  func analytics(_ system: any System) -> AnalyticsLog {
+    switch chosen(system) {
+    case nil, "none": AnalyticsLog(DiscardLogging(), system: system)
+    case "-": AnalyticsLog(StandardErrorLogging(system: system), system: system)
+    case let file?: AnalyticsLog(FileLogging(file, system: system), system: system)
+    }
+  }
+
+  /// The file, `-` or `none`; nil when there is no place for a default.
+  func chosen(_ system: any System) -> PathBytes? {
+    if let log { return log }
+    if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }
+    if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
+      return state.appending("permcheck/analytics.jsonl")
+    }
+    guard let subject = try? UserDatabase(system).currentSubject(), let home = subject.home,
+      home.isAbsolute
+    else { return nil }
+    return home.appending(".local/state/permcheck/analytics.jsonl")
+  }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+
+/// A length of time: `90s`, `2h30m`, `1d`; a bare number is seconds, which may have a fraction.
+///
+/// At most 366 days.
+struct TimeSpan: ExpressibleByArgument {
+  /// Never negative.
+  let microseconds: Int64
+
+  private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+  private static let most = 366 * 86_400.0
+
+  init?(argument: String) {
+    var seconds = 0.0
+    var number = ""
+    for character in argument {
+      if character.isASCII, character.isNumber || character == "." {
+        number.append(character)
+        continue
+      }
+      guard let unit = Self.units[character], let value = Double(number) else { return nil }
+      if number.contains("."), character != "s" { return nil }
+      seconds += value * unit
+      number = ""
+    }
+    if !number.isEmpty {
+      // After a unit a bare number could mean anything.
+      guard number.count == argument.count, let value = Double(number) else { return nil }
+      seconds = value
+    }
+    guard !argument.isEmpty, seconds <= Self.most else { return nil }
+    microseconds = Int64((seconds * 1_000_000).rounded())
+  }
+}

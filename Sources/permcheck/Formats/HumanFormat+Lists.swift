@@ -1,0 +1,59 @@
+import PermissionKit
+
+// Lists: accessors, grants, and what the log comes to.
+extension HumanFormat {
+  func text(_ listing: AccessorListing) -> String {
+    Table(
+      listing.entries.map { entry in
+        [
+          style.bold(entry.name),
+          entry.aliases.isEmpty ? "" : "(\(entry.aliases.joined(separator: ", ")))", entry.summary,
+        ]
+      }
+    ).text
+  }
+
+  func text(_ listing: GrantListing) -> String {
+    if listing.grants.isEmpty {
+      return "nothing is granted by \(Sanitizer.clean(listing.journal.description))\n"
+    }
+    return Table(listing.rows).text
+  }
+
+  func text(_ summary: LogSummary) -> String {
+    let header = ["accessor", "checks", "granted", "refused", "share"].map(style.dim)
+    let rows = summary.lines.map { line in
+      [
+        Sanitizer.clean(line.accessor), "\(line.checks)", "\(line.granted)", "\(line.refused)",
+        "\(Int((line.grantedShare * 100).rounded())) %",
+      ]
+    }
+    return Table([header] + rows).text
+  }
+}
+
+extension GrantListing {
+  /// A row for each grant, safe to print.
+  var rows: [[String]] {
+    grants.map { grant in
+      let end =
+        grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
+        ?? grant.lifetime.process.map { "with process \($0.pid)" }
+      return [
+        grant.accessor, users.userName(grant.uid), grant.place, grant.change.command.summary,
+        "since \(grant.time)", end ?? "",
+      ].map(Sanitizer.clean)
+    }
+  }
+}
+
+extension Grant {
+  /// The inode, group or file that was changed.
+  var place: String {
+    switch change {
+    case .inode(let grant): grant.path.description
+    case .group(let grant): "group \(grant.group)"
+    case .udevRule(let grant): grant.path.description
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import PermissionKit
+
+// Changes: one a line.
+extension HumanFormat {
+  /// Where the accessor's name stands, after the time and the mark.
+  private static let indent = 16
+
+  func text(_ line: WatchLine) -> String {
+    switch line.content {
+    case .first(let report, let time):
+      let message = report.mainReason.map { Sanitizer.clean($0.message) } ?? ""
+      return human(time, report, line, [word(report.status), message])
+    case .change(let change):
+      var cause = change.cause.rawValue.split(separator: "-").joined(separator: " ")
+      if let path = change.path { cause += ": \(Sanitizer.clean(path.description))" }
+      let status =
+        change.old.status == change.new.status
+        ? "still \(word(change.new.status))"
+        : "\(word(change.old.status)) → \(word(change.new.status))"
+      let message = change.new.mainReason.map { Sanitizer.clean($0.message) } ?? ""
+      let text = human(change.time, change.new, line, [status, style.dim(cause), message])
+      return isVerbose ? text + change.resources.map(resource).joined() : text
+    }
+  }
+
+  private func human(
+    _ time: Int64, _ report: AccessReport, _ line: WatchLine, _ cells: [String]
+  ) -> String {
+    let width = line.reports.map { title($0.accessor, $0.status).displayWidth }.max() ?? 0
+    let name = title(report.accessor, report.status).padded(to: width)
+    let shown = ([style.dim(clock(time, line.system)), name] + cells).filter { !$0.isEmpty }
+    return style.wrapped(shown.joined(separator: "  "), indent: 0, hanging: Self.indent) + "\n"
+  }
+
+  /// Under the accessor's name.
+  private func resource(_ resource: AccessWatcher.Change.Resource) -> String {
+    let (old, new) = (
+      resource.old.map(word) ?? "none", resource.new.map(word) ?? "none"
+    )
+    return String(repeating: " ", count: Self.indent)
+      + "\(Sanitizer.clean(resource.path.description))  \(old) → \(new)\n"
+  }
+
+  /// Local time to the millisecond.
+  private func clock(_ time: Int64, _ system: any System) -> String {
+    func padded(_ number: Int, _ width: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    let wall = system.localtime(time)
+    return "\(padded(wall.hour, 2)):\(padded(wall.minute, 2)):\(padded(wall.second, 2))"
+      + ".\(padded(Int(time / 1000 % 1000), 3))"
+  }
+}

@@ -1,0 +1,41 @@
+/// Colours and width of a terminal.
+struct Style {
+  /// When to colour.
+  enum Color: String, CaseIterable {
+    case auto
+    case always
+    case never
+  }
+
+  let colors: Bool
+  /// The width in columns; nil where lines are not broken.
+  let columns: Int?
+
+  private func sgr(_ code: String, _ text: String) -> String {
+    colors && !text.isEmpty ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  }
+
+  func bold(_ text: String) -> String { sgr("1", text) }
+  func dim(_ text: String) -> String { sgr("2", text) }
+  func red(_ text: String) -> String { sgr("31", text) }
+  func green(_ text: String) -> String { sgr("32", text) }
+  func yellow(_ text: String) -> String { sgr("33", text) }
+
+  /// Breaks text at blanks so that it ends before the terminal does.
+  func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
+    guard let columns, columns > hanging + 20 else { return text }
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      let room = columns - (lines.isEmpty ? indent : hanging)
+      if !line.isEmpty, line.displayWidth + 1 + String(word).displayWidth > room {
+        lines.append(line)
+        line = String(word)
+      } else {
+        line += (line.isEmpty ? "" : " ") + word
+      }
+    }
+    lines.append(line)
+    return lines.joined(separator: "\n" + String(repeating: " ", count: hanging))
+  }
+}

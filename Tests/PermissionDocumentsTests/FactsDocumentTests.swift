@@ -1,0 +1,145 @@
+import Foundation
+import JSONSyntax
+import PermissionDocuments
+import PermissionKit
+import Testing
+
+/// Saved facts: what an older version wrote is read for ever, and what is wrong is refused.
+@Suite struct FactsDocumentTests {
+  static func golden(_ name: String) throws -> [UInt8] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
+    return Array(try Data(contentsOf: folder.appending(path: name)))
+  }
+
+  @Test func theFirstDocumentIsStillJudgedAsThen() throws {
+    let document = try FactsDocument(Self.golden("facts-1.json"))
+    let explanation = Explainer.explain(
+      document.targets, subject: document.subject, facts: document.facts)
+    let resources = explanation.reports.flatMap(\.resources)
+    #expect(resources.map(\.status) == [.denied, .denied, .unavailable, .authorized])
+    #expect(
+      resources.map { $0.decision?.rule } == [.otherBits, .otherBits, .missing, .otherBits])
+    #expect(resources[0].decision?.component == "/srv/gold/album/a.jpg")
+    #expect(document.subject.name == "www-data")
+  }
+
+  @Test func everyMemberOfVersion1IsRead() throws {
+    let document = try FactsDocument(Self.golden("facts-1-all.json"))
+    let credentials = document.subject.credentials
+    #expect(document.subject.source == .process && document.subject.name == "ada")
+    #expect(credentials.effective == .all && credentials.permitted.rawValue == 6)
+    #expect(credentials.noSetUIDFixup && credentials.userNamespace?.users.outside(1) == 100_001)
+    let facts = document.facts
+    #expect(!facts.readerIsSubject && facts.sysctls.protectedRegular == 2)
+    #expect(facts.overflow?.uidIsMapped == false && facts.overflow?.gidIsMapped == true)
+    #expect(facts.deviceCgroup?.exceptions.first?.minor == nil)
+    #expect(facts.landlock.first?.allowed[1] == [.readFile, .readDirectory])
+    let mount = facts.mounts[0]
+    #expect(mount.id == 21 && mount.flags == .noDevices && mount.superblockIsReadOnly)
+    #expect(mount.idMapping != nil && mount.idMappingIsUnreadable && mount.mayBelongToNamespace)
+    #expect(mount.point == "/dev" && mount.superblockOptions == "rw,size=10")
+    let (folder, node) = (facts.inodes[0], facts.inodes[1])
+    #expect(folder.entries.map(\.found) == [.inode(1), .unreadable(.EACCES), .missing])
+    #expect(folder.entries[0].name.bytes == [0x61, 0xff] && folder.entriesAreComplete)
+    #expect(folder.defaultACL?.entries.count == 3)
+    #expect(node.device == DeviceNumber(major: 81, minor: 3) && node.driverErrno == .ENXIO)
+    #expect(node.aclError == .EACCES && node.hasACLs == true && node.isImmutable)
+    #expect(node.isAppendOnly && node.jump == 0 && node.target == "pipe:[1]")
+    let resource = document.targets[0].set.resources[0]
+    #expect(resource.need == [.read, .write] && resource.lesserNeed == .read)
+    #expect(resource.kind == .characterDevice && document.targets[0].name == "camera")
+  }
+
+  @Test func whatIsReadIsWrittenAgain() throws {
+    for name in ["facts-1.json", "facts-1-all.json"] {
+      let document = try FactsDocument(Self.golden(name))
+      let again = try FactsDocument(Array(document.text.utf8))
+      #expect(again.facts == document.facts && again.targets == document.targets)
+      #expect(again.subject == document.subject)
+      // Nothing that the file has is lost.
+      let old = try JSONReader().value(from: Self.golden(name))
+      let new = try JSONReader().value(from: Array(document.text.utf8))
+      for member in ["credentials", "facts", "targets"] {
+        #expect(Self.sorted(old[member] ?? .null) == Self.sorted(new[member] ?? .null))
+      }
+    }
+  }
+
+  private static func sorted(_ value: JSONValue) -> String {
+    JSONWriter(sortsKeys: true).text(value)
+  }
+
+  @Test(arguments: [
+    "hasACLs", "isImmutable", "entriesAreComplete", "readerIsSubject", "landlock", "sysctls",
+    "mayBelongToNamespace", "label", "permitted", "noSetUIDFixup",
+  ])
+  func aMemberThatAnOlderVersionLacksHasItsDefault(member: String) throws {
+    let whole = try JSONReader().value(from: Self.golden("facts-1-all.json"))
+    let document = JSONWriter().bytes(Self.without(member, whole))
+    #expect(throws: Never.self) { try FactsDocument(document) }
+  }
+
+  @Test func aMemberThatIsNotKnownIsPassedOver() throws {
+    let text = String(decoding: try Self.golden("facts-1.json"), as: UTF8.self)
+    let more = text.replacing(
+      "\"schemaVersion\":1", with: "\"schemaVersion\":1,\"new\":{\"a\":[1]}")
+    #expect(more != text)
+    #expect(throws: Never.self) { try FactsDocument(Array(more.utf8)) }
+  }
+
+  private static func without(_ member: String, _ value: JSONValue) -> JSONValue {
+    switch value {
+    case .array(let elements): return .array(elements.map { without(member, $0) })
+    case .object(let object):
+      let members = object.members.filter { $0.key != member }
+      return .object(JSONObject(members.map { ($0.key, without(member, $0.value)) }))
+    case .null, .bool, .number, .string: return value
+    }
+  }
+
+  @Test(arguments: [
+    ("", "is no JSON"), ("{", "is no JSON"), ("{}", "expected a member credentials"),
+    (#"{"schemaVersion":2}"#, "has schemaVersion 2, which is not 1"),
+    (#"{"schemaVersion":1,"credentials":[]}"#, "credentials: expected an object"),
+  ])
+  func whatIsWrongIsNamed(text: String, message: String) {
+    let error = #expect(throws: DocumentError.self) { try FactsDocument(Array(text.utf8)) }
+    #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func aWrongValueIsNamedByItsPlace() throws {
+    let text = String(decoding: try Self.golden("facts-1-all.json"), as: UTF8.self)
+      .replacing("\"major\":81,\"minor\":3", with: "\"major\":81,\"minor\":-3")
+    let error = #expect(throws: DocumentError.self) { try FactsDocument(Array(text.utf8)) }
+    #expect(
+      error?.message.contains("facts.inodes.1.device.minor: expected a whole number") == true,
+      "\(error?.message ?? "")")
+  }
+
+  /// Broken documents never crash, and what can still be read can be judged.
+  @Test func garbageIsRefusedOrJudged() throws {
+    let sample = try Self.golden("facts-1-all.json")
+    let nobody = Credentials(uid: 4_000_000, gid: 4_000_000, groups: [])
+    var read = 0
+    for _ in 0..<5_000 {
+      var bytes = sample
+      for _ in 0..<Int.random(in: 1...4) {
+        let place = Int.random(in: 0..<bytes.count)
+        switch Int.random(in: 0..<3) {
+        case 0: bytes[place] = UInt8.random(in: 0x20...0x7e)
+        case 1: bytes.remove(at: place)
+        default: bytes.insert(UInt8(ascii: "0") + UInt8.random(in: 0...9), at: place)
+        }
+      }
+      guard let document = try? FactsDocument(bytes) else { continue }
+      read += 1
+      let evaluator = AccessEvaluator(facts: document.facts, credentials: nobody)
+      for path: PathBytes in ["/a", "a/../b", "/d", "/c", "/a/x"] {
+        _ = evaluator.explain(.open(.readWrite), path: path)
+        _ = evaluator.explain(.faccessat2(.all, followsLink: true), path: path)
+        for inode in document.facts.inodes.indices { _ = document.facts.path(of: inode) }
+      }
+    }
+    #expect(read > 100)
+  }
+}
