@@ -253,6 +253,81 @@ static inline int ccap_getresgid(uint32_t ids[3]) {
 static inline uint32_t ccap_fsuid(void) { return (uint32_t)setfsuid((uid_t)-1); }
 static inline uint32_t ccap_fsgid(void) { return (uint32_t)setfsgid((gid_t)-1); }
 
+// One entry of an ACL: a tag of sys/acl.h, the id of a named user or group, and 4 2 1 for r w x.
+struct ccap_acl_entry {
+  int tag;
+  uint32_t id;
+  unsigned permissions;
+};
+
+// The entries as libacl holds them; NULL with errno where they cannot be held. For acl_free(3).
+static inline acl_t ccap_acl(const struct ccap_acl_entry *entries, int count) {
+  acl_t acl = acl_init(count);
+  for (int i = 0; acl && i < count; i++) {
+    acl_entry_t entry;
+    acl_permset_t set;
+    int failed = acl_create_entry(&acl, &entry) || acl_set_tag_type(entry, entries[i].tag) ||
+                 acl_get_permset(entry, &set) || acl_clear_perms(set);
+    if (!failed && (entries[i].tag == ACL_USER || entries[i].tag == ACL_GROUP))
+      failed = acl_set_qualifier(entry, &entries[i].id);
+    if (!failed && entries[i].permissions & 4) failed = acl_add_perm(set, ACL_READ);
+    if (!failed && entries[i].permissions & 2) failed = acl_add_perm(set, ACL_WRITE);
+    if (!failed && entries[i].permissions & 1) failed = acl_add_perm(set, ACL_EXECUTE);
+    if (failed) {
+      acl_free(acl);
+      return NULL;
+    }
+  }
+  return acl;
+}
+
+// acl_valid(3): 0, or -errno for entries that are no whole ACL.
+static inline int ccap_acl_valid(const struct ccap_acl_entry *entries, int count) {
+  acl_t acl = ccap_acl(entries, count);
+  if (!acl) return -errno;
+  int result = acl_valid(acl) != 0 ? -errno : 0;
+  acl_free(acl);
+  return result;
+}
+
+// acl_to_any_text(3): short and with numeric ids, entries apart by commas, as setfacl(1) takes them.
+static inline long ccap_acl_text(const struct ccap_acl_entry *entries, int count, char *out, size_t size) {
+  acl_t acl = ccap_acl(entries, count);
+  if (!acl) return -errno;
+  char *text = acl_to_any_text(acl, NULL, ',', TEXT_ABBREVIATE | TEXT_NUMERIC_IDS);
+  long length = text ? (long)strlen(text) : -errno;
+  if (text && (size_t)length < size) memcpy(out, text, (size_t)length + 1);
+  else if (text) length = -ERANGE;
+  if (text) acl_free(text);
+  acl_free(acl);
+  return length;
+}
+
+// cap_to_name(3): `cap_dac_override`; empty for a number that libcap has no name for.
+static inline void ccap_cap_name(int number, char out[32]) {
+  char *name = cap_to_name(number);
+  out[0] = 0;
+  if (!name) return;
+  if (strncmp(name, "cap_", 4) == 0 && strlen(name) < 32) strcpy(out, name);
+  cap_free(name);
+}
+
+// cap_get_file(3) and cap_to_text(3) of the inode behind a descriptor, O_PATH included: `cap_net_raw=ep`.
+static inline long ccap_cap_get_file(int fd, char *out, size_t size) {
+  char path[32];
+  ccap_link(fd, path);
+  cap_t caps = cap_get_file(path);
+  if (!caps) return -errno;
+  ssize_t length = 0;
+  char *text = cap_to_text(caps, &length);
+  long result = text ? (long)length : -errno;
+  if (text && (size_t)length < size) memcpy(out, text, (size_t)length + 1);
+  else if (text) result = -ERANGE;
+  if (text) cap_free(text);
+  cap_free(caps);
+  return result;
+}
+
 // The capabilities of the calling thread, by libcap's capget(2), as bit masks.
 static inline int ccap_capget(uint64_t *effective, uint64_t *permitted) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

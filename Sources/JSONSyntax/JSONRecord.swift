@@ -102,6 +102,7 @@ package struct JSONRecord<Value>: Sendable {
   /// Returns a codec that reads the object as well; members that are only written are passed over.
   ///
   /// - Parameter blank: The value that the members are read into.
+  /// - Returns: The codec.
   package func codec(_ blank: Value) -> JSONCodec<Value> where Value: Sendable {
     JSONCodec(schema: schema, encode: { json($0) }) { json in
       guard let object = json.object else { throw JSONMismatch(expected: "an object") }

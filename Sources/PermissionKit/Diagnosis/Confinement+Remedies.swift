@@ -56,6 +56,7 @@ extension Confinement {
   ///   - thing: What is kept from the process.
   ///   - path: The node or folder; of devices that were looked for in vain, an example.
   ///   - isMissing: It is not there, rather than refused.
+  /// - Returns: The reasons, all of them suspected, and the ways out.
   func reasons(
     _ thing: ConfinedThing, _ path: PathBytes, isMissing: Bool
   ) -> ([Reason], [Remedy]) {

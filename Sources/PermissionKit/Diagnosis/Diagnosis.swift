@@ -23,8 +23,29 @@ struct Diagnosis {
     session.isSeatGrant(decision) ? "seat \(basis)" : nil
   }
 
-  /// Returns what that means elsewhere.
-  func meaning(_ decision: Decision) -> String? { session.meaning(decision) }
+  /// Returns what that means elsewhere, and what executing the file gives.
+  func meaning(_ ask: Ask, _ decision: Decision) -> String? {
+    let meaning = session.meaning(decision)
+    guard let power = power(ask, decision) else { return meaning }
+    return meaning.map { "\($0); \(power)" } ?? power
+  }
+
+  /// What a process gains by executing the file, beyond what it has; nil if that is nothing.
+  private func power(_ ask: Ask, _ decision: Decision) -> String? {
+    guard ask.need.contains(.execute), let index = decision.inode,
+      facts.inodes[index].kind == .regular
+    else { return nil }
+    let inode = facts.inodes[index]
+    if inode.mode & 0o4000 != 0 { return "it runs as \(users.userName(inode.uid)) (set-user-ID)" }
+    if inode.mode & 0o2000 != 0 {
+      return "it runs as group \(users.groupName(inode.gid)) (set-group-ID)"
+    }
+    guard let file = try? system.openat(.currentDirectory, ask.path, .path, mode: 0) else {
+      return nil
+    }
+    defer { system.close(file) }
+    return (try? system.cap_get_file(file)).map { "it runs with the file capabilities \($0)" }
+  }
 
   // MARK: - What was refused
 

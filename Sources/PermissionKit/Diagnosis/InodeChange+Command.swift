@@ -21,20 +21,7 @@ extension InodeChange {
     let isRemoved = old.contains { entry in
       !new.contains { $0.tag == entry.tag && $0.id == entry.id }
     }
-    let text = (isRemoved ? new : new.filter { !old.contains($0) }).map(Self.text)
-    return ["setfacl"] + options + ["-n", isRemoved ? "--set" : "-m"]
-      + [PathBytes(text.joined(separator: ",")), path]
-  }
-
-  /// The entry as setfacl(1) takes it.
-  private static func text(_ entry: AccessControlList.Entry) -> String {
-    switch entry.tag {
-    case .owner: "u::\(entry.permissions)"
-    case .user: "u:\(entry.id):\(entry.permissions)"
-    case .owningGroup: "g::\(entry.permissions)"
-    case .group: "g:\(entry.id):\(entry.permissions)"
-    case .mask: "m::\(entry.permissions)"
-    case .other: "o::\(entry.permissions)"
-    }
+    let text = AccessControlList(isRemoved ? new : new.filter { !old.contains($0) }).text
+    return ["setfacl"] + options + ["-n", isRemoved ? "--set" : "-m", PathBytes(text), path]
   }
 }

@@ -69,22 +69,27 @@ extension ReasonFinder {
     case .aclOwningGroup(true): return mask("group \(group)", facts.entry(.owningGroup))
     case .aclGroup(let id, true):
       return mask("group \(users.groupName(id))", facts.entry(.group, id))
-    case .aclOther:
-      let helps = facts.acl?.entries.contains {
-        ($0.tag == .owningGroup || $0.tag == .group)
-          && $0.permissions.intersection(facts.acl?.mask ?? .all).isSuperset(of: need)
-      }
-      if helps == true {
-        return (
-          .notInGroup,
-          "\(name) is in no group that the ACL grants \(need.letters), and no entry names \(name) \(seen)"
-        )
-      }
+    case .aclOther: return noEntry(facts, need, seen)
+    }
+  }
+
+  /// No entry of the ACL is about the subject.
+  private func noEntry(
+    _ facts: InodeFacts, _ need: Permissions, _ seen: String
+  ) -> (Reason.Code, String) {
+    let mask = facts.acl?.mask ?? .all
+    let groups = facts.acl?.entries.filter { $0.tag == .owningGroup || $0.tag == .group } ?? []
+    if groups.contains(where: { $0.permissions.intersection(mask).isSuperset(of: need) }) {
       return (
-        .otherBits,
-        "no entry of the ACL is about \(name), and others have \(lacks(facts.bits(0)))"
+        .notInGroup,
+        "\(name) is in no group that the ACL grants \(need.letters), and no entry names \(name) \(seen)"
       )
     }
+    let bits = facts.bits(0)
+    return (
+      .otherBits,
+      "no entry of the ACL is about \(name), and others have \(bits), without \(need.subtracting(bits).letters)"
+    )
   }
 
   private func otherRefusal(

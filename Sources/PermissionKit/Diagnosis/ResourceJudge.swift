@@ -72,8 +72,7 @@ package struct ResourceJudge {
       report.status == .authorized && probe?.method != .open
       && diagnosis?.isTaken(ask, decision) == true
     if isTaken { report.status = .restricted }
-    report.decision = described(
-      decision, ask.path, isAuthorized: report.status == .authorized)
+    report.decision = described(ask, decision, isAuthorized: report.status == .authorized)
     if report.status != .authorized || !decision.isGranted || explains {
       explain(&report, ask, decision, isTaken: isTaken)
     }
@@ -145,7 +144,7 @@ package struct ResourceJudge {
   }
 
   private func described(
-    _ decision: Decision, _ path: PathBytes, isAuthorized: Bool
+    _ ask: Ask, _ decision: Decision, isAuthorized: Bool
   ) -> ResourceDecision {
     var basis = finder.basis(decision)
     if decision.isGranted, case .aclUser = decision.rule {
@@ -153,9 +152,9 @@ package struct ResourceJudge {
     }
     return ResourceDecision(
       verdict: decision.verdict, rule: decision.rule, step: decision.step,
-      component: decision.inode.map { facts.path(of: $0, asked: path) }, basis: basis,
+      component: decision.inode.map { facts.path(of: $0, asked: ask.path) }, basis: basis,
       meaning: isAuthorized && (explains || inspection.context.wantsDetail)
-        ? diagnosis?.meaning(decision) : nil)
+        ? diagnosis?.meaning(ask, decision) : nil)
   }
 }
 

@@ -58,7 +58,7 @@ struct GrantPlanner {
 
   /// Ties a change that was found on the facts to the inode that is there, and looks whether it is
   /// still as the facts have it.
-  func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
+  private func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
     let path = facts.path(of: change.inode)
     guard facts.isReachedFromRoot(change.inode) else {
       throw refusal("the way to \(path) from the root is not known", path: path)
@@ -86,7 +86,7 @@ struct GrantPlanner {
       .inode(grant), place: path.description, needsRoot: !isOwn, family: ask?.resource.family)
   }
 
-  func tie(
+  private func tie(
     _ change: InodeChange, _ path: PathBytes
   ) throws(PermissionError) -> InodeGrant {
     let status: StatusFields
@@ -123,7 +123,7 @@ struct GrantPlanner {
 
   /// Default entries where there is a default ACL, and everywhere when others may gain, for a default
   /// ACL takes the place of the umask.
-  func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
+  private func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
     var isLeftOut = false
     for ask in request.asks where ask.resource.kind == .directory {
       guard let index = facts.inode(at: ask.path) else { continue }

@@ -132,9 +132,11 @@ package struct InodeGrant: GrantCommand {
         call = "removexattr"
         return try system.removexattr(name, of: descriptor)
       }
-      call = "setxattr"
       // An ACL that says no more than the mode is kept as the mode: one call for both.
       let acl = state.acl ?? AccessControlList(mode: state.mode)
+      call = "acl_valid"
+      guard acl.isValid else { throw .EINVAL }
+      call = "setxattr"
       try system.setxattr(name, of: descriptor, acl.xattr)
     } catch {
       let advice: String? =

@@ -30,6 +30,9 @@ extension AccessEvaluator {
 
   /// Returns the steps of the call that decides in `decide(_:)`.
   package func steps(_ ask: Ask) -> [WalkStep] {
+    if ask.opened.isEmpty {
+      return explain(.faccessat2(ask.need, followsLink: true), path: ask.path).steps
+    }
     let whole = decide(ask)
     let flags: OpenFlags = ask.isDirectory ? [.readOnly, .directory] : OpenFlags(ask.need)
     let opened = explain(.open(flags), path: ask.path)

@@ -116,6 +116,7 @@ package final class Inspection: Sendable {
   /// - Parameters:
   ///   - resource: One of the targets'.
   ///   - need: What is asked for; nil for what the context wants, or else what the resource needs.
+  /// - Returns: The question.
   package func ask(_ resource: Resource, need: Permissions? = nil) -> Ask {
     Ask(
       resource: resource, need: need ?? context.need ?? resource.need,

@@ -19,22 +19,3 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable {
   /// Every capability the kernel knows today, and those it may learn.
   public static let all = CapabilitySet(rawValue: ~0)
 }
-
-extension CapabilitySet {
-  /// In order of their numbers, as include/uapi/linux/capability.h has them.
-  private static let allNames = [
-    "chown", "dac_override", "dac_read_search", "fowner", "fsetid", "kill", "setgid", "setuid",
-    "setpcap", "linux_immutable", "net_bind_service", "net_broadcast", "net_admin", "net_raw",
-    "ipc_lock", "ipc_owner", "sys_module", "sys_rawio", "sys_chroot", "sys_ptrace", "sys_pacct",
-    "sys_admin", "sys_boot", "sys_nice", "sys_resource", "sys_time", "sys_tty_config", "mknod",
-    "lease", "audit_write", "audit_control", "setfcap", "mac_override", "mac_admin", "syslog",
-    "wake_alarm", "block_suspend", "audit_read", "perfmon", "bpf", "checkpoint_restore",
-  ]
-
-  /// The names of the members, as capabilities(7) has them: `CAP_DAC_OVERRIDE`.
-  public var names: [String] {
-    Self.allNames.enumerated().filter { rawValue & 1 << UInt64($0.offset) != 0 }.map {
-      "CAP_" + $0.element.uppercased()
-    }
-  }
-}

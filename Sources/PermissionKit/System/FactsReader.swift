@@ -12,24 +12,11 @@ package struct FactsReader: ~Copyable {
   /// Everything read so far.
   package private(set) var facts: AccessFacts
   /// What is known of each inode beyond its facts.
-  private var seen: [Seen] = []
-  /// Where in `seen` an inode is, plus one, at a place that its number leads to; 0 where none is.
-  ///
-  /// A table of our own, for the check of a few nodes would spend its time in Dictionary's hashing.
-  private var places: [Int] = []
+  private var seen = SeenInodes()
   private var mountTable: MountTable?
 
-  private struct Seen {
-    let identity: InodeIdentity
-    /// The same inode on another mount is judged by other flags.
-    let mount: UInt64?
-    /// Open as long as something may be looked up in it.
-    let descriptor: Descriptor?
-    var parentIsKnown: Bool
-  }
-
   /// What tells each inode among the facts from any other.
-  var identities: [InodeIdentity] { seen.map(\.identity) }
+  var identities: [InodeIdentity] { seen.inodes.map(\.identity) }
 
   private static let maxLinks = 41
 
@@ -59,7 +46,6 @@ package struct FactsReader: ~Copyable {
     mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
     facts = AccessFacts(inodes: [], mounts: [])
     facts.inodes.reserveCapacity(32)
-    seen.reserveCapacity(32)
     facts.readerIsSubject = isSubject && process == nil
     var root = Self.ownRoot
     var start = Self.ownStart
@@ -81,7 +67,7 @@ package struct FactsReader: ~Copyable {
     facts.start = facts.root
     // A directory that is gone or hidden matters only to a relative path.
     if let index = try? open(start) { facts.start = index }
-    seen[facts.root].parentIsKnown = true
+    seen.inodes[facts.root].parentIsKnown = true
     facts.inodes[facts.root].parent = facts.root
   }
 
@@ -122,7 +108,7 @@ package struct FactsReader: ~Copyable {
   }
 
   deinit {
-    for inode in seen {
+    for inode in seen.inodes {
       if let descriptor = inode.descriptor { system.close(descriptor) }
     }
   }
@@ -202,10 +188,10 @@ package struct FactsReader: ~Copyable {
   }
 
   private mutating func parent(of inode: Int) -> Int? {
-    if !seen[inode].parentIsKnown {
+    if !seen.inodes[inode].parentIsKnown {
       guard let parent = try? open("..", in: inode) else { return nil }
       facts.inodes[inode].parent = parent
-      seen[inode].parentIsKnown = true
+      seen.inodes[inode].parentIsKnown = true
     }
     return facts.inodes[inode].parent
   }
@@ -217,7 +203,7 @@ package struct FactsReader: ~Copyable {
   ) throws(Errno) -> Int {
     var start = Descriptor.currentDirectory
     if let directory {
-      guard let descriptor = seen[directory].descriptor else { throw .EBADF }
+      guard let descriptor = seen.inodes[directory].descriptor else { throw .EBADF }
       start = descriptor
     }
     let descriptor = try system.openat(start, name, [.path, .noFollow], mode: 0)
@@ -233,10 +219,10 @@ package struct FactsReader: ~Copyable {
     var keepsOpen = false
     defer { if !keepsOpen { system.close(descriptor) } }
     let status = try system.statx(descriptor)
-    if let known = index(of: status) {
-      if let parent, !seen[known].parentIsKnown {
+    if let known = seen.index(of: status) {
+      if let parent, !seen.inodes[known].parentIsKnown {
         facts.inodes[known].parent = parent
-        seen[known].parentIsKnown = true
+        seen.inodes[known].parentIsKnown = true
       }
       return known
     }
@@ -260,48 +246,10 @@ package struct FactsReader: ~Copyable {
     }
     keepsOpen = kind == .directory
     seen.append(
-      Seen(
+      SeenInodes.Inode(
         identity: InodeIdentity(status), mount: status.mount,
         descriptor: keepsOpen ? descriptor : nil, parentIsKnown: parent != nil))
-    note(index)
     return index
-  }
-
-  /// The index of an inode that was seen before.
-  private func index(of status: StatusFields) -> Int? {
-    guard !places.isEmpty else { return nil }
-    var place = firstPlace(status.inode)
-    while places[place] > 0 {
-      let index = places[place] - 1
-      if seen[index].identity.inode == status.inode,
-        seen[index].identity.fileSystem == status.fileSystem, seen[index].mount == status.mount
-      {
-        return index
-      }
-      place = (place + 1) & (places.count - 1)
-    }
-    return nil
-  }
-
-  /// Makes the newest inode be found; at most half of the places are taken.
-  private mutating func note(_ index: Int) {
-    guard seen.count * 2 > places.count else { return take(index) }
-    let count = max(64, places.count * 2)
-    places = []
-    places.reserveCapacity(count)
-    for _ in 0..<count { places.append(0) }
-    for index in seen.indices { take(index) }
-  }
-
-  private mutating func take(_ index: Int) {
-    var place = firstPlace(seen[index].identity.inode)
-    while places[place] > 0 { place = (place + 1) & (places.count - 1) }
-    places[place] = index + 1
-  }
-
-  /// The number of places is a power of two.
-  private func firstPlace(_ inode: UInt64) -> Int {
-    Int(truncatingIfNeeded: (inode &* 0x9e37_79b9_7f4a_7c15) >> 32) & (places.count - 1)
   }
 
   /// Returns what an open answers if no driver has registered the number of a node whose family has

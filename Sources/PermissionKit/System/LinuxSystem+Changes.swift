@@ -14,6 +14,15 @@ extension LinuxSystem {
     return unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
+  /// cap_get_file(3) and cap_to_text(3) through /proc/self/fd.
+  package func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String {
+    let text = try unsafe filling(1024) {
+      unsafe ccap_cap_get_file(
+        descriptor.rawValue, $0.assumingMemoryBound(to: CChar.self), 1024)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
   /// setxattr(2) through /proc/self/fd.
   package func setxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]

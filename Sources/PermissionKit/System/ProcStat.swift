@@ -1,6 +1,6 @@
 /// What /proc/PID/stat says of one process, see proc_pid_stat(5).
 package struct ProcStat: Hashable, Sendable {
-  /// Field 3: `R` running, `S` sleeping, `Z` ended and not waited for, …
+  /// Field 3, one letter: running, sleeping, or Z for a process that ended and was not waited for.
   package let state: String
   /// Field 22: when the process started, in clock ticks after the start of the system.
   package let start: UInt64

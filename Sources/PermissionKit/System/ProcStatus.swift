@@ -50,6 +50,7 @@ extension System {
   /// Returns what /proc/PID/status says; nil if there is no such process or /proc does not show it.
   ///
   /// - Parameter pid: The process; nil for the calling one, by /proc/self.
+  /// - Returns: The fields of the file.
   func status(ofProcess pid: Int32?) -> ProcStatus? {
     let name = pid.map(String.init) ?? "self"
     return (try? contents(of: PathBytes("/proc/\(name)/status"))).flatMap { ProcStatus($0) }

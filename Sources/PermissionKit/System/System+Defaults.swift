@@ -4,6 +4,8 @@ extension System {
   public func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// Fails with ENODATA: no file has capabilities.
+  public func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String { throw .ENODATA }
   /// Fails with ENOSYS.
   public func lsm_list_modules() throws(Errno) -> [UInt64] { throw .ENOSYS }
   /// Fails with ENOSYS.

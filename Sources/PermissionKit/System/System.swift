@@ -25,6 +25,10 @@ public protocol System: Sendable {
   func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes
   /// getxattr(2) of an ACL of the inode behind the descriptor, O_PATH included.
   func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8]
+  /// cap_get_file(3): the capabilities that executing the file behind the descriptor gives, as text.
+  ///
+  /// - Throws: ENODATA where it gives none.
+  func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String
   /// statmount(2): the id maps of the mount behind the descriptor; nil when it is not idmapped.
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping?
   /// fstatfs(2): what is known of the mount behind the descriptor where mountinfo does not list it.

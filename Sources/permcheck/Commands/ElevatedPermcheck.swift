@@ -31,6 +31,7 @@ struct ElevatedPermcheck: Elevation {
   /// Has root take back what root gave.
   ///
   /// - Parameter what: Names of accessors, `--all`, `--expired`, or `--while` with a process.
+  /// - Throws: Where root could not be asked, or failed.
   func revoke(_ what: [PathBytes]) throws(PermissionError) {
     try command.run(["revoke", "--elevated", "--quiet"] + what, system)
   }

@@ -1,7 +1,8 @@
 import PermissionKit
 
-/// How results are printed. A new format is one file, and one line in `ReportFormats.all`.
+/// How results are printed.
 ///
+/// A new format is one file, and one line in `ReportFormats.all`.
 /// A format must know how to print a check; what it says nothing else about is printed as a check, or
 /// refused where there are no reports.
 protocol ReportFormat: SendableMetatype {

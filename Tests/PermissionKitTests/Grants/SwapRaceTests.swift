@@ -64,10 +64,10 @@ struct SwapRaceTests {
       traps: ["to-vault", "twin", "to-album", "other"], isRecursive: true),
   ]
 
-  @Test(arguments: races.indices) func victimsAreLeftAlone(_ index: Int) throws {
-    let race = Self.races[index]
+  /// The attacker's folders, and the victim's beside them.
+  private static func plant(_ race: Race) throws -> Tree {
     let tree = try Tree()
-    let (uid, gid) = (Self.attacker.uid, Self.attacker.gid)
+    let (uid, gid) = (attacker.uid, attacker.gid)
     try tree.folder("vault/album/deep", mode: 0o700)
     try tree.folder("vault/album", mode: 0o700)
     try tree.folder("vault", mode: 0o755)
@@ -87,6 +87,31 @@ struct SwapRaceTests {
       try FileManager.default.linkItem(
         atPath: tree.path("vault/secret"), toPath: tree.path("den/twin"))
     }
+    return tree
+  }
+
+  /// The process that swaps, once it does.
+  private static func start(_ race: Race, _ tree: Tree) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.currentDirectoryURL = URL(filePath: tree.path("home"))
+    process.arguments =
+      [
+        "setpriv", "--reuid", "\(attacker.uid)", "--regid", "\(attacker.gid)", "--clear-groups",
+        "--inh-caps=-all",
+        "/usr/bin/python3", "-c", racer, race.swapped,
+      ] + race.traps
+    let ready = Pipe()
+    process.standardOutput = ready
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    try #require(try ready.fileHandleForReading.read(upToCount: 5)?.count == 5)
+    return process
+  }
+
+  @Test(arguments: races.indices) func victimsAreLeftAlone(_ index: Int) throws {
+    let race = Self.races[index]
+    let tree = try Self.plant(race)
     // What was granted and then carried off is not found again by its path; it is undone by these.
     let system = LinuxSystem()
     let own = try ["home", "home/file", "home/album", "home/album/deep"].map { name in
@@ -98,23 +123,11 @@ struct SwapRaceTests {
     let victims = Self.victims(tree)
     let before = try Self.state(victims)
 
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.currentDirectoryURL = URL(filePath: tree.path("home"))
-    process.arguments =
-      [
-        "setpriv", "--reuid", "\(uid)", "--regid", "\(gid)", "--clear-groups", "--inh-caps=-all",
-        "/usr/bin/python3", "-c", Self.racer, race.swapped,
-      ] + race.traps
-    let ready = Pipe()
-    process.standardOutput = ready
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let process = try Self.start(race, tree)
     defer {
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
     }
-    try #require(try ready.fileHandleForReading.read(upToCount: 5)?.count == 5)
 
     let subject = UserDatabase(LinuxSystem()).subject(uid: Self.guest, gid: Self.guest, groups: [])
     var context = AccessContext(subject: subject)

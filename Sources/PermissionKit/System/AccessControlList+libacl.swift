@@ -1,0 +1,34 @@
+internal import CCap
+
+// What libacl says of an ACL; nothing here touches the system.
+extension AccessControlList {
+  private func withEntries<Result>(
+    _ body: (UnsafePointer<ccap_acl_entry>?, Int32) -> Result
+  ) -> Result {
+    let entries = entries.map {
+      ccap_acl_entry(
+        tag: Int32($0.tag.rawValue), id: $0.id, permissions: UInt32($0.permissions.rawValue))
+    }
+    return unsafe entries.withUnsafeBufferPointer {
+      unsafe body($0.baseAddress, Int32($0.count))
+    }
+  }
+
+  /// Whether the entries are a whole ACL that the kernel takes, see acl_valid(3).
+  package var isValid: Bool { unsafe withEntries { unsafe ccap_acl_valid($0, $1) } == 0 }
+
+  /// The entries as setfacl(1) takes them, see acl_to_any_text(3): `u:33:r-x,m::r-x`.
+  ///
+  /// Empty for entries that libacl cannot hold.
+  package var text: String {
+    // An entry is at most `g:4294967295:rwx,`.
+    let capacity = entries.count * 20 + 1
+    let bytes = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
+      let length = unsafe withEntries {
+        unsafe ccap_acl_text($0, $1, buffer.baseAddress, capacity)
+      }
+      return unsafe buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
