@@ -20,6 +20,10 @@ public struct FakeNode: Sendable {
   public var target: PathBytes?
   /// What can be read from a file.
   public var contents: String
+  /// Nobody can write to the file, see chattr(1), `+i`.
+  package var isImmutable = false
+  /// The file can only be added to, see chattr(1), `+a`.
+  package var isAppendOnly = false
 
   /// Creates a node; by default an empty file of root's that all can read.
   public init(
@@ -51,6 +55,8 @@ public struct FakeNode: Sendable {
       inode.mode = inode.mode & ~0o070 | UInt16(mask.rawValue) << 3
     }
     inode.driverErrno = driver
+    inode.isImmutable = isImmutable
+    inode.isAppendOnly = isAppendOnly
     return inode
   }
 }

@@ -122,8 +122,7 @@ extension FakeSystem {
   public func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor {
-    try call("openat2") { _ throws(Errno) in }
-    return try openat(directory, path, flags, mode: 0)
+    try open("openat2", directory, path, flags, mode: 0)
   }
 
   /// See `System.lsm_list_modules`; there are none unless an error is forced.

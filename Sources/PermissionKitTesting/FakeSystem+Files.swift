@@ -15,7 +15,14 @@ extension FakeSystem {
       }
       change?(self)
     }
-    return try call("openat") { state throws(Errno) in
+    return try open("openat", directory, path, flags, mode: mode)
+  }
+
+  /// Opens a file by the call of this name.
+  func open(
+    _ name: String, _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
+  ) throws(Errno) -> Descriptor {
+    try call(name) { state throws(Errno) in
       if path.bytes.contains(0) { throw .EINVAL }
       var facts = state.facts
       if directory != .currentDirectory {
@@ -35,6 +42,7 @@ extension FakeSystem {
       let decision = evaluator.decide(.open(flags.subtracting(.closeOnExec)), path: path)
       if let errno = decision.errno { throw errno }
       guard decision.isGranted, let inode = decision.inode else { throw .EIO }
+      if !flags.contains(.path), let errno = state.forcedOn[name]?[inode] { throw errno }
       guard decision.rule == .created else { return Self.open(inode, flags, &state) }
       let created = Self.insert(
         InodeFacts(
@@ -103,6 +111,7 @@ extension FakeSystem {
   public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     try call("statx") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      if let errno = state.forcedOn["statx"]?[file.inode] { throw errno }
       let inode = state.facts.inodes[file.inode]
       let types: [FileKind: UInt32] = [
         .directory: 0o040000, .regular: 0o100000, .symbolicLink: 0o120000,
@@ -110,7 +119,8 @@ extension FakeSystem {
       ]
       return StatusFields(
         mode: (types[inode.kind] ?? 0) | UInt32(inode.mode), uid: inode.uid, gid: inode.gid,
-        device: inode.device ?? .init(major: 0, minor: 0), inode: UInt64(file.inode), mount: 1,
+        device: inode.device ?? .init(major: 0, minor: 0), inode: UInt64(file.inode),
+        mount: state.facts.mounts[inode.mount].id,
         isImmutable: inode.isImmutable, isAppendOnly: inode.isAppendOnly)
     }
   }
@@ -161,6 +171,9 @@ extension FakeSystem {
       let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
       let decision = evaluator.decide(.faccessat2(need, followsLink: true), path: path)
       if let errno = decision.errno { throw errno }
+      if let inode = decision.inode, let errno = state.forcedOn["faccessat2"]?[inode] {
+        throw errno
+      }
     }
   }
 

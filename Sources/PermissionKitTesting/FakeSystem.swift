@@ -23,6 +23,8 @@ public final class FakeSystem: System {
     var groups: [UInt32: String] = [:]
     var members: [String: [UInt32]] = [:]
     var forced: [String: Errno] = [:]
+    /// The errors of calls about one inode, by the call's name.
+    var forcedOn: [String: [Int: Errno]] = [:]
     var cards: [Int: VideoCapability] = [:]
     var time: Int64 = 1_000_000_000_000_000
     var calls: [String] = []
@@ -73,6 +75,7 @@ public final class FakeSystem: System {
       var inode = node.inode
       if let known = Self.child(name, of: directory, &state.facts) {
         inode.parent = directory
+        inode.mount = state.facts.inodes[known].mount
         inode.entries = state.facts.inodes[known].entries
         inode.entriesAreComplete = inode.kind == .directory
         state.facts.inodes[known] = inode
@@ -163,6 +166,7 @@ public final class FakeSystem: System {
   ) -> Int {
     var inode = inode
     inode.parent = directory
+    inode.mount = facts.inodes[directory].mount
     inode.entriesAreComplete = inode.kind == .directory
     let index = facts.inodes.count
     facts.inodes.append(inode)

@@ -1,0 +1,216 @@
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+/// Refusals by mounts, attributes of the inode and file systems with rules of their own.
+@Suite struct LayerRows {
+  static let rows: [DiagnosisRow] = mounts + attributes + fileSystems
+
+  private static let write = Question.path("/mnt/file", .write)
+
+  private static func remount(
+    _ options: PathBytes, _ outcome: Remedy.Outcome = .granted
+  ) -> Wanted {
+    Wanted(
+      kind: .mount, command: ["mount", "-o", options, "/mnt"], persistence: .untilReboot,
+      needsRoot: true, outcome: outcome, others: ["/mnt"])
+  }
+
+  private static func node(_ fake: FakeSystem, _ options: String, mode: UInt16 = 0o666) {
+    fake.mount("/mnt", "ext4", options: options)
+    Scene.device(fake, "/mnt/null", DeviceNumber(major: 1, minor: 3), mode: mode)
+  }
+
+  private static let mounts: [DiagnosisRow] = [
+    DiagnosisRow(
+      name: "a read-only mount", code: .readOnlyMount, question: write, status: .restricted,
+      evidence: ["-rwxr-xr-x anna:anna"], mentions: ["/mnt"],
+      remedies: [remount("remount,bind,rw")], scene: { Scene.mounted($0, "ext4", "ro") },
+      beside: { Scene.mounted($0) }),
+    DiagnosisRow(
+      name: "a read-only superblock", code: .readOnlyMount, question: write, status: .restricted,
+      evidence: ["-rwxr-xr-x anna:anna"], mentions: ["/mnt"], remedies: [remount("remount,rw")],
+      scene: { Scene.mounted($0, "ext4", "rw", superblock: "ro,errors=remount-ro") },
+      beside: { Scene.mounted($0, superblock: "rw,errors=remount-ro") }),
+    DiagnosisRow(
+      name: "a read-only superblock, and bits that refuse as well", code: .readOnlyMount,
+      question: write, status: .restricted, evidence: ["-r-xr-xr-x anna:anna"], mentions: ["/mnt"],
+      remedies: [remount("remount,rw", .refused)], otherStatus: .denied,
+      scene: { Scene.mounted($0, "ext4", "rw", superblock: "ro", mode: 0o555) },
+      beside: { Scene.mounted($0, mode: 0o555) }),
+    DiagnosisRow(
+      name: "bits that refuse come before a read-only mount", code: .readOnlyMount,
+      question: write, status: .restricted, mentions: ["/mnt"],
+      remedies: [remount("remount,bind,rw")], otherStatus: .denied,
+      scene: { Scene.mounted($0, "ext4", "ro") },
+      beside: { Scene.mounted($0, "ext4", "ro", mode: 0o555) }),
+    DiagnosisRow(
+      name: "the kernel says read-only where the mount does not", code: .readOnlyMount,
+      question: write, status: .restricted, certainty: .suspected,
+      evidence: ["open: EROFS", "faccessat2: granted"], mentions: ["/mnt/file"],
+      scene: {
+        Scene.mounted($0)
+        Scene.refuse($0, .EROFS, "/mnt/file")
+      }, beside: { Scene.mounted($0) }),
+    DiagnosisRow(
+      name: "a mount without devices", code: .nodevMount,
+      question: .path("/mnt/null", [.read, .write]), status: .restricted,
+      evidence: ["crw-rw-rw- root:root"], mentions: ["/mnt"],
+      remedies: [remount("remount,bind,dev")], scene: { node($0, "rw,nosuid,nodev") },
+      beside: { node($0, "rw,nosuid") }),
+    DiagnosisRow(
+      name: "a mount without devices, and bits that refuse as well", code: .nodevMount,
+      question: .path("/mnt/null", [.read, .write]), status: .restricted,
+      evidence: ["crw-r--r-- root:root"], mentions: ["/mnt"],
+      remedies: [remount("remount,bind,dev", .refused)], otherStatus: .denied,
+      scene: { node($0, "rw,nodev", mode: 0o644) }, beside: { node($0, "rw", mode: 0o644) }),
+    DiagnosisRow(
+      name: "a mount without executing", code: .noexecMount,
+      question: .path("/mnt/file", .execute), status: .restricted,
+      evidence: ["-rwxr-xr-x anna:anna"], mentions: ["/mnt"],
+      remedies: [remount("remount,bind,exec")], scene: { Scene.mounted($0, "ext4", "rw,noexec") },
+      beside: { Scene.mounted($0) }),
+  ]
+
+  private static let attributes: [DiagnosisRow] = [
+    DiagnosisRow(
+      name: "immutable", code: .immutable, question: write, status: .restricted,
+      evidence: ["-rw-r--r-- anna:root"], mentions: ["/mnt/file"],
+      remedies: [
+        Wanted(
+          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .granted)
+      ], scene: { file($0) { $0.isImmutable = true } }, beside: { file($0) { _ in } }),
+    DiagnosisRow(
+      name: "immutable, and bits that refuse as well", code: .immutable, question: write,
+      status: .restricted, evidence: ["-r--r--r-- anna:root"], mentions: ["/mnt/file"],
+      remedies: [
+        Wanted(
+          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .refused)
+      ], otherStatus: .denied,
+      scene: {
+        file($0) {
+          $0.mode = 0o444
+          $0.isImmutable = true
+        }
+      }, beside: { file($0) { $0.mode = 0o444 } }),
+    DiagnosisRow(
+      name: "append-only", code: .appendOnly, question: write, status: .restricted,
+      evidence: ["-rw-r--r-- anna:root"], mentions: ["/mnt/file"],
+      remedies: [
+        Wanted(
+          kind: .file, command: ["chattr", "-a", "/mnt/file"], needsRoot: true, outcome: .granted)
+      ], otherStatus: .restricted, scene: { file($0) { $0.isAppendOnly = true } },
+      beside: { file($0) { $0.isImmutable = true } }),
+  ]
+
+  private static func file(_ fake: FakeSystem, _ change: (inout FakeNode) -> Void) {
+    var node = FakeNode(uid: 1000)
+    change(&node)
+    fake.mount("/mnt", "ext4")
+    fake.add("/mnt/file", node)
+  }
+
+  private static let allowOther = Wanted(
+    kind: .mount, command: [], needsRoot: true, others: ["daemon"], line: "user_allow_other")
+
+  private static let fileSystems: [DiagnosisRow] = [
+    DiagnosisRow(
+      name: "FUSE of another user", code: .networkFS, question: .path("/mnt/file"),
+      status: .restricted, evidence: ["drwxr-xr-x root:root"], mentions: ["/mnt"],
+      remedies: [allowOther],
+      scene: { Scene.mounted($0, "fuse.sshfs", superblock: fuse(1001)) },
+      beside: { Scene.mounted($0, "fuse.sshfs", superblock: fuse(1000)) }),
+    DiagnosisRow(
+      name: "FUSE of another user, with allow_other", code: .networkFS,
+      question: .path("/mnt/file"), status: .restricted, mentions: ["/mnt"],
+      remedies: [allowOther],
+      scene: { Scene.mounted($0, "fuse.sshfs", superblock: fuse(1001)) },
+      beside: { Scene.mounted($0, "fuse.sshfs", superblock: fuse(1001) + ",allow_other") }),
+    DiagnosisRow(
+      name: "FUSE that not even statx may look at", code: .networkFS,
+      question: .path("/mnt/file"), status: .restricted,
+      evidence: ["fuse.sshfs rw,user_id=1001", "mnt: EACCES"], mentions: ["/mnt", "ben"],
+      remedies: [allowOther], otherStatus: .authorized,
+      scene: {
+        Scene.mounted($0, "fuse.sshfs", superblock: fuse(1001))
+        $0.force("statx", .EACCES, on: "/mnt")
+      }, beside: { Scene.mounted($0, "fuse.sshfs", superblock: fuse(1000)) }),
+    DiagnosisRow(
+      name: "a server that leaves it open", code: .networkFS,
+      question: .path("/mnt/file", probe: .none), status: .notDetermined,
+      evidence: ["/mnt: rw,vers=4.2"], mentions: ["/mnt"],
+      scene: { Scene.mounted($0, "nfs4", superblock: "rw,vers=4.2") },
+      beside: { Scene.mounted($0, "ext4", superblock: "rw,vers=4.2") }),
+    DiagnosisRow(
+      name: "a server that refuses", code: .networkFS, question: .path("/mnt/file"),
+      status: .restricted, evidence: ["open: EACCES"], mentions: ["/mnt/file"],
+      scene: {
+        Scene.mounted($0, "nfs4")
+        Scene.refuse($0, .EACCES, "/mnt/file")
+      }, beside: { Scene.mounted($0, "nfs4") }),
+    DiagnosisRow(
+      name: "an automount that is refused", code: .networkFS,
+      question: .path("/mnt/file", probe: .none), status: .notDetermined,
+      evidence: ["autofs", "mnt: EACCES"], mentions: ["/mnt"],
+      scene: {
+        Scene.mounted($0, "autofs")
+        $0.force("statx", .EACCES, on: "/mnt")
+      }, beside: { Scene.mounted($0, "autofs") }),
+    DiagnosisRow(
+      name: "vfat, mounted for another", code: .otherBits, question: .path("/mnt/file"),
+      evidence: ["-rwx------ root:root"], mentions: ["anna"],
+      remedies: [
+        Wanted(
+          kind: .mount, command: ["umount", "/mnt"], needsRoot: true, outcome: .granted,
+          line: "uid=1000,gid=1000,umask=077")
+      ], scene: { vfat($0, uid: 0) }, beside: { vfat($0, uid: 1000) }),
+    DiagnosisRow(
+      name: "ext4 has owners, and an entry is enough", code: .otherBits,
+      question: .path("/mnt/file"), evidence: ["-rwx------ root:root"], mentions: ["anna"],
+      remedies: [
+        Wanted(
+          kind: .acl, command: ["setfacl", "-n", "-m", "u:1000:r--,m::r--", "/mnt/file"],
+          needsRoot: true, outcome: .granted)
+      ], scene: { vfat($0, uid: 0, type: "ext4") }, beside: { vfat($0, uid: 1000, type: "ext4") }),
+    DiagnosisRow(
+      name: "without ACLs a bit is the way, and others have it too", code: .otherBits,
+      question: .path("/mnt/file"), evidence: ["-rwx------ root:root"], mentions: ["anna"],
+      remedies: [
+        Wanted(
+          kind: .mode, command: ["chmod", "o+r", "/mnt/file"], needsRoot: true, outcome: .granted,
+          others: ["everybody"])
+      ],
+      scene: {
+        vfat($0, uid: 0, type: "ext4")
+        $0.force("getxattr", .EOPNOTSUPP)
+      }, beside: { vfat($0, uid: 1000, type: "ext4") }),
+    DiagnosisRow(
+      name: "without ACLs a bit of the group is the way", code: .groupBits,
+      question: .path("/mnt/file"), evidence: ["-rwx---r-- root:anna"], mentions: ["anna"],
+      remedies: [
+        Wanted(
+          kind: .mode, command: ["chmod", "g+r", "/mnt/file"], needsRoot: true, outcome: .granted,
+          others: ["members of anna"])
+      ],
+      scene: {
+        $0.mount("/mnt", "ext4")
+        $0.add("/mnt/file", FakeNode(mode: 0o704, gid: 1000))
+        $0.force("getxattr", .EOPNOTSUPP)
+      },
+      beside: {
+        $0.mount("/mnt", "ext4")
+        $0.add("/mnt/file", FakeNode(mode: 0o704))
+        $0.force("getxattr", .EOPNOTSUPP)
+      }),
+  ]
+
+  private static func fuse(_ uid: UInt32) -> String { "rw,user_id=\(uid),group_id=\(uid)" }
+
+  private static func vfat(_ fake: FakeSystem, uid: UInt32, type: String = "vfat") {
+    fake.mount("/mnt", type)
+    fake.add("/mnt/file", FakeNode(mode: 0o700, uid: uid))
+  }
+
+  @Test(arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws { try row.checkScene() }
+  @Test(arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws { try row.checkBeside() }
+}
