@@ -154,11 +154,10 @@ struct Confinement {
 
   // MARK: - Services
 
-  /// The settings of systemd.exec(5) and systemd.resource-control(5) that take something away.
-  private static let telling = [
-    "PrivateDevices", "DevicePolicy", "DeviceAllow", "SystemCallFilter", "ProtectHome",
-    "InaccessiblePaths", "ReadOnlyPaths", "ProtectSystem", "TemporaryFileSystem", "RootDirectory",
-    "RootImage",
+  /// Where files of a unit are, the first being the one that counts, see systemd.unit(5).
+  private static let unitFolders = [
+    "run/systemd/transient", "etc/systemd/system", "run/systemd/system",
+    "usr/lib/systemd/system", "lib/systemd/system",
   ]
 
   private mutating func findService(_ privateDevices: Bool) {
@@ -166,35 +165,28 @@ struct Confinement {
     let units = groups.split { $0 == "\n" || $0 == "/" }.filter { $0.hasSuffix(".service") }
     // The user's manager is a service as well, and so is a login's.
     guard let unit = units.last.map(String.init), !unit.hasPrefix("user@") else { return }
-    var settings: [String] = []
+    var unitSettings = UnitSettings()
     var seen = false
-    for folder in [
-      "run/systemd/transient", "etc/systemd/system", "run/systemd/system",
-      "usr/lib/systemd/system", "lib/systemd/system",
-    ] {
-      guard let file = contents("\(folder)/\(unit)") else { continue }
-      seen = true
-      settings += Self.settings(file)
-      break
-    }
-    for folder in ["etc/systemd/system", "run/systemd/system", "run/systemd/transient"] {
-      let dropIns = "\(folder)/\(unit).d"
-      for name in (try? system.names(in: root.appending(dropIns))) ?? [] {
-        settings += Self.settings(contents("\(dropIns)/\(name)") ?? "")
+    // Drop-ins are read in the order of their names, wherever they are.
+    var dropIns: [String: String] = [:]
+    for folder in Self.unitFolders {
+      if !seen, let file = contents("\(folder)/\(unit)") {
+        unitSettings.read(file)
+        seen = true
+      }
+      let names = (try? system.names(in: root.appending("\(folder)/\(unit).d"))) ?? []
+      for name in names.map(\.description) where name.hasSuffix(".conf") {
+        if dropIns[name] == nil { dropIns[name] = "\(folder)/\(unit).d/\(name)" }
       }
     }
+    for (_, path) in dropIns.sorted(by: { $0.key < $1.key }) {
+      unitSettings.read(contents(path) ?? "")
+    }
+    let settings = unitSettings.telling
     if !seen { hidden.append("not visible: the files of \(unit)") }
     // Where its files cannot be read, a /dev of its own is the sign.
     guard !settings.isEmpty || privateDevices && !seen else { return }
     let evidence = ["unit \(unit)"] + settings + (privateDevices ? ["/dev is no devtmpfs"] : [])
     found.append((.service(unit: unit, settings: settings), evidence))
-  }
-
-  private static func settings(_ file: String) -> [String] {
-    file.split(separator: "\n").filter { line in
-      let name = line.prefix { $0 != "=" }
-      guard telling.contains(String(name)) else { return false }
-      return !["=no", "=false", "=0", "=off", "=auto", "="].contains(line.dropFirst(name.count))
-    }.map(String.init)
   }
 }
