@@ -33,7 +33,8 @@ struct Session {
       credentials.groups.append(gid)
       let moved = AccessEvaluator(facts: facts, credentials: credentials)
         .decide(ask)
-      if moved.isGranted || moved.inode != decision.inode { return (gid, moved) }
+      // Behind a directory that this process may not search nothing is known.
+      if moved.errno == nil || moved.inode != decision.inode { return (gid, moved) }
     }
     return nil
   }

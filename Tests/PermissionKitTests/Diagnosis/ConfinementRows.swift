@@ -248,7 +248,8 @@ import Testing
   }
 
   private static func group(
-    _ name: String, at path: PathBytes = "/dev/video7", _ flags: [Wanted], place: @escaping DiagnosisRow.Setting
+    _ name: String, at path: PathBytes = "/dev/video7", _ flags: [Wanted],
+    place: @escaping DiagnosisRow.Setting
   ) -> DiagnosisRow {
     var entry = Wanted.acl("u:1000:rw-,m::rw-", on: path)
     entry.persistence = path.parent == "/dev" ? .untilUdevEvent : .untilReboot

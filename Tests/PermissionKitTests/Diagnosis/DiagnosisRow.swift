@@ -137,6 +137,13 @@ struct DiagnosisRow: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// Returns the row with names that neither message nor evidence may have.
+  func omitting(_ names: String...) -> DiagnosisRow {
+    var copy = self
+    copy.omits += names
+    return copy
+  }
+
   /// Expects the reason and all that belongs to it.
   func checkScene() throws {
     let fake = Scene.system()

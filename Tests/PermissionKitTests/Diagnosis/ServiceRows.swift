@@ -27,13 +27,12 @@ import Testing
   }
 
   private static func row(
-    _ name: String, _ question: Question = .camera, evidence: [String], omits: [String] = [],
-    _ line: String, _ scene: @escaping DiagnosisRow.Setting,
-    beside: @escaping DiagnosisRow.Setting
+    _ name: String, _ question: Question = .camera, evidence: [String], _ line: String,
+    _ scene: @escaping DiagnosisRow.Setting, beside: @escaping DiagnosisRow.Setting
   ) -> DiagnosisRow {
     DiagnosisRow(
       name: name, code: .sandbox, question: question, status: .unavailable,
-      certainty: .suspected, evidence: evidence, mentions: ["cam.service"], omits: omits,
+      certainty: .suspected, evidence: evidence, mentions: ["cam.service"],
       remedies: [edit(line)], codes: [.noDevice, .sandbox], otherStatus: .unavailable,
       scene: scene, beside: beside)
   }
@@ -50,9 +49,10 @@ import Testing
       "PrivateDevices=no DeviceAllow=char-alsa rw", service([(unit, "PrivateDevices=true")]),
       beside: service([(unit, "PrivateDevices=false")])),
     row(
-      "a device policy alone", evidence: ["DevicePolicy=closed"], omits: ["PrivateDevices"],
+      "a device policy alone", evidence: ["DevicePolicy=closed"],
       "DeviceAllow=char-video4linux rw", service([(unit, "DevicePolicy=closed")]),
-      beside: service([(unit, "DevicePolicy=auto")])),
+      beside: service([(unit, "DevicePolicy=auto")])
+    ).omitting("PrivateDevices"),
     row(
       "a setting of a drop-in", evidence: ["DeviceAllow=/dev/null rw"],
       "DeviceAllow=char-video4linux rw",
@@ -67,7 +67,7 @@ import Testing
       "DeviceAllow=char-video4linux rw", service([(unit, "DeviceAllow=/dev/null rw")]),
       beside: service([(unit, "DeviceAllow=/dev/null rw"), (edited, "DeviceAllow=")])),
     row(
-      "the later drop-in counts", evidence: ["DevicePolicy=strict"], omits: ["DevicePolicy=closed"],
+      "the later drop-in counts", evidence: ["DevicePolicy=strict"],
       "DeviceAllow=char-video4linux rw",
       service([
         (unit, ""), ("/etc/systemd/system/cam.service.d/10.conf", "DevicePolicy=closed"),
@@ -76,12 +76,14 @@ import Testing
       beside: service([
         (unit, ""), ("/run/systemd/system/cam.service.d/10.conf", "DevicePolicy=closed"),
         ("/etc/systemd/system/cam.service.d/20.conf", "DevicePolicy=auto"),
-      ])),
+      ])
+    ).omitting("DevicePolicy=closed"),
     row(
       "a file of the administrator hides the package's", evidence: ["DevicePolicy=closed"],
-      omits: ["PrivateDevices"], "DeviceAllow=char-video4linux rw",
+      "DeviceAllow=char-video4linux rw",
       service([(unit, "DevicePolicy=closed"), (packaged, "PrivateDevices=yes")]),
-      beside: service([(unit, "User=cam"), (packaged, "PrivateDevices=yes")])),
+      beside: service([(unit, "User=cam"), (packaged, "PrivateDevices=yes")])
+    ).omitting("PrivateDevices"),
     row(
       "the package's file", evidence: ["PrivateDevices=yes"], cameraLine,
       service([(packaged, "PrivateDevices=yes")]), beside: service([(packaged, "User=cam")])),

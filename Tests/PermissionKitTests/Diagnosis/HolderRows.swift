@@ -1,0 +1,194 @@
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+/// Devices that somebody else uses: who that is, as far as /proc shows.
+@Suite struct HolderRows {
+  static let rows: [DiagnosisRow] = videos + sounds
+
+  /// Adds a process that has files open; `isHidden` where /proc shows them to root alone.
+  private static func process(
+    _ fake: FakeSystem, _ pid: Int32, _ name: String, uid: UInt32 = 1000,
+    open paths: [PathBytes] = [], isHidden: Bool = false
+  ) {
+    let folder = PathBytes("/proc/\(pid)")
+    fake.add(folder.appending("status"), .file(Scene.status(name, uid)))
+    fake.add(
+      folder.appending("fd"), FakeNode(kind: .directory, mode: isHidden ? 0o500 : 0o555))
+    for (number, path) in paths.enumerated() {
+      let link = folder.appending(PathBytes("fd/\(number + 3)"))
+      fake.add(link, FakeNode(kind: .symbolicLink, target: path))
+    }
+  }
+
+  /// A camera from which another descriptor captures.
+  private static func captured(_ fake: FakeSystem) {
+    Scene.camera(fake, 0o666)
+    fake.force("reqbufs", .EBUSY)
+  }
+
+  private static func maps(_ fake: FakeSystem, _ pid: Int32, _ path: PathBytes) {
+    let lines = "7f00-7f01 r-xp 0 00:01 1 /lib/x\n7f02-7f03 rw-s 0 00:05 9 \(path)\n"
+    fake.add(PathBytes("/proc/\(pid)/maps"), .file(lines))
+  }
+
+  private static func row(
+    _ name: String, evidence: [String], mentions: [String] = [], omits: [String] = [],
+    _ holders: @escaping DiagnosisRow.Setting
+  ) -> DiagnosisRow {
+    DiagnosisRow(
+      name: name, code: .busy, question: .camera, status: .restricted,
+      evidence: ["open: granted", "EBUSY"] + evidence, mentions: mentions, omits: omits,
+      scene: {
+        captured($0)
+        holders($0)
+      },
+      beside: {
+        captured($0)
+        holders($0)
+        $0.force("reqbufs", nil)
+      })
+  }
+
+  private static let videos: [DiagnosisRow] = [
+    row(
+      "a process has the camera open", evidence: ["recorder (pid 77, user ben)"],
+      mentions: ["recorder (pid 77, user ben)"], omits: ["editor"],
+      {
+        process($0, 77, "recorder", uid: 1001, open: ["/dev/null", Scene.camera])
+        process($0, 78, "editor", open: ["/dev/null"])
+      }),
+    row(
+      "the one that streams is meant",
+      evidence: ["watcher (pid 77, user anna)", "recorder (pid 78, user anna)"],
+      mentions: ["recorder (pid 78, user anna) "],
+      {
+        process($0, 77, "watcher", open: [Scene.camera])
+        process($0, 78, "recorder", open: [Scene.camera])
+        maps($0, 77, "/dev/null")
+        maps($0, 78, Scene.camera)
+      }),
+    row(
+      "since when it runs", evidence: ["running since 2023-11-14T22:13:50"],
+      mentions: ["recorder"],
+      {
+        process($0, 77, "recorder", open: [Scene.camera])
+        // 30 s after the start of the system; the name in parentheses may hold anything.
+        let stat = "77 (rec) (x) S " + String(repeating: "0 ", count: 18) + "3000 0 0\n"
+        $0.add("/proc/77/stat", .file(stat))
+        $0.add("/proc/stat", .file("cpu 1 2 3\nbtime 1700000000\n"))
+      }),
+    row(
+      "the media server", evidence: ["pipewire, "], mentions: ["pipewire, "],
+      { process($0, 77, "pipewire", open: [Scene.camera]) }),
+    row(
+      "nobody is to be seen", evidence: ["visible"], mentions: ["/dev/video0"],
+      omits: ["root alone"],
+      { process($0, 77, "editor", open: ["/dev/null"]) }),
+    row(
+      "somebody hides it", evidence: ["not visible", "root alone"], mentions: ["/dev/video0"],
+      omits: ["daemon"], { process($0, 77, "daemon", uid: 0, isHidden: true) }),
+    row(
+      "one is seen, and others are hidden", evidence: ["recorder (pid 78", "not visible"],
+      mentions: ["recorder"],
+      {
+        process($0, 77, "daemon", uid: 0, isHidden: true)
+        process($0, 78, "recorder", open: [Scene.camera])
+      }),
+    row(
+      "this process itself is no other", evidence: ["visible"], omits: ["permcheck", "4242"],
+      { process($0, 4242, "permcheck", open: [Scene.camera]) }),
+    row(
+      "another camera is another device", evidence: ["visible"], omits: ["recorder"],
+      {
+        Scene.device($0, "/dev/video1", DeviceNumber(major: 81, minor: 1), mode: 0o666)
+        process($0, 77, "recorder", open: ["/dev/video1"])
+      }),
+    DiagnosisRow(
+      name: "a driver that opens for one alone", code: .busy, question: .camera,
+      status: .restricted, evidence: ["open: EBUSY", "recorder (pid 77, user anna)"],
+      mentions: ["recorder"],
+      scene: {
+        Scene.camera($0, 0o666, driver: .EBUSY)
+        process($0, 77, "recorder", open: [Scene.camera])
+      },
+      beside: {
+        Scene.camera($0, 0o666)
+        process($0, 77, "recorder", open: [Scene.camera])
+      }),
+  ]
+
+  // MARK: - ALSA
+
+  private static func substreams(_ fake: FakeSystem, _ owners: Int32?...) {
+    for (index, owner) in owners.enumerated() {
+      let text = owner.map { "state: RUNNING\nowner_pid   : \($0)\n" } ?? "closed\n"
+      fake.add(PathBytes("/proc/asound/card0/pcm0c/sub\(index)/status"), .file(text))
+    }
+    // Not the stream that plays.
+    fake.add("/proc/asound/card0/pcm0p/sub0/status", .file("owner_pid   : 99\n"))
+  }
+
+  private static let sounds: [DiagnosisRow] = [
+    DiagnosisRow(
+      name: "the owner of a PCM", code: .busy, question: .microphone, status: .restricted,
+      evidence: ["open: EBUSY", "arecord (pid 77, user ben)"],
+      mentions: ["arecord (pid 77, user ben)"], omits: ["99"],
+      scene: {
+        Scene.microphone($0, 0o666, driver: .EBUSY)
+        substreams($0, 77)
+        process($0, 77, "arecord", uid: 1001, isHidden: true)
+      },
+      beside: {
+        Scene.microphone($0, 0o666)
+        substreams($0, 77)
+        process($0, 77, "arecord", uid: 1001, isHidden: true)
+      }),
+    DiagnosisRow(
+      name: "the owner of a PCM, whom /proc does not show", code: .busy, question: .microphone,
+      status: .restricted, evidence: ["open: EBUSY", "process 77"], mentions: ["process 77"],
+      scene: {
+        Scene.microphone($0, 0o666, driver: .EBUSY)
+        substreams($0, 77)
+      }, beside: { Scene.microphone($0, 0o666) }),
+    DiagnosisRow(
+      name: "every substream is taken, and nothing is opened", code: .busy,
+      question: .microphone.probed(.access), status: .restricted,
+      evidence: ["access: granted", "owner_pid 77", "owner_pid 78"], mentions: ["arecord"],
+      scene: {
+        Scene.microphone($0, 0o666)
+        substreams($0, 77, 78)
+        process($0, 77, "arecord", isHidden: true)
+        process($0, 78, "arecord", isHidden: true)
+      },
+      beside: {
+        Scene.microphone($0, 0o666)
+        substreams($0, 77, nil)
+        process($0, 77, "arecord", isHidden: true)
+      }),
+    DiagnosisRow(
+      name: "nobody asks, and the facts tell", code: .busy,
+      question: .microphone.probed(.none), status: .restricted, evidence: ["owner_pid 77"],
+      mentions: ["process 77"],
+      scene: {
+        Scene.microphone($0, 0o666)
+        substreams($0, 77)
+      },
+      beside: {
+        Scene.microphone($0, 0o666)
+        substreams($0, nil)
+      }),
+  ]
+
+  @Test(arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws { try row.checkScene() }
+  @Test(arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws { try row.checkBeside() }
+
+  /// Every code has a row: a new one wants a scene.
+  @Test func everyCodeHasARow() {
+    let rows =
+      BitRows.rows + LayerRows.rows + DeviceRows.rows + ContradictionRows.rows
+      + ConfinementRows.rows + ServiceRows.rows + SessionRows.rows + Self.rows
+    #expect(Set(rows.map(\.code)) == Set(Reason.Code.allCases))
+    #expect(Set(rows.map(\.name)).count == rows.count)
+  }
+}
