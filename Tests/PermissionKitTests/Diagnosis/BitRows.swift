@@ -180,18 +180,26 @@ import Testing
         }
       }),
     DiagnosisRow(
-      name: "ids of another user namespace, in rootless Podman", code: .usernsUnmapped,
+      name: "ids of another user namespace, in rootless Podman", code: .container,
       question: .path("/home/anna/file", probe: .none), status: .notDetermined,
-      evidence: ["-rw-r-----"], mentions: ["/home/anna/file"],
+      certainty: .suspected, evidence: ["/run/.containerenv"],
       remedies: [
         Wanted(
           kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"])
       ],
-      codes: [.usernsUnmapped, .container],
+      codes: [.usernsUnmapped, .container], otherStatus: .notDetermined,
       scene: {
         unmapped($0)
         $0.add("/run/.containerenv", .file("engine=\"podman-5.4\"\nrootless=1\n"))
       },
+      beside: {
+        unmapped($0)
+        $0.add("/run/.containerenv", .file("engine=\"podman-5.4\"\nrootless=0\n"))
+      }),
+    DiagnosisRow(
+      name: "a group that is mapped decides nothing", code: .usernsUnmapped,
+      question: .path("/home/anna/file", probe: .none), status: .notDetermined,
+      evidence: ["-rw-r-----"], mentions: ["/home/anna/file"], scene: { unmapped($0) },
       beside: { unmapped($0, gid: 1000) }),
     DiagnosisRow(
       name: "a directory that cannot be looked into", code: .unreadableFacts,

@@ -142,12 +142,13 @@ import Testing
     fake.mount("/dev", "tmpfs")
     fake.add("/tree/dev/null")
     let context = AccessContext(system: fake, root: "/tree", probe: .none)
-    func codes() -> [Reason.Code] {
-      CameraAccessor(context, analytics: .inMemory).checkAccess().resources.flatMap(\.reasons)
-        .map(\.code)
+    func report() throws -> ResourceReport {
+      let accessor = CameraAccessor(context, analytics: .inMemory)
+      return try #require(accessor.checkAccess().resources.first)
     }
-    #expect(codes() == [.noDevice])
+    let bare = try report()
+    #expect(bare.reasons.map(\.code) == [.noDevice] && bare.remedies.isEmpty)
     fake.add("/tree/.dockerenv")
-    #expect(codes() == [.noDevice, .container])
+    #expect(try report().reasons.map(\.code) == [.noDevice, .container])
   }
 }
