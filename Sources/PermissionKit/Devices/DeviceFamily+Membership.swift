@@ -23,7 +23,11 @@ extension DeviceFamily {
     if (try? system.kind(of: list)) == .directory {
       return isRegistered(path, number, below: root, system)
     }
-    return hasNode(named: path.lastComponent) && path.isBelow(root.appending("dev"))
-      && (root != "/" || mayHave(number))
+    return isPlace(path, below: root) && (root != "/" || mayHave(number))
+  }
+
+  /// Returns whether a node of the family would have this path; there may be nothing.
+  package func isPlace(_ path: PathBytes, below root: PathBytes) -> Bool {
+    hasNode(named: path.lastComponent) && path.parent == root.appending(folder)
   }
 }
