@@ -19,8 +19,7 @@ extension Inspection {
   }
 
   private func method(_ ask: Ask) -> Probe.Method {
-    let method = context.probesAsSelf
-    return method == .open && ask.resource.family?.opening == .disturbs ? .access : method
+    method == .open && ask.resource.family?.opening == .disturbs ? .access : method
   }
 
   private func hasVideoBuffers(_ ask: Ask, _ decision: Decision) -> Bool {

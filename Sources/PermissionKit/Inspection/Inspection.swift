@@ -31,6 +31,8 @@ package final class Inspection: Sendable {
   package let facts: AccessFacts
   /// Which inodes the facts are of, one for one; empty if only the facts are known.
   package let identities: [InodeIdentity]
+  /// How the kernel may be asked: only on behalf of this very process.
+  let method: Probe.Method
   /// The facts come from a document: nothing about this machine may be asked.
   package let isSaved: Bool
 
@@ -55,6 +57,7 @@ package final class Inspection: Sendable {
     time = context.system.realtime()
     targets = try find(subject)
     isSaved = false
+    method = context.probesAsSelf
     var families = context.families
     var count = 0
     for target in targets {
@@ -93,6 +96,7 @@ package final class Inspection: Sendable {
     self.targets = targets
     self.facts = facts
     identities = []
+    method = .none
     isSaved = true
   }
 

@@ -1,7 +1,7 @@
 /// A kind of device: where the kernel lists it, how its nodes are named, how it may be looked at.
 ///
 /// Everything that depends on the kind of a device is read from here, so a new kind is one value.
-public struct DeviceFamily: Hashable, Sendable {
+public final class DeviceFamily: Hashable, Sendable {
   /// Device numbers: a major, and a range of its minors.
   package struct Numbers: Hashable, Sendable {
     let major: UInt32
@@ -145,13 +145,24 @@ public struct DeviceFamily: Hashable, Sendable {
   ///   - nodePatterns: The names of nodes; `#` stands for a decimal number: `ttyUSB#`.
   ///   - majors: The major numbers that nodes can have; empty if any is possible.
   ///   - opening: What an open does to the device.
-  public init(
+  public convenience init(
     noun: String, subsystem: String, folder: PathBytes = "dev", nodePatterns: [String],
     majors: [UInt32] = [], opening: Opening
   ) {
     self.init(
       noun: noun, subsystem: subsystem, folder: folder, nodePatterns: nodePatterns,
       numbers: majors.map { Numbers(major: $0) }, opening: opening, busyTest: .none)
+  }
+
+  /// Two families are the same if they list nodes of the same names in the same subsystem.
+  public static func == (left: DeviceFamily, right: DeviceFamily) -> Bool {
+    left === right || left.subsystem == right.subsystem && left.nodePatterns == right.nodePatterns
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(subsystem)
+    hasher.combine(nodePatterns)
   }
 }
 
@@ -190,7 +201,8 @@ extension DeviceFamily {
 extension DeviceFamily {
   /// Returns whether nodes can have this number.
   package func mayHave(_ number: DeviceNumber) -> Bool {
-    numbers.isEmpty || numbers.contains { $0.contains(number) }
+    for range in numbers where range.contains(number) { return true }
+    return numbers.isEmpty
   }
 
   /// A node that such a device usually has: `/dev/video0`.

@@ -258,9 +258,9 @@ package struct FactsReader: ~Copyable {
   /// A registered number has an entry in /sys/dev/char. Without a driver chrdev_open() in
   /// fs/char_dev.c answers ENXIO, unless a driver owns the whole major and answers itself.
   private func missingDriver(_ device: DeviceNumber) -> Errno? {
-    guard let family = families.first(where: { !$0.numbers.isEmpty && $0.mayHave(device) }) else {
-      return nil
-    }
+    var family: DeviceFamily?
+    for known in families where !known.numbers.isEmpty && known.mayHave(device) { family = known }
+    guard let family else { return nil }
     do throws(Errno) {
       _ = try system.status(of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)"))
       return nil
