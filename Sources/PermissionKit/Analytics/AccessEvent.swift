@@ -32,7 +32,7 @@ public struct AccessEvent: Hashable, Sendable {
   public var duration: Int64
 
   /// Makes one of its parts, in the newest version of the format.
-  public init(
+  package init(
     time: String, event: Point, accessor: String, status: AuthorizationStatus,
     reason: Reason.Code? = nil, uid: UInt32, pid: Int32, duration: Int64
   ) {

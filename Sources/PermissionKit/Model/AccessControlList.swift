@@ -69,7 +69,7 @@ extension AccessControlList {
   /// include/uapi/linux/posix_acl_xattr.h and `posix_acl_from_xattr()` in fs/posix_acl.c.
   ///
   /// - Returns: Nil when the bytes are no such value: wrong version, length, tag or permissions.
-  public init?(xattr bytes: [UInt8]) {
+  package init?(xattr bytes: [UInt8]) {
     func number(_ offset: Int, _ length: Int) -> UInt32 {
       var value: UInt32 = 0
       for index in 0..<length { value |= UInt32(bytes[offset + index]) << (8 * UInt32(index)) }
@@ -90,7 +90,7 @@ extension AccessControlList {
   }
 
   /// The value for setxattr(2): what `init(xattr:)` reads.
-  public var xattr: [UInt8] {
+  package var xattr: [UInt8] {
     var bytes: [UInt8] = [2, 0, 0, 0]
     for entry in entries {
       for shift: UInt32 in [0, 8] { bytes.append(UInt8(entry.tag.rawValue >> shift & 0xff)) }

@@ -104,7 +104,7 @@ public struct ResourceDecision: Hashable, Sendable {
   public var meaning: String?
 
   /// Makes one of its parts.
-  public init(
+  package init(
     verdict: Decision.Verdict, rule: Rule, step: Decision.Step, component: PathBytes?,
     basis: String, meaning: String? = nil
   ) {

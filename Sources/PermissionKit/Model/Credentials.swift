@@ -77,7 +77,7 @@ public struct Credentials: Hashable, Sendable {
   ///
   /// See `access_override_creds()` in fs/open.c: the real ids, and capabilities only for uid 0 of
   /// the caller's own user namespace.
-  public var forAccess: Credentials {
+  package var forAccess: Credentials {
     var copy = self
     copy.user.fileSystem = user.real
     copy.group.fileSystem = group.real

@@ -33,16 +33,16 @@ public struct Decision: Hashable, Sendable {
   }
 
   /// What the kernel would answer to the whole question.
-  public var verdict: Verdict
+  package var verdict: Verdict
   /// The first rule that refused or could not be told, or else the one that granted.
-  public var rule: Rule
+  package var rule: Rule
   /// What was being asked when the decision fell.
-  public var step: Step
+  package var step: Step
   /// Index into `AccessFacts.inodes`; nil where no inode was reached.
-  public var inode: Int?
+  package var inode: Int?
 
   /// Makes one of its parts.
-  public init(_ verdict: Verdict, _ rule: Rule, step: Step, inode: Int?) {
+  package init(_ verdict: Verdict, _ rule: Rule, step: Step, inode: Int?) {
     self.verdict = verdict
     self.rule = rule
     self.step = step
@@ -50,11 +50,11 @@ public struct Decision: Hashable, Sendable {
   }
 
   /// Whether it was granted; false also where the facts do not tell.
-  public var isGranted: Bool { verdict == .granted }
+  package var isGranted: Bool { verdict == .granted }
 
   /// The bits grant it, and only the driver's own open tells whether it does too.
   var isForDriver: Bool { verdict == .undetermined && rule == .driver }
 
   /// The errno of a refusal.
-  public var errno: Errno? { verdict.errno }
+  package var errno: Errno? { verdict.errno }
 }

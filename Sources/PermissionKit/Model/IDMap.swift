@@ -26,12 +26,12 @@ public struct IDMap: Hashable, Sendable {
   public init(_ ranges: [Range]) { self.ranges = ranges }
 
   /// Every id stands for itself: the map of the initial user namespace.
-  public static let identity = IDMap([Range(inside: 0, outside: 0, count: .max)])
+  package static let identity = IDMap([Range(inside: 0, outside: 0, count: .max)])
 
   /// Reads lines of "inside outside count", as /proc/PID/uid_map has them.
   ///
   /// Nil when a line is anything else.
-  public init?(lines bytes: [UInt8]) {
+  package init?(lines bytes: [UInt8]) {
     ranges = []
     var start = 0
     while start < bytes.count {
@@ -64,12 +64,12 @@ public struct IDMap: Hashable, Sendable {
   }
 
   /// Whether every id is mapped to itself, as in the initial user namespace.
-  public var isIdentity: Bool {
+  package var isIdentity: Bool {
     ranges.count == 1 && ranges[0] == Range(inside: 0, outside: 0, count: .max)
   }
 
   /// The id outside that `id` inside stands for; nil where the map has none.
-  public func outside(_ id: UInt32) -> UInt32? {
+  package func outside(_ id: UInt32) -> UInt32? {
     for range in ranges where id >= range.inside && id - range.inside < range.count {
       let (sum, overflow) = range.outside.addingReportingOverflow(id - range.inside)
       return overflow ? nil : sum
@@ -78,7 +78,7 @@ public struct IDMap: Hashable, Sendable {
   }
 
   /// The id inside that stands for `id` outside; nil where the map has none.
-  public func inside(_ id: UInt32) -> UInt32? {
+  package func inside(_ id: UInt32) -> UInt32? {
     for range in ranges where id >= range.outside && id - range.outside < range.count {
       let (sum, overflow) = range.inside.addingReportingOverflow(id - range.outside)
       return overflow ? nil : sum

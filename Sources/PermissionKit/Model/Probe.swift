@@ -18,7 +18,7 @@ public struct Probe: Hashable, Sendable {
   public var isBusy = false
 
   /// Makes one of its parts.
-  public init(method: Method, errno: Errno?) {
+  package init(method: Method, errno: Errno?) {
     self.method = method
     self.errno = errno
   }

@@ -54,7 +54,7 @@ public struct Remedy: Hashable, Sendable {
   public var note: String?
 
   /// Makes one of its parts.
-  public init(
+  package init(
     kind: Kind, command: [PathBytes], needsRoot: Bool, persistence: Persistence,
     othersAffected: [String], outcome: Outcome
   ) {
