@@ -23,3 +23,11 @@ public struct Probe: Hashable, Sendable {
     self.errno = errno
   }
 }
+
+extension Probe {
+  /// Returns whether the answer says nothing about what decided: faccessat2(2) grants, and the
+  /// driver, which only an open asks, has the last word.
+  func isSilent(on decision: Decision) -> Bool {
+    method == .access && errno == nil && decision.rule == .driver
+  }
+}
