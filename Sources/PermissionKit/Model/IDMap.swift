@@ -106,7 +106,7 @@ public struct IDMapping: Hashable, Sendable {
   }
 
   /// The identity map over the visible ids, for ids that are translated already.
-  var ofSeenIDs: IDMapping {
+  var identityOfVisibleIDs: IDMapping {
     func seen(_ map: IDMap) -> IDMap {
       IDMap(map.ranges.map { .init(inside: $0.outside, outside: $0.outside, count: $0.count) })
     }

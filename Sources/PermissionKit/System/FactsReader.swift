@@ -325,7 +325,7 @@ package struct FactsReader: ~Copyable {
     if facts.mounts[index].idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
       // statx and getxattr return translated ids, so the mapping only has to tell which ids the
       // mount maps.
-      facts.mounts[index].idMapping = mapping.ofSeenIDs
+      facts.mounts[index].idMapping = mapping.identityOfVisibleIDs
       facts.mounts[index].idMappingIsUnreadable = false
     }
     if mountsMayBelongToNamespace {

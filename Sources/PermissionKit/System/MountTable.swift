@@ -47,7 +47,9 @@ package struct MountTable: Hashable, Sendable {
     return nil
   }
 
-  /// Returns the number before the first blank; nil if there is none or it has leading zeros.
+  /// Returns the number before the first blank.
+  ///
+  /// Nil if there is no such number, if the number has leading zeros or if it exceeds 64 bits.
   private func number(_ start: Int) -> UInt64? {
     var value: UInt64 = 0
     var index = start
