@@ -27,7 +27,7 @@ struct LeastChange {
   /// - Returns: The decision after the changes; if access is still not granted, no change is added.
   mutating func grant(_ need: Permissions, path: PathBytes, isDirectory: Bool) -> Decision {
     let (oldFacts, oldChanges) = (facts, changes)
-    // Each round repairs one component; a path has fewer refusing components and rules than rounds.
+    // Each round repairs one component by one rule; real paths need far fewer than 64 rounds.
     for _ in 0..<64 {
       let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
       let decision = evaluator.decide(need, path, isDirectory: isDirectory)

@@ -31,7 +31,7 @@ struct SubjectClasses {
     let entries = (old.acl?.entries ?? []) + (new.acl?.entries ?? [])
     let users = Set(entries.filter { $0.tag == .user }.map(\.id) + [old.uid]).subtracting([uid])
     let groups = Set(entries.filter { $0.tag == .group }.map(\.id) + [old.gid]).sorted()
-    // With more than 12 groups, only single groups and pairs are compared.
+    // With more than 12 groups, compares only single groups and pairs, the subsets that matter.
     var subsets: [[UInt32]] = [[]]
     if groups.count <= 12 {
       for group in groups { subsets += subsets.map { $0 + [group] } }
