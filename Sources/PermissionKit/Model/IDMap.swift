@@ -107,9 +107,9 @@ public struct IDMapping: Hashable, Sendable {
 
   /// The identity map over the visible ids, for ids that are translated already.
   var identityOfVisibleIDs: IDMapping {
-    func seen(_ map: IDMap) -> IDMap {
+    func visible(_ map: IDMap) -> IDMap {
       IDMap(map.ranges.map { .init(inside: $0.outside, outside: $0.outside, count: $0.count) })
     }
-    return IDMapping(users: seen(users), groups: seen(groups))
+    return IDMapping(users: visible(users), groups: visible(groups))
   }
 }
