@@ -100,7 +100,7 @@ struct DeviceHolders {
       let name = String(decoding: uevent, as: UTF8.self).split(separator: "\n")
         .first(where: { $0.hasPrefix("DEVNAME=snd/pcmC") })?.dropFirst(16)
     else { return [] }
-    // 0D0c
+    // Card and device, such as 0D0c.
     let parts = name.split(separator: "D")
     guard parts.count == 2 else { return [] }
     let folder = PathBytes("/proc/asound/card\(parts[0])/pcm\(parts[1])")

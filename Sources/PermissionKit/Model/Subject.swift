@@ -16,9 +16,9 @@ public struct Subject: Hashable, Sendable {
   public var source: Source
   /// The ids and capabilities that decide access.
   public var credentials: Credentials
-  /// The user's name, where there is one.
+  /// The user's name; nil if the user has none.
   public var name: String?
-  /// The home directory; nil when it is not known.
+  /// The home directory; nil if it is not known.
   public var home: PathBytes?
   /// The process, if the subject is another one; its root directory and mounts count.
   public var process: Int32?
