@@ -75,15 +75,15 @@ struct LeastChange {
       return InodeChange(
         inode: index, attribute: .mode, before: inode, after: changed, permissions: asked)
     }
-    switch rule {
-    case .ownerBits:
+    guard case .bits(let bits) = rule.layer else { return nil }
+    switch bits {
+    case .owner:
       // An ACL entry for the owner has no effect: the owner bits count.
       return change(bits: 6, .owner)
-    case .groupBits where inode.hasACLs == false: return change(bits: 3, .owningGroup)
-    case .otherBits where inode.hasACLs == false: return change(bits: 0, .other)
-    case .groupBits, .otherBits, .groupBitsMaskEmpty, .otherBitsMaskEmpty, .aclUser,
-      .aclOwningGroup, .aclGroup, .aclOther, .maskLimitsUser, .maskLimitsOwningGroup,
-      .maskLimitsGroup:
+    case .group(isMaskEmpty: false) where inode.hasACLs == false:
+      return change(bits: 3, .owningGroup)
+    case .other(isMaskEmpty: false) where inode.hasACLs == false: return change(bits: 0, .other)
+    case .group, .other, .aclUser, .aclOwningGroup, .aclGroup, .aclOther:
       // The new entry takes the subject out of group and other, so it includes the rights from
       // there.
       let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
@@ -92,7 +92,6 @@ struct LeastChange {
       return InodeChange(
         inode: index, attribute: .accessACL, before: inode,
         after: inode.granting(entry, to: credentials.user.fileSystem), permissions: entry)
-    default: return nil
     }
   }
 }
