@@ -2,7 +2,7 @@ import CReplay
 import PermissionKit
 import Synchronization
 
-/// The running system, noting every call so that it can be played again in C.
+/// The running system; records every call, so that C can repeat it.
 final class RecordingSystem: System {
   struct Step {
     var call: replay_call

@@ -3,7 +3,7 @@ import Foundation
 import OracleCorpus
 import PermissionKit
 
-/// Speed as ratios and rates of one run: swift run -c release benchmarks [CASES]
+/// Prints speeds as ratios and rates of one run: swift run -c release benchmarks [CASES]
 
 func seconds(_ body: () throws -> Void) rethrows -> Double {
   let clock = ContinuousClock()
@@ -48,7 +48,7 @@ func decisions(_ path: String) throws {
 
 // MARK: - A check of nine nodes, against the same system calls in C
 
-/// Nine nodes, whatever they are called; the check is that of every accessor.
+/// An accessor of nine nodes with any names; checks as every accessor does.
 final class NineNodes: ResourceAccessor {
   private let set: ResourceSet
 

@@ -1,5 +1,6 @@
-// Typed wrappers for what Swift cannot import: variadic functions, macros, and constants whose
-// integer type comes out wrong. Each keeps the name of its system call and returns -errno.
+// Typed wrappers for functions that Swift cannot import: variadic functions, macros, and functions
+// that need constants with a wrong integer type. Each has the name of its system call and returns
+// -errno.
 #ifndef CCAP_SHIM_H
 #define CCAP_SHIM_H
 
@@ -28,20 +29,20 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// Feature macros must stay those of Swift's own Glibc module, so what _GNU_SOURCE would declare is
-// called by its number.
+// The feature macros must equal those of Swift's own Glibc module, so functions that need
+// _GNU_SOURCE are called by the number of their system call.
 #define CCAP_AT_EMPTY_PATH 0x1000
 #define CCAP_AT_STATX_DONT_SYNC 0x4000
 #define CCAP_AT_EACCESS 0x200
 
-// The fields of statx(2) that a decision depends on.
+// The fields of statx(2) that matter for a decision.
 struct ccap_stat {
   uint32_t mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor, links, has_mount;
   uint64_t inode, mount, attributes;
 };
 
-// `flags` are those of include/uapi/asm-generic/fcntl.h; some architectures number three of them
-// otherwise.
+// `flags` are those of include/uapi/asm-generic/fcntl.h; some architectures have other numbers for
+// three of them.
 static inline int ccap_openat(int dir, const char *path, int flags, unsigned mode) {
   enum { DIRECTORY = 0200000, NOFOLLOW = 0400000, DIRECT = 040000 };
   int fd, native = flags & ~(DIRECTORY | NOFOLLOW | DIRECT);
@@ -53,7 +54,7 @@ static inline int ccap_openat(int dir, const char *path, int flags, unsigned mod
   return fd < 0 ? -errno : fd;
 }
 
-// statx(2) of the descriptor itself.
+// statx(2) on the descriptor itself.
 static inline int ccap_statx(int fd, struct ccap_stat *out) {
   struct statx sx;
   if (syscall(SYS_statx, fd, "", CCAP_AT_EMPTY_PATH | CCAP_AT_STATX_DONT_SYNC,
@@ -74,11 +75,12 @@ static inline int ccap_statx(int fd, struct ccap_stat *out) {
   return 0;
 }
 
-// The id maps of the mount behind a descriptor, by statmount(2) (Linux 6.15): lines "inside outside
-// count" in `users` and `groups`, each NUL-terminated; -ENODATA when the mount is not idmapped.
+// The id maps of a descriptor's mount, by statmount(2) (Linux 6.15): lines "inside outside count"
+// in `users` and `groups`, each NUL-terminated; -ENODATA if the mount is not idmapped.
 static inline int ccap_statmount_idmap(int fd, char *users, char *groups, size_t size) {
   enum { UNIQUE_MNT_ID = 0x4000, STATMOUNT_MNT_UIDMAP = 0x2000, STATMOUNT_MNT_GIDMAP = 0x4000 };
-  // struct mnt_id_req and struct statmount of include/uapi/linux/mount.h, newer than the headers.
+  // struct mnt_id_req and struct statmount of include/uapi/linux/mount.h, which the headers may
+  // lack.
   struct { uint32_t size, spare; uint64_t mount, param; } request = {24, 0, 0, 0};
   struct {
     uint32_t size, opts; uint64_t mask, other[17];
@@ -111,7 +113,7 @@ static inline int ccap_statmount_idmap(int fd, char *users, char *groups, size_t
   return 0;
 }
 
-// The flags (ST_…) and the type of the file system behind a descriptor, O_PATH included.
+// The flags (ST_…) and the type of the file system of a descriptor, which may be O_PATH.
 static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type) {
   struct statfs fs;
   if (fstatfs(fd, &fs) != 0) return -errno;
@@ -120,8 +122,8 @@ static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type) {
   return 0;
 }
 
-// The link in /proc stands for the inode behind a descriptor, O_PATH included, which fgetxattr(2)
-// and its kin refuse.
+// The link in /proc that leads to the inode of a descriptor, which may be O_PATH; fgetxattr(2) and
+// similar calls refuse such a descriptor.
 static inline void ccap_link(int fd, char path[32]) {
   char digits[12];
   int count = 0, length = 14;
@@ -166,7 +168,7 @@ static inline int ccap_flock(int fd) {
   return result != 0 ? -errno : 0;
 }
 
-// A program found by PATH, with no signal blocked; its id, or -errno.
+// Starts a program, found by PATH, with no signal blocked; returns its process id, or -errno.
 static inline int ccap_spawn(char *const argv[], char *const environment[], int output) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
@@ -187,8 +189,8 @@ static inline int ccap_spawn(char *const argv[], char *const environment[], int 
   return result ? -result : pid;
 }
 
-// The status of a child that ended: 0 to 255, or 256 and the number of the signal; 512 while it has
-// not ended.
+// The status of a child that ended: 0 to 255, or 256 plus the number of the signal; 512 if the
+// child still runs.
 static inline int ccap_waitpid(int pid, int options) {
   int status, result;
   do result = waitpid(pid, &status, options);
@@ -235,7 +237,7 @@ static inline long ccap_getdents64(int fd, void *buffer, size_t size) {
   return n < 0 ? -errno : n;
 }
 
-// faccessat2(2): by the effective ids; glibc's own faccessat may emulate it, so asked directly.
+// faccessat2(2) with the effective ids, called directly because glibc's faccessat may emulate it.
 static inline int ccap_faccessat2(const char *path, int mode) {
   // The number is the same on every architecture.
   return syscall(439, AT_FDCWD, path, mode, CCAP_AT_EACCESS) != 0 ? -errno : 0;
@@ -249,7 +251,7 @@ static inline int ccap_getresgid(uint32_t ids[3]) {
   return syscall(SYS_getresgid, &ids[0], &ids[1], &ids[2]) != 0 ? -errno : 0;
 }
 
-// The file system ids: setfsuid(2) with an impossible id changes nothing and answers the current.
+// The file system ids: setfsuid(2) with an invalid id changes nothing and returns the current id.
 static inline uint32_t ccap_fsuid(void) { return (uint32_t)setfsuid((uid_t)-1); }
 static inline uint32_t ccap_fsgid(void) { return (uint32_t)setfsgid((gid_t)-1); }
 
@@ -260,7 +262,7 @@ struct ccap_acl_entry {
   unsigned permissions;
 };
 
-// The entries as libacl holds them; NULL with errno where they cannot be held. For acl_free(3).
+// The entries in libacl's form, for acl_free(3); NULL with errno if libacl cannot represent them.
 static inline acl_t ccap_acl(const struct ccap_acl_entry *entries, int count) {
   acl_t acl = acl_init(count);
   for (int i = 0; acl && i < count; i++) {
@@ -281,7 +283,7 @@ static inline acl_t ccap_acl(const struct ccap_acl_entry *entries, int count) {
   return acl;
 }
 
-// acl_valid(3): 0, or -errno for entries that are no whole ACL.
+// acl_valid(3): 0, or -errno if the entries are no complete ACL.
 static inline int ccap_acl_valid(const struct ccap_acl_entry *entries, int count) {
   acl_t acl = ccap_acl(entries, count);
   if (!acl) return -errno;
@@ -290,7 +292,7 @@ static inline int ccap_acl_valid(const struct ccap_acl_entry *entries, int count
   return result;
 }
 
-// acl_to_any_text(3): short and with numeric ids, entries apart by commas, as setfacl(1) takes them.
+// acl_to_any_text(3) in the format of setfacl(1): short, numeric ids, commas between entries.
 static inline long ccap_acl_text(const struct ccap_acl_entry *entries, int count, char *out, size_t size) {
   acl_t acl = ccap_acl(entries, count);
   if (!acl) return -errno;
@@ -303,7 +305,7 @@ static inline long ccap_acl_text(const struct ccap_acl_entry *entries, int count
   return length;
 }
 
-// cap_to_name(3): `cap_dac_override`; empty for a number that libcap has no name for.
+// cap_to_name(3): `cap_dac_override`; empty if libcap has no name for the number.
 static inline void ccap_cap_name(int number, char out[32]) {
   char *name = cap_to_name(number);
   out[0] = 0;
@@ -312,7 +314,7 @@ static inline void ccap_cap_name(int number, char out[32]) {
   cap_free(name);
 }
 
-// cap_get_file(3) and cap_to_text(3) of the inode behind a descriptor, O_PATH included: `cap_net_raw=ep`.
+// cap_get_file(3) and cap_to_text(3) through a descriptor, which may be O_PATH: `cap_net_raw=ep`.
 static inline long ccap_cap_get_file(int fd, char *out, size_t size) {
   char path[32];
   ccap_link(fd, path);
@@ -328,7 +330,7 @@ static inline long ccap_cap_get_file(int fd, char *out, size_t size) {
   return result;
 }
 
-// The capabilities of the calling thread, by libcap's capget(2), as bit masks.
+// The capabilities of the calling thread as bit masks, by libcap's capget(2).
 static inline int ccap_capget(uint64_t *effective, uint64_t *permitted) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -338,7 +340,8 @@ static inline int ccap_capget(uint64_t *effective, uint64_t *permitted) {
   return 0;
 }
 
-// VIDIOC_QUERYCAP, see v4l2 documentation: what this very node does, and the card's name.
+// VIDIOC_QUERYCAP, see the V4L2 documentation: the capabilities of this node alone, and the name of
+// the card.
 static inline int ccap_querycap(int fd, uint32_t *device_caps, char card[32]) {
   struct v4l2_capability cap;
   memset(&cap, 0, sizeof cap);
@@ -349,9 +352,9 @@ static inline int ccap_querycap(int fd, uint32_t *device_caps, char card[32]) {
   return 0;
 }
 
-// The arguments of the process, found behind the environment where the kernel put them (see
-// create_elf_tables() of fs/binfmt_elf.c); NULL when the environment was moved. For where there is
-// no /proc/self/cmdline, from which Swift reads them.
+// The arguments of the process, for systems without /proc/self/cmdline, where Swift reads them. The
+// kernel stores the arguments before the environment (see create_elf_tables() of fs/binfmt_elf.c).
+// NULL if the process moved its environment.
 static inline char **ccap_arguments(long *count) {
   extern char **environ;
   if (!environ || environ[-1]) return NULL;
@@ -364,7 +367,7 @@ static inline char **ccap_arguments(long *count) {
   return NULL;
 }
 
-// openat2(2) with no RESOLVE_… flag.
+// openat2(2) without any RESOLVE_… flag.
 static inline int ccap_openat2(int dir, const char *path, int flags) {
   enum { DIRECTORY = 0200000, NOFOLLOW = 0400000, DIRECT = 040000 };
   struct { uint64_t flags, mode, resolve; } how = {0, 0, 0};
@@ -377,15 +380,15 @@ static inline int ccap_openat2(int dir, const char *path, int flags) {
   return fd < 0 ? -errno : (int)fd;
 }
 
-// lsm_list_modules(2), Linux 6.8: LSM_ID_… of include/uapi/linux/lsm.h; their number.
+// lsm_list_modules(2), Linux 6.8: LSM_ID_… of include/uapi/linux/lsm.h; returns how many there are.
 static inline int ccap_lsm_list_modules(uint64_t ids[32]) {
   uint32_t size = 32 * sizeof ids[0];
   long count = syscall(461, ids, &size, 0);
   return count < 0 ? -errno : (int)count;
 }
 
-// VIDIOC_REQBUFS of no buffers: frees those of this descriptor, which has none. Where another
-// descriptor has some, or streams, the answer is EBUSY, see vb2_ioctl_reqbufs() in
+// VIDIOC_REQBUFS with zero buffers, which frees the buffers of this descriptor; it has none. EBUSY
+// if another descriptor has buffers or streams, see vb2_ioctl_reqbufs() in
 // drivers/media/common/videobuf2/videobuf2-v4l2.c and uvc_ioctl_reqbufs().
 static inline int ccap_reqbufs_none(int fd) {
   const uint32_t types[] = {V4L2_BUF_TYPE_VIDEO_CAPTURE, V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE};

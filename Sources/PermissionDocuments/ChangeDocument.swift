@@ -29,7 +29,14 @@ package struct ChangeDocument: Sendable {
   /// The line, with a newline.
   package var text: String { Documents.text(Self.record.json(self)) }
 
-  static let record = JSONRecord<ChangeDocument>(
+  /// The schema of a line; a change has both the old status and the cause.
+  static var schema: JSONValue {
+    guard var object = record.schema.object else { return record.schema }
+    object["dependentRequired"] = ["old": ["cause"], "cause": ["old"]]
+    return .object(object)
+  }
+
+  private static let record = JSONRecord<ChangeDocument>(
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
       .always("time", ReportDocument.timeSchema("When the change was found out.")) {

@@ -27,7 +27,7 @@ package enum Documents: Sendable {
       ("resource", ReportDocument.resource.schema), ("decision", ReportDocument.decision.schema),
       ("reason", ReportDocument.reason.schema), ("remedy", ReportDocument.remedy.schema),
       ("component", ReportDocument.component.schema), ("plan", PlanDocument.plan.schema),
-      ("change", ChangeDocument.record.schema), ("accessors", AccessorsDocument.record.schema),
+      ("change", ChangeDocument.schema), ("accessors", AccessorsDocument.record.schema),
       ("grants", GrantsDocument.record.schema), ("log", LogDocument.record.schema),
     ]
   }

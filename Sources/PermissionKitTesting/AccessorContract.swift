@@ -1,11 +1,11 @@
 public import PermissionKit
 
-/// What every accessor must keep to, to be run against an accessor of one's own.
+/// The rules that every accessor must follow, for a test of your own accessor.
 public enum AccessorContract: Sendable {
-  /// Runs an accessor through checks and a request, and watches it.
+  /// Checks an accessor, requests access once and returns every violation of the rules.
   ///
-  /// - Parameter make: Makes the accessor with the log that it is to write to.
-  /// - Returns: What it does wrong, a line each; empty when it keeps the contract.
+  /// - Parameter make: Creates the accessor, which must write to the given log.
+  /// - Returns: One line for each violation; empty if the accessor follows the rules.
   public static func violations(
     of make: (AnalyticsLog) -> PermissionAccessor
   ) -> [String] {

@@ -1,31 +1,42 @@
 public import PermissionKit
 
-/// What a `FakeSystem` has at one path: file type, mode, ids, ACL, and what can be read.
+/// The file at one path of a `FakeSystem`: file type, mode, ids, ACL and contents.
 public struct FakeNode: Sendable {
   /// The file type.
   public var kind: FileKind
-  /// Permission bits, 07777; nil for what is usual for the file type.
+  /// The permission bits, 07777; nil for the usual mode of the file type.
   public var mode: UInt16?
-  /// The owner.
+  /// The uid of the owner.
   public var uid: UInt32
-  /// The owning group.
+  /// The gid of the owning group.
   public var gid: UInt32
-  /// The access ACL; its mask takes the place of the mode's group bits.
+  /// The access ACL; its mask replaces the group bits of the mode.
   public var acl: AccessControlList?
   /// The number of a device node.
   public var device: DeviceNumber?
-  /// What the driver's open answers; nil if it opens.
+  /// The errno of the driver's open; nil if the driver opens the device.
   public var driver: Errno?
-  /// Where a symbolic link points.
+  /// The target of a symbolic link.
   public var target: PathBytes?
-  /// What can be read from a file.
+  /// The contents of a file.
   public var contents: String
   /// Nobody can write to the file, see chattr(1), `+i`.
   package var isImmutable = false
   /// The file can only be added to, see chattr(1), `+a`.
   package var isAppendOnly = false
 
-  /// Creates a node; by default an empty file of root's that all can read.
+  /// Creates a node; by default an empty file that root owns and everybody can read.
+  ///
+  /// - Parameters:
+  ///   - kind: The file type.
+  ///   - mode: The permission bits, 07777; nil for the usual mode of the file type.
+  ///   - uid: The uid of the owner.
+  ///   - gid: The gid of the owning group.
+  ///   - acl: The access ACL.
+  ///   - device: The number of a device node.
+  ///   - driver: The errno of the driver's open; nil if the driver opens the device.
+  ///   - target: The target of a symbolic link.
+  ///   - contents: The contents of a file.
   public init(
     kind: FileKind = .regular, mode: UInt16? = nil, uid: UInt32 = 0, gid: UInt32 = 0,
     acl: AccessControlList? = nil, device: DeviceNumber? = nil, driver: Errno? = nil,
@@ -42,10 +53,10 @@ public struct FakeNode: Sendable {
     self.contents = contents
   }
 
-  /// Returns a file of root's that all can read.
+  /// Returns a file that root owns and everybody can read.
   public static func file(_ contents: String) -> FakeNode { FakeNode(contents: contents) }
 
-  /// The inode without its place in the tree.
+  /// The facts about the inode, without its place in the tree.
   var inode: InodeFacts {
     let standard: UInt16 = kind == .directory ? 0o755 : kind == .symbolicLink ? 0o777 : 0o644
     var inode = InodeFacts(

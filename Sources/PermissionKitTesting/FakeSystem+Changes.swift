@@ -3,7 +3,7 @@ public import PermissionKit
 // MARK: - Changes and commands
 
 extension FakeSystem {
-  /// See `System.setxattr`; an ACL that a mode can stand for becomes the mode.
+  /// See `System.setxattr`; a minimal ACL becomes the mode.
   public func setxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
@@ -30,7 +30,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.removexattr`; the answer comes from the tree in memory.
+  /// See `System.removexattr`; changes the tree in memory.
   public func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
     try call("removexattr") { state throws(Errno) in
       try Self.change(descriptor, &state) { inode in
@@ -39,7 +39,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.chmod`; the ACL's owner, mask and other follow.
+  /// See `System.chmod`; also changes the ACL entries of owner, mask and others.
   public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
     try call("chmod") { state throws(Errno) in
       try Self.change(descriptor, &state) { inode in
@@ -58,7 +58,7 @@ extension FakeSystem {
     }
   }
 
-  /// Changes an inode as its owner or CAP_FOWNER may.
+  /// Changes an inode; only the owner and CAP_FOWNER may do so.
   private static func change(
     _ descriptor: Descriptor, _ state: inout State, _ body: (inout InodeFacts) -> Void
   ) throws(Errno) {
@@ -70,17 +70,17 @@ extension FakeSystem {
     body(&state.facts.inodes[file.inode])
   }
 
-  /// See `System.fsync`; there is no disk.
+  /// See `System.fsync`; does nothing, because there is no disk.
   public func fsync(_ descriptor: Descriptor) throws(Errno) {
     try call("fsync") { _ throws(Errno) in }
   }
 
-  /// See `System.flock`; nobody else is there to wait for.
+  /// See `System.flock`; does nothing, because there is no other process.
   public func flock(_ descriptor: Descriptor) throws(Errno) {
     try call("flock") { _ throws(Errno) in }
   }
 
-  /// See `System.rename`; the answer comes from the tree in memory.
+  /// See `System.rename`; changes the tree in memory.
   public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
     try call("rename") { state throws(Errno) in
       let anybody = AccessEvaluator(
@@ -97,7 +97,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.unlink`; the answer comes from the tree in memory.
+  /// See `System.unlink`; changes the tree in memory.
   public func unlink(_ path: PathBytes) throws(Errno) {
     try call("unlink") { state throws(Errno) in
       let anybody = AccessEvaluator(
@@ -109,7 +109,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.spawn`; there is no program here.
+  /// See `System.spawn`; fails with ENOENT, because there are no programs.
   public func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
     try call("spawn") { _ throws(Errno) in throw .ENOENT }
   }
@@ -125,12 +125,12 @@ extension FakeSystem {
     try open("openat2", directory, path, flags, mode: 0)
   }
 
-  /// See `System.lsm_list_modules`; there are none unless an error is forced.
+  /// See `System.lsm_list_modules`; returns no modules.
   public func lsm_list_modules() throws(Errno) -> [UInt64] {
     try call("lsm_list_modules") { _ throws(Errno) in [] }
   }
 
-  /// See `System.reqbufs`; nobody captures unless EBUSY is forced.
+  /// See `System.reqbufs`; nobody captures, unless a test forces EBUSY.
   public func reqbufs(none descriptor: Descriptor) throws(Errno) {
     try call("reqbufs") { _ throws(Errno) in }
   }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 // The calls about files.
 extension FakeSystem {
-  /// See `System.openat`; the answer comes from the tree in memory.
+  /// See `System.openat`; answers from the tree in memory.
   public func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor {
@@ -29,7 +29,7 @@ extension FakeSystem {
         guard let start = state.files[directory.rawValue]?.inode else { throw .EBADF }
         facts.start = start
       }
-      // A descriptor's own link in /proc.
+      // The link of a descriptor in /proc.
       let prefix = "/proc/self/fd/"
       if path.hasPrefix(prefix) {
         let number = path.bytes.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
@@ -60,13 +60,13 @@ extension FakeSystem {
     return Descriptor(rawValue: number)
   }
 
-  /// See `System.close`; the answer comes from the tree in memory.
+  /// See `System.close`.
   public func close(_ descriptor: Descriptor) {
     state.withLock { $0.files[descriptor.rawValue] = nil }
     watching.close(descriptor)
   }
 
-  /// See `System.read`; the answer comes from the tree in memory.
+  /// See `System.read`; answers from the tree in memory.
   public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
     if let events = try watching.read(descriptor, count) { return events }
     return try call("read") { state throws(Errno) in
@@ -77,7 +77,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.write`; the answer comes from the tree in memory.
+  /// See `System.write`; changes the tree in memory.
   public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
     if watching.write(descriptor) { return bytes.count }
     return try call("write") { state throws(Errno) in
@@ -91,7 +91,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.mkdirat`; the answer comes from the tree in memory.
+  /// See `System.mkdirat`; changes the tree in memory.
   public func mkdirat(
     _ directory: Descriptor, _ path: PathBytes, mode: UInt16
   ) throws(Errno) {
@@ -107,7 +107,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.statx`; the answer comes from the tree in memory.
+  /// See `System.statx`; answers from the tree in memory.
   public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     try call("statx") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -125,7 +125,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.readlinkat`; the answer comes from the tree in memory.
+  /// See `System.readlinkat`; answers from the tree in memory.
   public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
     try call("readlinkat") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue],
@@ -135,7 +135,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.getxattr`; the answer comes from the tree in memory.
+  /// See `System.getxattr`; answers from the tree in memory.
   public func getxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
@@ -147,17 +147,17 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.statmount`; the answer comes from the tree in memory.
+  /// See `System.statmount`; no mount is idmapped.
   public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     try call("statmount") { _ throws(Errno) in nil }
   }
 
-  /// See `System.fstatfs`; the answer comes from the tree in memory.
+  /// See `System.fstatfs`; every file system is a tmpfs.
   public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
     try call("fstatfs") { _ throws(Errno) in FileSystemFields(flags: 0, type: 0x0102_1994) }
   }
 
-  /// See `System.getdents`; the answer comes from the tree in memory.
+  /// See `System.getdents`; answers from the tree in memory.
   public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     try call("getdents") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -165,7 +165,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.faccessat2`; the answer comes from the tree in memory.
+  /// See `System.faccessat2`; answers from the tree in memory.
   public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     try call("faccessat2") { state throws(Errno) in
       let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
@@ -177,7 +177,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.querycap`; the answer comes from the tree in memory.
+  /// See `System.querycap`; returns the value of `setCard`.
   public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
     try call("querycap") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }

@@ -3,56 +3,56 @@ internal import Synchronization
 
 // The calls about processes, users and time.
 extension FakeSystem {
-  /// See `System.credentials`; the answer comes from the tree in memory.
+  /// See `System.credentials`; returns the credentials that the test set.
   public func credentials() throws(Errno) -> Credentials {
     try call("credentials") { state throws(Errno) in state.credentials }
   }
 
-  /// See `System.getpid`; the answer comes from the tree in memory.
+  /// See `System.getpid`; always 4242.
   public func getpid() -> Int32 { 4242 }
 
-  /// See `System.getenv`; the answer comes from the tree in memory.
+  /// See `System.getenv`; returns the value of `setEnvironment`.
   public func getenv(_ name: String) -> PathBytes? {
     state.withLock { $0.environment[name] }
   }
 
-  /// See `System.getcwd`; the answer comes from the tree in memory.
+  /// See `System.getcwd`; always the root directory.
   public func getcwd() throws(Errno) -> PathBytes {
     try call("getcwd") { _ throws(Errno) in "/" }
   }
 
-  /// See `System.isatty`; the answer comes from the tree in memory.
+  /// See `System.isatty`; always false.
   public func isatty(_ descriptor: Descriptor) -> Bool { false }
 
-  /// See `System.columns`; the answer comes from the tree in memory.
+  /// See `System.columns`; always nil.
   public func columns(_ descriptor: Descriptor) -> Int? { nil }
 
-  /// See `System.getpwnam`; the answer comes from the tree in memory.
+  /// See `System.getpwnam`; knows the users of `addUser`.
   public func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
     try call("getpwnam") { state throws(Errno) in state.users.first { $0.name == name } }
   }
 
-  /// See `System.getpwuid`; the answer comes from the tree in memory.
+  /// See `System.getpwuid`; knows the users of `addUser`.
   public func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try call("getpwuid") { state throws(Errno) in state.users.first { $0.uid == uid } }
   }
 
-  /// See `System.getgrouplist`; the answer comes from the tree in memory.
+  /// See `System.getgrouplist`; knows the users of `addUser`.
   public func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
     try call("getgrouplist") { state throws(Errno) in
       [user.gid] + (state.members[user.name] ?? [])
     }
   }
 
-  /// See `System.getgrgid`; the answer comes from the tree in memory.
+  /// See `System.getgrgid`; knows the groups of `addGroup`.
   public func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try call("getgrgid") { state throws(Errno) in state.groups[gid] }
   }
 
-  /// Lets the time pass.
+  /// Advances the clock.
   func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
 
-  /// See `System.realtime`; the answer comes from the tree in memory.
+  /// See `System.realtime`; each call advances the clock by one microsecond.
   public func realtime() -> Int64 {
     state.withLock {
       $0.time += 1
@@ -60,6 +60,6 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.monotonic`; the answer comes from the tree in memory.
+  /// See `System.monotonic`; the same clock as `realtime`.
   public func monotonic() -> Int64 { realtime() }
 }

@@ -4,18 +4,18 @@ internal import Synchronization
 /// The inotify and eventfd of a system in memory: a queue of events that a test fills.
 final class FakeWatching: Sendable {
   struct State {
-    /// Their numbers are apart from those of files.
+    /// The last number of a descriptor; other numbers than those of files.
     var nextDescriptor: Int32 = 1_000_000
-    /// What is watched, by inotify descriptor; a watch's number is its index and one.
+    /// The watched paths by inotify descriptor; the number of a watch is its index plus one.
     var watches: [Int32: [PathBytes]] = [:]
     var events: [WatchEvent] = []
-    /// The eventfds, and whether they were written to.
+    /// The eventfds, and whether something was written to each.
     var counters: [Int32: Bool] = [:]
   }
 
   let state = Mutex(State())
 
-  /// The waiting events, as read(2) of the inotify descriptor gives them; nil of any other.
+  /// Returns the waiting events in the format of read(2); nil for a descriptor that is no inotify.
   func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8]? {
     try state.withLock { state throws(Errno) in
       guard state.watches[descriptor.rawValue] != nil else { return nil }
@@ -39,7 +39,7 @@ final class FakeWatching: Sendable {
     }
   }
 
-  /// Makes an eventfd ready; false of any other descriptor.
+  /// Makes an eventfd readable; false for a descriptor that is no eventfd.
   func write(_ descriptor: Descriptor) -> Bool {
     state.withLock { state in
       guard state.counters[descriptor.rawValue] != nil else { return false }
@@ -57,12 +57,12 @@ final class FakeWatching: Sendable {
 }
 
 extension FakeSystem {
-  /// Puts an event into the queue of inotify.
+  /// Adds an event to the queue of inotify.
   ///
   /// - Parameters:
-  ///   - mask: What happened.
-  ///   - path: What is watched; an overflow needs none, and what is not watched gives no event.
-  ///   - name: The name in the directory; empty when it happened to `path` itself.
+  ///   - mask: The events that happen.
+  ///   - path: The watched path; nil for an overflow. A path without a watch gives no event.
+  ///   - name: The name in the directory; empty if the event is about `path` itself.
   public func notify(_ mask: WatchMask, _ path: PathBytes? = nil, name: PathBytes = "") {
     watching.state.withLock { state in
       guard let path else {
@@ -76,12 +76,12 @@ extension FakeSystem {
     }
   }
 
-  /// The paths that are watched, in the order in which they first were.
+  /// The watched paths, in the order of their first watches.
   public var watchedPaths: [PathBytes] {
     watching.state.withLock { $0.watches.values.flatMap { $0 } }
   }
 
-  /// See `System.inotify_init1`; its events are those of `notify`.
+  /// See `System.inotify_init1`; use `notify` to add events.
   public func inotify_init1() throws(Errno) -> Descriptor {
     try call("inotify_init1") { _ throws(Errno) in }
     return watching.state.withLock { state in
@@ -91,7 +91,7 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.inotify_add_watch`; a path stands for its inode.
+  /// See `System.inotify_add_watch`; each path counts as an inode of its own.
   public func inotify_add_watch(
     _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
   ) throws(Errno) -> Int32 {
@@ -113,8 +113,9 @@ extension FakeSystem {
     }
   }
 
-  /// See `System.poll`; where nothing is ready the time passes at once, and an
-  /// end that would never come is EIO.
+  /// See `System.poll`; if nothing is ready, the clock advances by the timeout at once.
+  ///
+  /// Without a timeout the wait would never end, so the call fails with EIO.
   public func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] {
@@ -132,7 +133,7 @@ extension FakeSystem {
     return ready
   }
 
-  /// See `System.eventfd`; writing to it makes it ready.
+  /// See `System.eventfd`; a write makes the descriptor readable.
   public func eventfd() throws(Errno) -> Descriptor {
     watching.state.withLock { state in
       state.nextDescriptor += 1

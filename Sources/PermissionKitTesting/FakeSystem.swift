@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A system in memory, for tests that need no device and no root.
 ///
-/// It holds a tree of inodes, and answers each call as the kernel would: its permissions are judged
-/// by `AccessEvaluator`, for the credentials that it was given. Errors can be forced.
+/// Holds a tree of inodes and answers each call as the kernel does: `AccessEvaluator` decides
+/// access for the credentials of the test. A test can force errors.
 public final class FakeSystem: System {
   struct OpenFile {
     var inode: Int
@@ -28,16 +28,16 @@ public final class FakeSystem: System {
     var cards: [Int: VideoCapability] = [:]
     var time: Int64 = 1_000_000_000_000_000
     var calls: [String] = []
-    /// What changes before a path is opened for reading and writing, the next change first.
+    /// The changes to make before a path is opened for reading and writing, in order.
     var changes: [PathBytes: [@Sendable (FakeSystem) -> Void]] = [:]
   }
 
   let state: Mutex<State>
   let watching = FakeWatching()
 
-  /// Makes a system with an empty root directory and a /proc that shows one mount.
+  /// Creates a system with an empty root directory and a /proc that lists one mount.
   ///
-  /// - Parameter credentials: Who the calling process is.
+  /// - Parameter credentials: The credentials of the calling process.
   public init(credentials: Credentials = Credentials(uid: 1000, gid: 1000, groups: [])) {
     var mount = MountFacts(id: 1, fileSystem: "tmpfs")
     mount.superblockOptions = "rw"
@@ -53,13 +53,13 @@ public final class FakeSystem: System {
     add("/proc/sys/fs/protected_symlinks", .file("1\n"))
   }
 
-  // MARK: - What the test sets up
+  // MARK: - Setup by the test
 
   /// Adds a file, device, link or directory, and the directories above it.
   ///
   /// - Parameters:
-  ///   - path: Absolute, without `.`, `..` and links.
-  ///   - node: What is there; by default an empty file.
+  ///   - path: An absolute path without `.`, `..` and links.
+  ///   - node: The node to add; by default an empty file.
   public func add(_ path: PathBytes, _ node: FakeNode = FakeNode()) {
     state.withLock { state in
       let names = path.bytes.split(separator: UInt8(ascii: "/")).map { PathBytes(Array($0)) }
@@ -87,7 +87,7 @@ public final class FakeSystem: System {
     }
   }
 
-  /// Takes a name out of its directory.
+  /// Removes a name from its directory.
   public func remove(_ path: PathBytes) {
     state.withLock { state in
       let names = path.bytes.split(separator: UInt8(ascii: "/")).map { PathBytes(Array($0)) }
@@ -100,7 +100,7 @@ public final class FakeSystem: System {
     }
   }
 
-  /// Makes VIDIOC_QUERYCAP of a node answer.
+  /// Sets the answer of VIDIOC_QUERYCAP for a node.
   public func setCard(_ capability: VideoCapability, of path: PathBytes) {
     state.withLock { state in
       let evaluator = AccessEvaluator(
@@ -113,13 +113,13 @@ public final class FakeSystem: System {
   /// Makes every call of this name fail.
   ///
   /// - Parameters:
-  ///   - call: The method's name: `openat`, `write`.
-  ///   - errno: The errno to fail with; nil lets the call work again.
+  ///   - call: The name of the method: `openat`, `write`.
+  ///   - errno: The errno of the failure; nil lets the call succeed again.
   public func force(_ call: String, _ errno: Errno?) {
     state.withLock { $0.forced[call] = errno }
   }
 
-  /// Adds a user and the groups besides the primary one.
+  /// Adds a user, with the groups besides the primary group.
   public func addUser(_ user: UserRecord, groups: [UInt32] = []) {
     state.withLock {
       $0.users.append(user)
@@ -127,7 +127,7 @@ public final class FakeSystem: System {
     }
   }
 
-  /// Names a group.
+  /// Adds a group with this name.
   public func addGroup(_ gid: UInt32, _ name: String) {
     state.withLock { $0.groups[gid] = name }
   }
@@ -137,19 +137,19 @@ public final class FakeSystem: System {
     state.withLock { $0.environment[name] = value }
   }
 
-  /// Changes who the calling process is.
+  /// Changes the credentials of the calling process.
   public func become(_ credentials: Credentials) {
     state.withLock { $0.credentials = credentials }
   }
 
-  /// Makes something change just before a path is opened for reading and writing: one change each time.
+  /// Makes one change before each open of a path for reading and writing, in order.
   public func change(
     beforeOpening path: PathBytes, _ changes: [@Sendable (FakeSystem) -> Void]
   ) {
     state.withLock { $0.changes[path] = changes }
   }
 
-  /// The names of the calls made so far, in order.
+  /// The names of the calls so far, in order.
   public var calls: [String] { state.withLock { $0.calls } }
 
   static func child(
@@ -174,7 +174,7 @@ public final class FakeSystem: System {
     return index
   }
 
-  /// Notes a call, and throws what was forced on it.
+  /// Records a call, and throws the errno that the test forced.
   func call<Result>(
     _ name: String, _ body: (inout sending State) throws(Errno) -> sending Result
   ) throws(Errno) -> Result {

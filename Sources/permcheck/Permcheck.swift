@@ -80,9 +80,3 @@ struct Permcheck: ParsableCommand {
     exit(withError: status.code)
   }
 }
-
-/// Name and version of this tool.
-enum Tool {
-  static let name = "permcheck"
-  static let version = "0.1.0"
-}

@@ -1,4 +1,4 @@
-// Plays a recorded list of system calls again, in C: what a check costs at the least.
+// Repeats a recorded list of system calls in C: the lowest possible cost of a check.
 #ifndef CREPLAY_H
 #define CREPLAY_H
 
@@ -20,13 +20,14 @@ enum replay_call {
 
 struct replay_step {
   int32_t call;      // enum replay_call
-  int32_t slot;      // the descriptor: its place in the table of open ones; -1 for AT_FDCWD
-  int32_t result;    // openat: the slot that the new descriptor takes
-  int32_t flags;     // openat: flags; faccessat2: mode; read: count
+  int32_t slot;      // the descriptor: its index in the table of open ones; -1 for AT_FDCWD
+  int32_t result;    // openat: the slot of the new descriptor
+  int32_t flags;     // openat: flags; faccessat2: mode; read: count; getpwuid: uid
   const char *path;  // openat, faccessat2
 };
 
-// Plays the steps and returns how many failed; what fails in the recording must fail here too.
+// Repeats the steps and returns the number of failures; a call that failed when recorded fails here
+// too.
 long replay(const struct replay_step *steps, size_t count);
 
 #endif

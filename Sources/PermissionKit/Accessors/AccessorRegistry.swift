@@ -13,6 +13,8 @@ public struct AccessorRegistry: Sendable {
     public let aliases: [String]
     /// What it is about, one line.
     public let summary: String
+    /// The kind of device that it is about; nil for anything else.
+    public let family: DeviceFamily?
     /// Makes the accessor where it is used, for the accessor itself is not Sendable.
     public let make: Factory
   }
@@ -26,11 +28,14 @@ public struct AccessorRegistry: Sendable {
   /// The accessors of this library: camera, microphone (mic) and photos.
   public static var standard: AccessorRegistry {
     var registry = AccessorRegistry()
-    registry.add(CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux") {
+    registry.add(
+      CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux", family: .camera
+    ) {
       CameraAccessor($0, analytics: $1)
     }
     registry.add(
-      MicrophoneAccessor.name, aliases: ["mic"], summary: "microphones: capture PCMs of ALSA"
+      MicrophoneAccessor.name, aliases: ["mic"], summary: "microphones: capture PCMs of ALSA",
+      family: .microphone
     ) {
       MicrophoneAccessor($0, analytics: $1)
     }
@@ -40,12 +45,17 @@ public struct AccessorRegistry: Sendable {
     return registry
   }
 
+  /// The kinds of devices that its accessors are about.
+  public var families: [DeviceFamily] { entries.compactMap(\.family) }
+
   /// Adds an accessor; one of the same name is replaced.
   public mutating func add(
-    _ name: String, aliases: [String] = [], summary: String, _ make: @escaping Factory
+    _ name: String, aliases: [String] = [], summary: String, family: DeviceFamily? = nil,
+    _ make: @escaping Factory
   ) {
     entries.removeAll { $0.name == name }
-    entries.append(Entry(name: name, aliases: aliases, summary: summary, make: make))
+    entries.append(
+      Entry(name: name, aliases: aliases, summary: summary, family: family, make: make))
   }
 
   /// The accessor of that name or alias; nil when there is none.

@@ -14,12 +14,14 @@ extension AccessEvent {
       time: "", event: .check, accessor: "", status: .notDetermined, uid: .max, pid: 0, duration: 0)
   )
 
-  /// The event as one line of JSON, with its newline.
+  /// The event as one line of JSON, including the newline.
   package var line: [UInt8] { JSONWriter().bytes(Self.record.json(self)) + [UInt8(ascii: "\n")] }
 
-  /// Reads the lines of a log file.
+  /// Parses the lines of a log file.
   ///
-  /// - Returns: The events, and how many lines were none: torn, foreign, or of another version.
+  /// - Parameter bytes: The contents of the file.
+  /// - Returns: The events, and the number of unreadable lines: incomplete, no events, or of
+  ///   another version.
   package static func events(
     inLines bytes: [UInt8]
   ) -> (events: [AccessEvent], unreadable: Int) {

@@ -1,38 +1,48 @@
-/// One line of the analytics log: what happened to one accessor at one point of the template.
+/// One line of the analytics log: an event of one accessor at one point of the template.
 public struct AccessEvent: Hashable, Sendable {
   /// The points of the template at which an event is written.
   public enum Point: String, Hashable, Sendable, CaseIterable {
-    /// Access was looked at.
+    /// A check was made.
     case check
-    /// A request is about to be made.
+    /// A request will be made.
     case willReceiveAccess
-    /// A request was made, and there is access now.
+    /// A request was made, and access is granted now.
     case didReceiveAccess
-    /// The outcome is not access.
+    /// The outcome is that access is not granted.
     case didRejectAccess
   }
 
   /// The version of this format.
   public var v = 1
-  /// When, in RFC 3339, UTC, with microseconds.
+  /// The time in RFC 3339, UTC, with microseconds.
   public var time: String
-  /// The point of the template that was reached.
+  /// The point of the template.
   public var event: Point
   /// The accessor's name: `camera`.
   public var accessor: String
-  /// The status as it was known at that point.
+  /// The status that was known at that point.
   public var status: AuthorizationStatus
-  /// The code of the first reason; nil when there is none.
+  /// The code of the first reason; nil if there is none.
   public var reason: Reason.Code?
-  /// The fsuid of the process that asked.
+  /// The fsuid of the process that wrote the event.
   public var uid: UInt32
-  /// The process that asked, see getpid(2).
+  /// The id of the process that wrote the event, see getpid(2).
   public var pid: Int32
-  /// Since the check or the request began, in microseconds.
+  /// The time since the check or the request began, in microseconds.
   public var duration: Int64
 
-  /// Makes one of its parts, in the newest version of the format.
-  public init(
+  /// Creates an event of the newest version of the format.
+  ///
+  /// - Parameters:
+  ///   - time: The time in RFC 3339, UTC, with microseconds.
+  ///   - event: The point of the template.
+  ///   - accessor: The accessor's name.
+  ///   - status: The status that was known at that point.
+  ///   - reason: The code of the first reason.
+  ///   - uid: The fsuid of the process.
+  ///   - pid: The id of the process.
+  ///   - duration: The time since the check or the request began, in microseconds.
+  package init(
     time: String, event: Point, accessor: String, status: AuthorizationStatus,
     reason: Reason.Code? = nil, uid: UInt32, pid: Int32, duration: Int64
   ) {

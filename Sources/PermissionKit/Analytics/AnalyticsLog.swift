@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// The log that accessors write their events to; where they go can be changed while it runs.
+/// The log of accessors' events, whose strategy can be changed while it is in use.
 public final class AnalyticsLog: Sendable {
-  /// The log of every accessor that was given no other: in memory, until another strategy is set.
+  /// The log of every accessor without a log of its own; keeps events in memory by default.
   public static let shared = AnalyticsLog(InMemoryLogging())
 
-  /// A new log in memory.
+  /// Creates a log in memory.
   public static var inMemory: AnalyticsLog { AnalyticsLog(InMemoryLogging()) }
 
-  /// A log in a file of JSON lines.
+  /// Creates a log in a file of JSON lines.
   public static func file(_ path: PathBytes) -> AnalyticsLog { AnalyticsLog(FileLogging(path)) }
 
-  /// A log to standard error.
+  /// Creates a log on standard error.
   public static var standardError: AnalyticsLog { AnalyticsLog(StandardErrorLogging()) }
 
-  /// A log that keeps nothing.
+  /// Creates a log that discards every event.
   public static var discard: AnalyticsLog { AnalyticsLog(DiscardLogging()) }
 
   private struct Contents {
@@ -25,22 +25,22 @@ public final class AnalyticsLog: Sendable {
   private let contents: Mutex<Contents>
   let system: any System
 
-  /// Makes a log that writes to a strategy and takes times and ids from a system.
+  /// Creates a log that uses this strategy, and takes times and ids from this system.
   public init(_ strategy: any LoggingStrategy, system: any System = Systems.running) {
     contents = Mutex(Contents(strategy: strategy, failure: nil))
     self.system = system
   }
 
-  /// Where events go from now on.
+  /// The strategy for events from now on.
   public var strategy: any LoggingStrategy {
     get { contents.withLock { $0.strategy } }
     set { contents.withLock { $0.strategy = newValue } }
   }
 
-  /// The first failure to keep an event; it has changed no answer.
+  /// The first failure to log an event; a failure never changes an answer.
   public var failure: PermissionError? { contents.withLock { $0.failure } }
 
-  /// Keeps one event.
+  /// Logs one event.
   public func log(_ event: AccessEvent) {
     let strategy = strategy
     do throws(PermissionError) {
@@ -50,10 +50,10 @@ public final class AnalyticsLog: Sendable {
     }
   }
 
-  /// Forgets every event.
+  /// Removes every event.
   public func clear() throws(PermissionError) { try strategy.clear() }
 
-  /// The events kept, oldest first; none where they cannot be read back.
+  /// Returns the logged events, oldest first; empty if the strategy cannot read events back.
   public func loggedEvents() throws(PermissionError) -> [AccessEvent] {
     try strategy.loggedEvents()
   }

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// Keeps the newest events in memory.
+/// A strategy that keeps the newest events in memory.
 public final class InMemoryLogging: LoggingStrategy {
   private let events = Mutex<[AccessEvent]>([])
   private let capacity: Int
 
-  /// Makes an empty log.
+  /// Creates an empty log.
   ///
-  /// - Parameter capacity: How many events are kept, at least 1; older ones are dropped.
+  /// - Parameter capacity: The number of events to keep, at least 1; older events are removed.
   public init(capacity: Int = 10_000) { self.capacity = max(1, capacity) }
 
-  /// Keeps one event, and drops the oldest when there are too many.
+  /// Adds one event, and removes the oldest if there are too many.
   public func log(_ event: AccessEvent) {
     events.withLock {
       if $0.count >= capacity { $0.removeFirst($0.count - capacity + 1) }
@@ -18,31 +18,32 @@ public final class InMemoryLogging: LoggingStrategy {
     }
   }
 
-  /// Forgets every event.
+  /// Removes every event.
   public func clear() { events.withLock { $0 = [] } }
 
-  /// The events kept, oldest first.
+  /// Returns the events, oldest first.
   public func loggedEvents() -> [AccessEvent] { events.withLock { $0 } }
 }
 
-/// Appends each event to a file, as one line of JSON by one write with O_APPEND, so that the lines
-/// of several processes stay whole.
+/// A strategy that appends each event to a file, as one line of JSON.
+///
+/// Each line is one write with O_APPEND, so that the lines of several processes stay whole.
 public struct FileLogging: LoggingStrategy {
   /// The file of JSON lines.
   public let path: PathBytes
   private let system: any System
 
-  /// Names the file; nothing is opened before the first event.
+  /// Creates a strategy for this file, which is not opened before the first event.
   ///
   /// - Parameters:
-  ///   - path: The file; it is created with mode 0600, and its folder with mode 0700.
-  ///   - system: What opens, reads and writes it.
+  ///   - path: The file; a missing file is created with mode 0600, a missing folder with mode 0700.
+  ///   - system: The system that opens, reads and writes the file.
   public init(_ path: PathBytes, system: any System = Systems.running) {
     self.path = path
     self.system = system
   }
 
-  /// Appends one event by one write(2), making the file and its folder where they are missing.
+  /// Appends one event with one write(2), and creates the file and its folder if missing.
   public func log(_ event: AccessEvent) throws(PermissionError) {
     let file = try open([.writeOnly, .append, .create, .nonBlocking, .noControllingTerminal])
     defer { system.close(file) }
@@ -53,7 +54,7 @@ public struct FileLogging: LoggingStrategy {
     } catch {
       throw failure("write", error)
     }
-    // The rest could no longer be written in one piece.
+    // A second write could not keep the line in one piece.
     if written < line.count { throw failure("write", .ENOSPC) }
   }
 
@@ -81,7 +82,7 @@ public struct FileLogging: LoggingStrategy {
     system.close(try open([.writeOnly, .truncate, .noControllingTerminal]))
   }
 
-  /// Reads the file back, oldest first, without the lines that are no events.
+  /// Returns the events of the file, oldest first; skips lines that are no events.
   public func loggedEvents() throws(PermissionError) -> [AccessEvent] {
     do throws(Errno) {
       return AccessEvent.events(inLines: try system.contents(of: path, limit: 1 << 30)).events
@@ -91,14 +92,14 @@ public struct FileLogging: LoggingStrategy {
   }
 }
 
-/// Writes each event to standard error, as one line of JSON.
+/// A strategy that writes each event to standard error, as one line of JSON.
 public struct StandardErrorLogging: LoggingStrategy {
   private let system: any System
 
-  /// Makes a strategy that writes to descriptor 2 of a system.
+  /// Creates a strategy that writes to descriptor 2 of this system.
   public init(system: any System = Systems.running) { self.system = system }
 
-  /// Writes one event by one write(2).
+  /// Writes one event with one write(2).
   public func log(_ event: AccessEvent) throws(PermissionError) {
     do throws(Errno) {
       _ = try system.write(Descriptor(rawValue: 2), event.line)
@@ -109,24 +110,24 @@ public struct StandardErrorLogging: LoggingStrategy {
     }
   }
 
-  /// Does nothing: what was written is not taken back.
+  /// Does nothing, because written lines cannot be removed.
   public func clear() {}
 
-  /// None: standard error cannot be read back.
+  /// Returns nothing, because standard error cannot be read back.
   public func loggedEvents() -> [AccessEvent] { [] }
 }
 
-/// Keeps nothing.
+/// A strategy that discards every event.
 public struct DiscardLogging: LoggingStrategy {
-  /// Makes the strategy, which holds nothing.
+  /// Creates the strategy, which has no state.
   public init() {}
 
-  /// Drops the event.
+  /// Discards the event.
   public func log(_ event: AccessEvent) {}
 
-  /// Does nothing: there is nothing to forget.
+  /// Does nothing, because no event is kept.
   public func clear() {}
 
-  /// None: nothing is kept.
+  /// Returns nothing, because no event is kept.
   public func loggedEvents() -> [AccessEvent] { [] }
 }

@@ -1,11 +1,11 @@
-/// Where the events of an `AnalyticsLog` go.
+/// The place where an `AnalyticsLog` writes its events.
 public protocol LoggingStrategy: Sendable {
-  /// Keeps one event.
+  /// Logs one event.
   ///
-  /// - Throws: Where it could not be kept. That is reported, and changes no answer.
+  /// - Throws: An error if the event could not be logged. The log reports it; no answer changes.
   func log(_ event: AccessEvent) throws(PermissionError)
-  /// Forgets every event.
+  /// Removes every event.
   func clear() throws(PermissionError)
-  /// The events kept, oldest first; none where they cannot be read back.
+  /// Returns the logged events, oldest first; empty if the strategy cannot read events back.
   func loggedEvents() throws(PermissionError) -> [AccessEvent]
 }

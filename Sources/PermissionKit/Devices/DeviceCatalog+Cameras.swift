@@ -3,12 +3,12 @@ extension DeviceCatalog {
   private static let videoCapture: UInt32 = 0x1 | 0x1000
   private static let memoryToMemory: UInt32 = 0x8000 | 0x4000
 
-  /// Whether the name is that of a video node: `video0`.
+  /// Returns whether this is the name of a video node: `video0`.
   private static func isVideo(_ name: String) -> Bool {
     DeviceFamily.camera.hasNode(named: PathBytes(name))
   }
 
-  /// Video nodes that capture; output, metadata and codec nodes of the same family do not.
+  /// Returns the video nodes that capture, and lists the output, metadata and codec nodes apart.
   package func cameras() -> Findings {
     var findings = Findings()
     let nodes = Set(names("dev", &findings).filter(Self.isVideo))
@@ -30,7 +30,7 @@ extension DeviceCatalog {
     return findings
   }
 
-  /// Whether the node captures, and how that is known.
+  /// Returns whether the node captures, and the evidence for the answer.
   private func videoRole(
     _ name: String, _ path: PathBytes, hasNode: Bool, _ label: inout String?
   ) -> (Bool, String) {
@@ -58,7 +58,7 @@ extension DeviceCatalog {
       } catch .ENOTTY where root == "/" {
         return (false, "VIDIOC_QUERYCAP: not a V4L2 device")
       } catch {
-        // Not to be opened, or no real node below another root: sysfs may still tell.
+        // The node may not be opened, or is no device below another root: sysfs may still tell.
       }
     }
     guard let index = line("sys/class/video4linux/\(name)/index") else {
@@ -79,7 +79,7 @@ extension DeviceCatalog {
     return try system.querycap(descriptor)
   }
 
-  /// The properties of a character device in udev's data base, see udev(7) and sd-device.
+  /// Returns the properties of a character device in udev's data base, see udev(7) and sd-device.
   private func udev(_ number: String?) -> [String: String]? {
     guard let number,
       let bytes = try? system.contents(of: root.appending(PathBytes("run/udev/data/c\(number)")))
@@ -87,7 +87,7 @@ extension DeviceCatalog {
     return Self.udevProperties(bytes)
   }
 
-  /// Reads the `E:KEY=value` lines of a file of /run/udev/data.
+  /// Parses the `E:KEY=value` lines of a file of /run/udev/data.
   static func udevProperties(_ bytes: [UInt8]) -> [String: String] {
     var properties: [String: String] = [:]
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: "E:".utf8) {

@@ -1,5 +1,5 @@
 extension DeviceCatalog {
-  /// Card and device number of a capture PCM's name, `pcmC0D1c`; nil for any other name.
+  /// Returns the card and device number of a capture PCM, `pcmC0D1c`; nil for any other name.
   private static func capturePCM(_ name: String) -> (card: Int, device: Int)? {
     guard name.hasPrefix("pcmC"), name.hasSuffix("c") else { return nil }
     let parts = name.dropFirst(4).dropLast().split(
@@ -10,7 +10,7 @@ extension DeviceCatalog {
     return (card, device)
   }
 
-  /// Capture PCMs, each with the control node of its card, which alsa-lib opens first.
+  /// Returns the capture PCMs, each with the control node of its card, which alsa-lib opens first.
   package func microphones() -> Findings {
     var findings = Findings()
     let nodes = names("dev/snd", &findings)
@@ -47,7 +47,7 @@ extension DeviceCatalog {
     var captures: Bool
   }
 
-  /// Lines of /proc/asound/pcm: `00-01: ALC257 Analog : ALC257 Analog : playback 1 : capture 1`.
+  /// Parses /proc/asound/pcm: `00-01: ALC257 Analog : ALC257 Analog : playback 1 : capture 1`.
   private func soundPCMs() -> [PCM] {
     guard let bytes = try? system.contents(of: root.appending("proc/asound/pcm")) else { return [] }
     return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -62,7 +62,7 @@ extension DeviceCatalog {
     }
   }
 
-  /// The names of the cards: ` 0 [PCH            ]: HDA-Intel - HDA Intel PCH`.
+  /// Returns the names of the cards: ` 0 [PCH            ]: HDA-Intel - HDA Intel PCH`.
   private func soundCards() -> [Int: String] {
     guard let bytes = try? system.contents(of: root.appending("proc/asound/cards")) else {
       return [:]

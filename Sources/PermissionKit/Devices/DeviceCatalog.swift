@@ -1,35 +1,36 @@
-/// Finds the devices that can capture, below a root, without opening more than is allowed.
+/// Finds the devices below a root that can capture, and opens no more than the caller allows.
 package struct DeviceCatalog: Sendable {
-  /// One device: the nodes that are needed together, or why there are none.
+  /// One device: the nodes that are needed together.
   package struct Device: Hashable, Sendable {
-    /// The name of its capture node: `video0`, `pcmC0D0c`.
+    /// The name of the capture node: `video0`, `pcmC0D0c`.
     package var name: String
-    /// For people: `Integrated Camera`.
+    /// The name for people: `Integrated Camera`.
     package var label: String
     /// The nodes that must all be usable; the first is the capture node.
     package var nodes: [PathBytes]
-    /// Whether the capture node is there, as far as its folder can be listed.
+    /// Whether the capture node exists; false only if its folder was listed and does not contain
+    /// it.
     package var hasNode: Bool
-    /// How it is known that it captures.
+    /// The evidence that the device captures.
     package var evidence: String
   }
 
-  /// What was found.
+  /// The devices that were found.
   package struct Findings: Hashable, Sendable {
-    /// Devices that capture, in order of their numbers.
+    /// The devices that capture, in order of their numbers.
     package var devices: [Device] = []
-    /// Nodes of the same family that do not, and how that is known.
+    /// The nodes of the same kind that do not capture, each with the evidence.
     package var others: [String] = []
-    /// Folders that could not be read, so that devices may be missing.
+    /// The folders that could not be read, so that devices may be missing.
     package var unreadable: [(PathBytes, Errno)] = []
 
-    /// Compares what was found, and which folders failed, but not by which errno.
+    /// Compares the devices and the unreadable folders, but not the errnos of the folders.
     package static func == (left: Findings, right: Findings) -> Bool {
       left.devices == right.devices && left.others == right.others
         && left.unreadable.map(\.0) == right.unreadable.map(\.0)
     }
 
-    /// Hashes the devices alone.
+    /// Hashes only the devices.
     package func hash(into hasher: inout Hasher) { hasher.combine(devices) }
   }
 
@@ -37,19 +38,19 @@ package struct DeviceCatalog: Sendable {
   let root: PathBytes
   let mayOpen: Bool
 
-  /// Makes a catalogue; nothing is looked at yet.
+  /// Creates a catalogue, without reading anything yet.
   ///
   /// - Parameters:
-  ///   - system: What to look at.
-  ///   - root: Where /dev, /sys, /proc and /run are looked for.
-  ///   - mayOpen: Video nodes may be opened to ask their driver (VIDIOC_QUERYCAP).
+  ///   - system: The system to read.
+  ///   - root: The folder that contains /dev, /sys, /proc and /run.
+  ///   - mayOpen: Whether video nodes may be opened to ask their driver (VIDIOC_QUERYCAP).
   package init(_ system: any System, root: PathBytes = "/", mayOpen: Bool) {
     self.system = system
     self.root = root
     self.mayOpen = mayOpen
   }
 
-  /// Names in a folder, none when it is missing; other failures are noted.
+  /// Returns the names in a folder; empty if the folder is missing; records any other failure.
   func names(_ folder: String, _ findings: inout Findings) -> [String] {
     let path = root.appending(folder)
     do throws(Errno) {
@@ -67,7 +68,7 @@ package struct DeviceCatalog: Sendable {
     return line.description
   }
 
-  /// The unsigned numbers in a device's name, for ordering: `pcmC1D10c` gives 1, 10.
+  /// Returns the unsigned numbers in a device's name, for sorting: `pcmC1D10c` gives 1, 10.
   static func numbers(_ name: String) -> [Int] {
     name.split { !$0.isASCII || !$0.isNumber }.compactMap { Int($0) }
   }

@@ -1,8 +1,8 @@
 extension DeviceFamily {
-  /// Returns whether the kernel lists a node under its name and number as a device of the family.
+  /// Returns whether the kernel lists a node of this name and number as a device of this kind.
   ///
-  /// A driver registers each device in /sys/class/SUBSYSTEM/NAME, whose file `dev` holds the number,
-  /// see device_add() in drivers/base/core.c. The name of a node alone proves nothing.
+  /// A driver registers each device in /sys/class/SUBSYSTEM/NAME, whose file `dev` contains the
+  /// number, see device_add() in drivers/base/core.c. The name of a node alone proves nothing.
   package func isRegistered(
     _ path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
   ) -> Bool {
@@ -12,10 +12,10 @@ extension DeviceFamily {
     return listed == PathBytes("\(number.major):\(number.minor)")
   }
 
-  /// Returns whether a node belongs to the family.
+  /// Returns whether a node is a device of this kind.
   ///
-  /// Where the kernel lists no device of this kind at all, as below a `--root` without sysfs, a node
-  /// belongs by the name that such nodes have.
+  /// If the kernel lists no devices of this kind, as below a `--root` without sysfs, the name of
+  /// the node decides.
   package func contains(
     _ path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
   ) -> Bool {
@@ -23,7 +23,11 @@ extension DeviceFamily {
     if (try? system.kind(of: list)) == .directory {
       return isRegistered(path, number, below: root, system)
     }
-    return hasNode(named: path.lastComponent) && path.isBelow(root.appending("dev"))
-      && (root != "/" || mayHave(number))
+    return isPlace(path, below: root) && (root != "/" || mayHave(number))
+  }
+
+  /// Returns whether a node of the family would have this path; there may be nothing.
+  package func isPlace(_ path: PathBytes, below root: PathBytes) -> Bool {
+    hasNode(named: path.lastComponent) && path.parent == root.appending(folder)
   }
 }

@@ -1,25 +1,25 @@
-/// Who has a device open, as far as /proc shows it to this process.
+/// The processes that have a device open, as far as /proc shows them to this process.
 ///
 /// - SeeAlso: proc_pid_fd(5); /proc/asound/card*/pcm*/sub*/status, by sound/core/pcm.c
 struct DeviceHolders {
-  /// One process.
+  /// One process that has the device open.
   struct Holder: Hashable {
     var pid: Int32
-    /// Nil where /proc does not show the process.
+    /// The name of the process; nil if /proc hides it.
     var name: String?
     var user: String?
-    /// When the process began, in microseconds since 1970.
+    /// The start of the process, in microseconds since 1970-01-01 UTC.
     var since: Int64?
-    /// It has the device's buffers in its memory, or ALSA says that it owns the stream.
+    /// Whether the process maps the device's buffers, or owns the stream according to ALSA.
     var streams = false
   }
 
   private let system: any System
   private let users: UserDatabase
   private(set) var holders: [Holder] = []
-  /// Some process hides what it has open.
+  /// Whether /proc hides the open files of some process.
   private(set) var someAreHidden = false
-  /// What /proc/asound says of each substream: nil for one that is closed, else its owner.
+  /// The owner of each substream in /proc/asound; nil for a substream that is closed.
   private(set) var substreams: [Int32?] = []
 
   init(_ system: any System, _ users: UserDatabase) {
@@ -27,9 +27,9 @@ struct DeviceHolders {
     self.users = users
   }
 
-  // MARK: - Finding them
+  // MARK: - Search
 
-  /// Every process but this one that has the device open.
+  /// Finds every process except this one that has the device open.
   mutating func find(_ device: DeviceNumber, of family: DeviceFamily?) {
     substreams = Self.substreams(system, device, of: family)
     let own = system.getpid()
@@ -67,7 +67,7 @@ struct DeviceHolders {
         streams: streams))
   }
 
-  /// Whether the process has memory of the device mapped, as a stream by V4L2_MEMORY_MMAP has.
+  /// Returns whether the process maps memory of the device, as V4L2_MEMORY_MMAP does.
   private func maps(_ pid: Int32, _ device: DeviceNumber) -> Bool {
     guard let bytes = try? system.contents(of: PathBytes("/proc/\(pid)/maps"), limit: 1 << 24)
     else { return false }
@@ -79,7 +79,7 @@ struct DeviceHolders {
     }
   }
 
-  /// Field 22 of /proc/PID/stat, in ticks of 1/100 s since the start of the system.
+  /// Converts field 22 of /proc/PID/stat, in ticks of 1/100 s since the start of the system.
   private func start(of pid: Int32) -> Int64? {
     guard let stat = system.stat(ofProcess: pid), let all = try? system.contents(of: "/proc/stat")
     else { return nil }
@@ -90,7 +90,7 @@ struct DeviceHolders {
 
   // MARK: - ALSA
 
-  /// The owner of each substream of a PCM; nil for a closed one.
+  /// Returns the owner of each substream of a PCM; nil for a substream that is closed.
   static func substreams(
     _ system: any System, _ device: DeviceNumber, of family: DeviceFamily?
   ) -> [Int32?] {
@@ -100,7 +100,7 @@ struct DeviceHolders {
       let name = String(decoding: uevent, as: UTF8.self).split(separator: "\n")
         .first(where: { $0.hasPrefix("DEVNAME=snd/pcmC") })?.dropFirst(16)
     else { return [] }
-    // 0D0c
+    // Card and device, such as 0D0c.
     let parts = name.split(separator: "D")
     guard parts.count == 2 else { return [] }
     let folder = PathBytes("/proc/asound/card\(parts[0])/pcm\(parts[1])")
@@ -114,9 +114,9 @@ struct DeviceHolders {
     }
   }
 
-  // MARK: - Words
+  // MARK: - Text for people
 
-  /// Says who uses the device, most telling first.
+  /// Returns a reason that names the processes that use the device, streaming processes first.
   func reason(_ path: PathBytes, evidence: [String]) -> Reason {
     let streaming = holders.filter(\.streams)
     let named = streaming.isEmpty ? holders : streaming
@@ -149,7 +149,7 @@ struct DeviceHolders {
     return "\(name)\(Self.role[name].map { ", \($0)" } ?? "") (pid \(holder.pid)\(user))"
   }
 
-  /// Programs that hold a device for others.
+  /// The role of programs that hold a device on behalf of other programs.
   private static let role = [
     "pipewire": "the media server of the desktop, for a program that records through it",
     "wireplumber": "PipeWire's session manager, which looks at devices",

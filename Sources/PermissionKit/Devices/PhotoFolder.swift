@@ -1,13 +1,13 @@
-/// Where a user's pictures are, by the rules of xdg-user-dirs.
+/// Finds the folder of a user's pictures by the rules of xdg-user-dirs.
 ///
-/// See user-dirs.dirs(5): the file is $XDG_CONFIG_HOME/user-dirs.dirs; a value is `"$HOME/path"`
-/// or `"/path"`, in double quotes, with backslash escapes as a shell has them.
+/// See user-dirs.dirs(5): the file is $XDG_CONFIG_HOME/user-dirs.dirs. A value is `"$HOME/path"` or
+/// `"/path"` in double quotes, with the backslash escapes of a shell.
 struct PhotoFolder: Sendable {
   enum Location: Hashable, Sendable {
     case folder(PathBytes, evidence: String)
-    /// Set to the home directory itself, which xdg-user-dirs means by "there is none".
+    /// The setting is the home directory itself, which means "no such folder" in xdg-user-dirs.
     case notConfigured(evidence: String)
-    /// Cannot be told.
+    /// The check cannot tell.
     case unknown(Reason)
   }
 
@@ -21,7 +21,7 @@ struct PhotoFolder: Sendable {
 
   private func below(_ path: PathBytes) -> PathBytes { path.below(root) }
 
-  /// The user's user-dirs.dirs, whether or not there is one; nil when no home is known.
+  /// Returns the path of the user's user-dirs.dirs, which may not exist; nil if no home is known.
   func file(for subject: Subject) -> PathBytes? {
     guard let home = subject.home, home.isAbsolute else { return nil }
     var config = below(home).appending(".config")
@@ -40,7 +40,7 @@ struct PhotoFolder: Sendable {
     let realHome = below(home)
     let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
     do throws(Errno) {
-      // A FIFO or a device in its place would read as empty, or never end.
+      // A FIFO or a device in the place of the file could look empty or never end.
       guard try system.kind(of: file) == .regular else { throw .EINVAL }
       let bytes = try system.contents(of: file, limit: 1 << 16)
       switch Self.pictures(bytes) {
@@ -70,7 +70,7 @@ struct PhotoFolder: Sendable {
     }
   }
 
-  /// Whether both name the same folder, by whatever path.
+  /// Returns whether both paths lead to the same folder.
   private func isSame(_ folder: PathBytes, _ home: PathBytes) -> Bool {
     if folder.withoutTrailingSlashes == home.withoutTrailingSlashes { return true }
     guard let one = try? system.status(of: folder), let other = try? system.status(of: home) else {
@@ -90,8 +90,8 @@ struct PhotoFolder: Sendable {
 
   /// Finds XDG_PICTURES_DIR in the bytes of a user-dirs.dirs; the last setting counts.
   ///
-  /// - Returns: `malformed` for a line that sets it wrongly, and for a file without a setting in
-  ///   which some line is neither blank, nor a comment, nor an assignment.
+  /// - Returns: `malformed` if the last setting is wrong, or if the file has no setting and some
+  ///   line is neither blank, nor a comment, nor an assignment.
   static func pictures(_ bytes: [UInt8]) -> Setting {
     var setting = Setting.none
     var garbage: Int?
@@ -133,7 +133,7 @@ struct PhotoFolder: Sendable {
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "\""):
-        // Nothing but blanks and a comment may follow.
+        // Only blanks and a comment may follow.
         let tail = rest.drop {
           $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r")
         }
@@ -150,14 +150,14 @@ struct PhotoFolder: Sendable {
 }
 
 extension PathBytes {
-  /// Without slashes at the end, unless it is nothing else.
+  /// The path without slashes at the end, except for a path of slashes, which becomes `/`.
   fileprivate var withoutTrailingSlashes: PathBytes {
     var bytes = self.bytes
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     return PathBytes(bytes)
   }
 
-  /// `self` with `tail`, which is empty or starts with a slash, behind it.
+  /// Returns this path followed by `tail`, which is empty or starts with a slash.
   fileprivate func appendingTail(_ tail: PathBytes) -> PathBytes {
     PathBytes(withoutTrailingSlashes.bytes + tail.bytes)
   }

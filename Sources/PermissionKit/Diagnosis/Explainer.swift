@@ -54,11 +54,14 @@ extension Inspection.Target {
       case .characterDevice, .blockDevice: [.read, .write]
       case .regular, .symbolicLink, .fifo, .socket, nil: .read
       }
-    var family: DeviceFamily?
-    if status?.kind == .characterDevice, let number = status?.device {
-      family = context.families.first {
-        $0.contains(path, number, below: context.root, context.system)
+    let family = context.families.first { family in
+      if let status {
+        return status.kind == .characterDevice
+          && family.contains(path, status.device, below: context.root, context.system)
       }
+      // Nothing is there: a container may have been given none of them.
+      return family.isPlace(path, below: context.root)
+        || family.folder != "dev" && path == context.root.appending(family.folder)
     }
     self.init(
       name: "path",

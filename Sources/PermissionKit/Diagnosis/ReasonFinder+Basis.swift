@@ -14,17 +14,16 @@ extension ReasonFinder {
       if decision.rule == .capDACReadSearch { return "CAP_DAC_READ_SEARCH" }
       return decision.rule.description
     }
-    let inode = facts.inodes[index]
-    var group: String { users.groupName(inode.gid) }
+    var group: String { users.groupName(facts.inodes[index].gid) }
     switch rule {
-    case .owner: return "owner \(inode.bits(6))"
-    case .group: return "group \(group) \(inode.bits(3))"
-    case .other, .aclOther: return "other \(inode.bits(0))"
+    case .owner: return "owner \(facts.inodes[index].bits(6))"
+    case .group: return "group \(group) \(facts.inodes[index].bits(3))"
+    case .other, .aclOther: return "other \(facts.inodes[index].bits(0))"
     case .aclUser(let id, _):
-      return "ACL user:\(users.userName(id)):\(inode.entry(.user, id))"
-    case .aclOwningGroup: return "ACL group::\(inode.entry(.owningGroup)) (\(group))"
+      return "ACL user:\(users.userName(id)):\(facts.inodes[index].entry(.user, id))"
+    case .aclOwningGroup: return "ACL group::\(facts.inodes[index].entry(.owningGroup)) (\(group))"
     case .aclGroup(let id, _):
-      return "ACL group:\(users.groupName(id)):\(inode.entry(.group, id))"
+      return "ACL group:\(users.groupName(id)):\(facts.inodes[index].entry(.group, id))"
     }
   }
 }

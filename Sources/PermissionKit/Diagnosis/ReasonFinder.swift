@@ -37,7 +37,7 @@ struct ReasonFinder {
   static func status(_ decision: Decision, _ probe: Probe?) -> AuthorizationStatus {
     guard let probe else { return status(decision) }
     guard let errno = probe.errno else {
-      if probe.method == .access, decision.isForDriver { return .notDetermined }
+      if probe.isSilent(on: decision) { return status(decision) }
       return probe.isBusy ? .restricted : .authorized
     }
     if decision.errno == errno { return status(decision) }
@@ -61,7 +61,9 @@ struct ReasonFinder {
     contradicted: (Errno) -> Reason
   ) -> [Reason] {
     var reasons: [Reason] = []
-    if let probe, probe.errno != decision.errno || decision.verdict == .undetermined {
+    if let probe, !probe.isSilent(on: decision),
+      probe.errno != decision.errno || decision.verdict == .undetermined
+    {
       if let reason = contradiction(decision, probe, ask.path, contradicted) {
         reasons.append(reason)
       }
@@ -95,7 +97,6 @@ struct ReasonFinder {
       "\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")",
     ]
     guard let errno = probe.errno else {
-      if probe.method == .access, decision.isForDriver { return undetermined(decision, path) }
       if decision.verdict == .undetermined { return nil }
       return Reason(
         .unreadableFacts, .suspected,

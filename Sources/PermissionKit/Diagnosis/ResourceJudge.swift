@@ -109,7 +109,9 @@ package struct ResourceJudge {
 
   /// Whether the kernel says otherwise than the facts: either may be older than a change.
   private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
-    guard let probe, !isSecond, probe.errno != decision.errno else { return false }
+    guard let probe, !isSecond, probe.errno != decision.errno, !probe.isSilent(on: decision) else {
+      return false
+    }
     return decision.verdict != .undetermined
       && ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno)
   }

@@ -9,7 +9,8 @@ extension GrantPlanner {
       guard case .inode(let grant) = step.change else { continue }
       let name = grant.path.lastComponent.description
       let isDevice = grant.identity.type == 0o020000
-      guard isDevice, let subsystem = step.family?.subsystem, grant.attribute == .accessACL,
+      guard isDevice, let family = step.family, family.mayHave(grant.identity.device),
+        grant.attribute == .accessACL,
         name.isPlainName
       else {
         throw refusal(
@@ -19,7 +20,7 @@ extension GrantPlanner {
       entries.append(grant)
       let options = grant.arguments.dropLast().map(\.description).joined(separator: " ")
       lines.append(
-        "SUBSYSTEM==\"\(subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
+        "SUBSYSTEM==\"\(family.subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
       )
     }
     let head =

@@ -1,31 +1,31 @@
-/// What is judged: on whose behalf, on which system, below which root, and how the kernel is asked.
+/// The input of a check: subject, system, root directory, and the way to ask the kernel.
 public struct AccessContext: Sendable {
-  /// What facts and answers come from: the running Linux, or a stand-in in tests.
+  /// The system that facts and answers come from: the running Linux, or a fake in tests.
   public var system: any System
-  /// On whose behalf; nil stands for the calling process, read anew at each check.
+  /// The subject; nil stands for the calling process, which each check reads again.
   public var subject: Subject?
-  /// The folder below which /dev, /sys, /proc, /etc, /run and homes are looked for.
+  /// The folder that contains /dev, /sys, /proc, /etc, /run and the home directories.
   public var root: PathBytes
-  /// How the kernel is asked, when the subject is the calling process.
+  /// How the kernel is asked, if the subject is the calling process.
   public var probe: Probe.Method
-  /// What is wanted of each resource; nil stands for what the accessor needs.
+  /// The permissions to check on each resource; nil stands for the accessor's own needs.
   public var need: Permissions?
-  /// The one node or directory to look at; nil stands for all that the accessor finds.
+  /// The only node or directory to check; nil stands for all that the accessor finds.
   public var path: PathBytes?
-  /// The kinds of devices that a node which is named by its path alone may belong to.
+  /// The kinds of devices that a node, given only by its path, can belong to.
   public var families = DeviceFamily.builtIn
-  /// Say also what a grant rests on and how long it holds, which takes more questions.
+  /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.
   public var wantsDetail = false
 
-  /// Creates a context; by default this process asks about itself.
+  /// Creates a context; by default this process checks itself.
   ///
   /// - Parameters:
-  ///   - system: What facts and answers come from.
-  ///   - subject: On whose behalf; nil for the calling process.
+  ///   - system: The system that facts and answers come from.
+  ///   - subject: The subject; nil for the calling process.
   ///   - root: The folder that stands for `/`.
   ///   - probe: How the kernel is asked.
-  ///   - need: What is wanted of each resource; nil for what the accessor needs.
-  ///   - path: The one node or directory to look at; nil for all.
+  ///   - need: The permissions to check on each resource; nil for the accessor's own needs.
+  ///   - path: The only node or directory to check; nil for all.
   public init(
     system: any System = Systems.running, subject: Subject? = nil, root: PathBytes = "/",
     probe: Probe.Method = .open, need: Permissions? = nil, path: PathBytes? = nil
@@ -38,10 +38,10 @@ public struct AccessContext: Sendable {
     self.path = path
   }
 
-  /// Returns where an absolute path of the system below `root` really is.
+  /// Returns the path that an absolute path has below `root`.
   public func belowRoot(_ path: PathBytes) -> PathBytes { path.below(root) }
 
-  /// How the kernel may be asked: only on behalf of this very process.
+  /// How the kernel may be asked: only if the subject is this process.
   package var probesAsSelf: Probe.Method {
     subject == nil || subject?.source == .current ? probe : .none
   }

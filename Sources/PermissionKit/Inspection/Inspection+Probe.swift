@@ -1,9 +1,9 @@
 extension Inspection {
-  /// Asks the kernel the same question, once; nil if it may not be asked.
+  /// Asks the kernel the same question once; nil if the kernel may not be asked.
   ///
-  /// A directory is opened for reading, and asked by faccessat2(2) for what an open cannot ask. A
-  /// device that an open would disturb is asked by faccessat2(2) alone. A video node that opens is
-  /// asked whether somebody captures, which starts nothing.
+  /// Opens a directory for reading, and uses faccessat2(2) for the permissions that an open cannot
+  /// ask for. Uses only faccessat2(2) for a device that an open would disturb. After the open of a
+  /// video node, asks the driver whether somebody captures, which starts nothing.
   package func probe(_ ask: Ask, _ decision: Decision) -> Probe? {
     switch method(ask) {
     case .none: return nil
@@ -19,8 +19,7 @@ extension Inspection {
   }
 
   private func method(_ ask: Ask) -> Probe.Method {
-    let method = context.probesAsSelf
-    return method == .open && ask.resource.family?.opening == .disturbs ? .access : method
+    method == .open && ask.resource.family?.opening == .disturbs ? .access : method
   }
 
   private func hasVideoBuffers(_ ask: Ask, _ decision: Decision) -> Bool {

@@ -1,49 +1,52 @@
-/// Everything that is known of one check: who asks, what is asked, and all that was read about it.
+/// Everything that is known about one check: subject, question, and the facts that were read.
 ///
-/// Checking, explaining, requesting and watching begin with the same steps, which stand here alone:
-/// subject → resources → facts. What is decided on it is for the rooms that follow.
+/// Checking, explaining, requesting and watching begin with the same steps, which are only here:
+/// subject → resources → facts. Other types decide on these facts.
 package final class Inspection: Sendable {
-  /// The resources of one accessor, or a bare path.
+  /// The resources of one accessor, or of a plain path.
   package struct Target: Hashable, Sendable {
-    /// The accessor's name; `path` for a bare path.
+    /// The accessor's name; `path` for a plain path.
     package var name: String
-    /// What is judged, and what was looked for in vain.
+    /// The resources to judge, and reports on the resources that were not found.
     package var set: ResourceSet
 
-    /// Creates a target.
+    /// Creates a target with these values.
     package init(name: String, set: ResourceSet) {
       self.name = name
       self.set = set
     }
   }
 
-  /// What is judged, and how the kernel is asked.
+  /// The input of the check.
   package let context: AccessContext
-  /// Names of users and groups.
+  /// The names of users and groups.
   package let users: UserDatabase
-  /// On whose behalf.
+  /// The subject whose access is judged.
   package let subject: Subject
-  /// When the check began, in microseconds since 1970-01-01 UTC.
+  /// The start of the check, in microseconds since 1970-01-01 UTC.
   package let time: Int64
-  /// What is asked about, in order.
+  /// The targets of the check, in order.
   package let targets: [Target]
-  /// All that was read about the resources of every target.
+  /// The facts about the resources of all targets.
   package let facts: AccessFacts
-  /// Which inodes the facts are of, one for one; empty if only the facts are known.
+  /// The identity of each inode of the facts, by index; empty if only the facts are known.
   package let identities: [InodeIdentity]
-  /// The facts come from a document: nothing about this machine may be asked.
+  /// How the kernel may be asked: only on behalf of this very process.
+  let method: Probe.Method
+  /// Whether the facts come from a document, so that this machine must not be asked.
   package let isSaved: Bool
 
   /// The system that everything is read from.
   package var system: any System { context.system }
 
-  /// Finds out who asks and what is needed, and reads the facts about it.
+  /// Determines the subject and the resources, and reads the facts.
   ///
   /// - Parameters:
-  ///   - context: What is judged.
-  ///   - users: Names of users and groups; nil for those of the context's root.
-  ///   - find: Tells what is asked about on behalf of a subject.
-  /// - Throws: Where the subject or the root directory cannot be looked at, or as `find` does.
+  ///   - context: The input of the check.
+  ///   - users: The names of users and groups; nil for the data base of the context's root.
+  ///   - find: Returns the targets for a subject.
+  /// - Throws: An error if the subject or the root directory cannot be read, or the error of
+  ///   `find`.
   package init(
     _ context: AccessContext, users: UserDatabase? = nil,
     _ find: (Subject) throws(PermissionError) -> [Target]
@@ -55,6 +58,7 @@ package final class Inspection: Sendable {
     time = context.system.realtime()
     targets = try find(subject)
     isSaved = false
+    method = context.probesAsSelf
     var families = context.families
     var count = 0
     for target in targets {
@@ -84,7 +88,9 @@ package final class Inspection: Sendable {
     }
   }
 
-  /// Takes facts that were read before, perhaps on another machine; the kernel is not asked.
+  /// Creates an inspection of facts that were read before, perhaps on another machine.
+  ///
+  /// The kernel is not asked.
   package init(saved facts: AccessFacts, subject: Subject, targets: [Target]) {
     context = AccessContext(subject: subject, probe: .none)
     users = .numbersOnly
@@ -93,20 +99,21 @@ package final class Inspection: Sendable {
     self.targets = targets
     self.facts = facts
     identities = []
+    method = .none
     isSaved = true
   }
 
-  /// The context's subject, or the calling process.
+  /// Returns the subject of the context, or the calling process if the context has none.
   package static func subject(
     _ context: AccessContext, _ users: UserDatabase
   ) throws(PermissionError) -> Subject {
     if let given = context.subject { given } else { try users.currentSubject() }
   }
 
-  /// Whether there was anything to judge.
+  /// Whether there are facts to judge.
   package var hasFacts: Bool { !facts.inodes.isEmpty }
 
-  /// The evaluator of the facts, for the subject.
+  /// An evaluator of the facts for the subject.
   package var evaluator: AccessEvaluator {
     AccessEvaluator(facts: facts, credentials: subject.credentials)
   }
@@ -114,8 +121,8 @@ package final class Inspection: Sendable {
   /// Returns the question about one resource.
   ///
   /// - Parameters:
-  ///   - resource: One of the targets'.
-  ///   - need: What is asked for; nil for what the context wants, or else what the resource needs.
+  ///   - resource: A resource of one of the targets.
+  ///   - need: The permissions to ask for; nil for the context's, or else the resource's, need.
   /// - Returns: The question.
   package func ask(_ resource: Resource, need: Permissions? = nil) -> Ask {
     Ask(

@@ -1,53 +1,60 @@
-/// A POSIX access ACL, its entries in the order in which the file system keeps them, see acl(5).
+/// A POSIX access ACL.
+///
+/// Entries are in the order in which the file system keeps them. See acl(5).
 public struct AccessControlList: Hashable, Sendable {
-  /// What an entry is about.
+  /// The user or group that an entry is about.
   ///
   /// The values are the tags of include/uapi/linux/posix_acl.h.
   public enum Tag: UInt16, Hashable, Sendable {
-    /// ACL_USER_OBJ: the owner, whom the mask does not bound.
+    /// ACL_USER_OBJ: the owner, whose entry the mask does not limit.
     case owner = 0x01
-    /// ACL_USER: the user with this id, bounded by the mask.
+    /// ACL_USER: the user with this id; the mask limits the entry.
     case user = 0x02
-    /// ACL_GROUP_OBJ: the inode's own group, bounded by the mask.
+    /// ACL_GROUP_OBJ: the owning group of the inode; the mask limits the entry.
     case owningGroup = 0x04
-    /// ACL_GROUP: the group with this id, bounded by the mask.
+    /// ACL_GROUP: the group with this id; the mask limits the entry.
     case group = 0x08
     /// ACL_MASK: the most that named users and all groups are granted.
     case mask = 0x10
-    /// ACL_OTHER: whoever no other entry is about; the mask does not bound it.
+    /// ACL_OTHER: every subject that no other entry matches; the mask does not limit the entry.
     case other = 0x20
   }
 
-  /// One entry; `id` means something for `user` and `group` only.
+  /// One entry of an ACL.
   public struct Entry: Hashable, Sendable {
-    /// Whom the entry is about.
+    /// The user or group that the entry is about.
     public var tag: Tag
-    /// The uid of a `user` entry, the gid of a `group` entry.
+    /// The uid of a `user` entry or the gid of a `group` entry; without meaning for other tags.
     public var id: UInt32
-    /// What the entry holds, before the mask bounds it.
+    /// The permissions of the entry, before the mask limits them.
     public var permissions: Permissions
 
-    /// Makes one of its parts; an id is for `user` and `group` only.
+    /// Creates an entry.
+    ///
+    /// - Parameters:
+    ///   - tag: The user or group that the entry is about.
+    ///   - id: The uid of a `user` entry or the gid of a `group` entry; leave out for other tags.
+    ///   - permissions: The permissions, before the mask limits them.
     public init(_ tag: Tag, id: UInt32 = Self.undefinedID, _ permissions: Permissions) {
       self.tag = tag
       self.id = id
       self.permissions = permissions
     }
 
-    /// Whether the mask bounds it.
+    /// Whether the mask limits this entry.
     var isMasked: Bool { tag == .user || tag == .owningGroup || tag == .group }
 
-    /// ACL_UNDEFINED_ID, what the extended attribute holds where an id means nothing.
+    /// ACL_UNDEFINED_ID: the id of an entry whose id has no meaning.
     public static let undefinedID = UInt32.max
   }
 
-  /// The entries; of several that name a user the first decides.
+  /// The entries; if several name the same user, the first one decides.
   public var entries: [Entry]
 
-  /// Makes an ACL of entries in their order; whether it is valid is not checked.
+  /// Creates an ACL with these entries, in this order, without checking that the ACL is valid.
   public init(_ entries: [Entry]) { self.entries = entries }
 
-  /// The ACL that a mode alone stands for.
+  /// Creates the ACL that says the same as the permission bits of `mode`.
   init(mode: UInt16) {
     self.init([
       Entry(.owner, Permissions(rawValue: UInt8(mode >> 6 & 7))),
@@ -56,20 +63,20 @@ public struct AccessControlList: Hashable, Sendable {
     ])
   }
 
-  /// The mask, which bounds every entry but `owner` and `other`; nil when there is none.
+  /// The mask, which limits every entry except `owner` and `other`; nil if the ACL has no mask.
   public var mask: Permissions? { entries.first { $0.tag == .mask }?.permissions }
 }
 
 // MARK: - The extended attribute
 
 extension AccessControlList {
-  /// Reads the value of `system.posix_acl_access`, as getxattr(2) gives it.
+  /// Creates an ACL from the value of `system.posix_acl_access`, as getxattr(2) returns it.
   ///
-  /// Version 2, then entries of 8 bytes, little-endian: tag, permissions, id. See
+  /// The value is version 2, then entries of 8 bytes, little-endian: tag, permissions, id. See
   /// include/uapi/linux/posix_acl_xattr.h and `posix_acl_from_xattr()` in fs/posix_acl.c.
-  ///
-  /// - Returns: Nil when the bytes are no such value: wrong version, length, tag or permissions.
-  public init?(xattr bytes: [UInt8]) {
+  /// Nil if the version, the length, a tag or a permission is wrong, or if `owner`, `owningGroup` or
+  /// `other` is not there exactly once.
+  package init?(xattr bytes: [UInt8]) {
     func number(_ offset: Int, _ length: Int) -> UInt32 {
       var value: UInt32 = 0
       for index in 0..<length { value |= UInt32(bytes[offset + index]) << (8 * UInt32(index)) }
@@ -89,8 +96,8 @@ extension AccessControlList {
     self.init(entries)
   }
 
-  /// The value for setxattr(2): what `init(xattr:)` reads.
-  public var xattr: [UInt8] {
+  /// The value for setxattr(2); `init(xattr:)` reads the same format.
+  package var xattr: [UInt8] {
     var bytes: [UInt8] = [2, 0, 0, 0]
     for entry in entries {
       for shift: UInt32 in [0, 8] { bytes.append(UInt8(entry.tag.rawValue >> shift & 0xff)) }
@@ -102,7 +109,7 @@ extension AccessControlList {
 }
 
 extension AccessControlList.Entry: CustomStringConvertible {
-  /// As getfacl(1) prints it with -n: `user:1000:rw-`, `mask::r--`.
+  /// The entry as getfacl(1) prints it with -n: `user:1000:rw-`, `mask::r--`.
   public var description: String {
     switch tag {
     case .owner: "user::\(permissions)"

@@ -1,29 +1,32 @@
-/// What a check found out about one accessor.
+/// The result of a check of one accessor.
 public struct AccessReport: Hashable, Sendable {
   /// The accessor's name.
   public var accessor: String
-  /// How the permission stands: devices stand in for one another, resources of one do not.
+  /// The status of the accessor.
+  ///
+  /// Devices can replace one another; the resources of one device cannot.
   public var status: AuthorizationStatus
-  /// A request could turn the refusal into access.
+  /// Whether a request could turn the refusal into access.
   public var isRequestable: Bool
-  /// What was judged, then what was looked for in vain.
+  /// The resources that were judged, then the resources that were not found.
   public var resources: [ResourceReport]
-  /// On whose behalf access was judged; nil if the accessor does not tell.
+  /// The subject whose access was judged; nil if the accessor does not tell.
   public var subject: Subject?
-  /// When the check was made, in microseconds since 1970-01-01 UTC; nil if the accessor does not tell.
+  /// The time of the check, in microseconds since 1970-01-01 UTC; nil if the accessor does not
+  /// tell.
   public var time: Int64?
-  /// What the request before this check came to; nil if there was none.
+  /// The outcome of the request before this check; nil if there was no request.
   public var requestOutcome: RequestOutcome?
 
   /// Creates a report.
   ///
   /// - Parameters:
   ///   - accessor: The accessor's name.
-  ///   - status: How the permission stands.
+  ///   - status: The status of the accessor.
   ///   - isRequestable: Whether a request could turn the refusal into access.
   ///   - resources: A report on each resource.
-  ///   - subject: On whose behalf access was judged.
-  ///   - time: When, in microseconds since 1970-01-01 UTC.
+  ///   - subject: The subject whose access was judged.
+  ///   - time: The time of the check, in microseconds since 1970-01-01 UTC.
   public init(
     accessor: String, status: AuthorizationStatus, isRequestable: Bool = false,
     resources: [ResourceReport] = [], subject: Subject? = nil, time: Int64? = nil
@@ -36,40 +39,57 @@ public struct AccessReport: Hashable, Sendable {
     self.time = time
   }
 
-  /// The first reason given, of the resources that the status speaks of.
+  /// The first reason of the resources that have the report's status.
+  ///
+  /// If none of these resources has a reason, the first reason of any resource.
   public var mainReason: Reason? {
     let telling = resources.first { $0.status == status && !$0.reasons.isEmpty }
     return (telling ?? resources.first { !$0.reasons.isEmpty })?.reasons.first
   }
 }
 
-/// What a check found out about one node or directory.
+/// The result of a check of one node or directory.
 public struct ResourceReport: Hashable, Sendable {
-  /// The path that was judged, as it was asked for.
+  /// The path that was judged, as the caller gave it.
   public var path: PathBytes
   /// The name of the device, for people.
   public var label: String
-  /// Resources of one device are needed together; devices can stand in for one another.
+  /// The device that the resource belongs to.
+  ///
+  /// All resources of one device are needed together. One device can replace another.
   public var device: String
-  /// What was asked of it; empty where there was nothing to ask.
+  /// The permissions that were asked for; empty if there was nothing to ask.
   public var need: Permissions
-  /// How this resource alone stands.
+  /// The status of this resource alone.
   public var status: AuthorizationStatus
-  /// What the facts say; nil where there was nothing to judge.
+  /// The decision on the facts; nil if there was nothing to judge.
   public var decision: ResourceDecision?
-  /// What the kernel itself answered; nil where it was not asked.
+  /// The kernel's own answer; nil if the kernel was not asked.
   public var probe: Probe?
-  /// Why it is not simply authorized, the main reason first; empty when it is.
+  /// Why the resource is not simply authorized, the main reason first; empty if it is.
   public var reasons: [Reason]
-  /// What would give access: changes of ACLs and modes together, in order, and any other change as
-  /// a way of its own; empty where none is known.
+  /// The changes that would give access; empty if none is known.
+  ///
+  /// The changes of ACLs and modes belong together and are made in this order. Each other remedy is
+  /// an alternative.
   public var remedies: [Remedy]
-  /// Each component of the path, root first; empty unless an explanation was asked for.
+  /// The components of the path, root first; empty unless the caller asked for an explanation.
   public var walk: [WalkedComponent] = []
-  /// The kind of device that was looked for in vain; nil for anything else.
+  /// The kind of device that was not found; nil for every other report.
   package var family: DeviceFamily?
 
-  /// Makes one of its parts.
+  /// Creates a report on one resource.
+  ///
+  /// - Parameters:
+  ///   - path: The path that was judged.
+  ///   - label: The name of the device, for people.
+  ///   - device: The device that the resource belongs to.
+  ///   - need: The permissions that were asked for.
+  ///   - status: The status of this resource alone.
+  ///   - decision: The decision on the facts.
+  ///   - probe: The kernel's own answer.
+  ///   - reasons: Why the resource is not simply authorized, the main reason first.
+  ///   - remedies: The changes that would give access.
   public init(
     path: PathBytes, label: String, device: String, need: Permissions,
     status: AuthorizationStatus, decision: ResourceDecision? = nil, probe: Probe? = nil,
@@ -87,24 +107,33 @@ public struct ResourceReport: Hashable, Sendable {
   }
 }
 
-/// A decision in words that outlive the facts it was made on.
+/// A decision that can be read without the facts that it was made on.
 public struct ResourceDecision: Hashable, Sendable {
   /// Granted, refused with an errno, or undetermined.
   public var verdict: Decision.Verdict
   /// The rule of the kernel that decided.
   public var rule: Rule
-  /// What was being asked when the decision fell.
+  /// What was asked of the component at which the decision was made.
   public var step: Decision.Step
-  /// The path of the component at which the decision fell; nil where none was reached.
+  /// The path of the component at which the decision was made; nil if no component was reached.
   public var component: PathBytes?
-  /// The deciding entry or bits for people: `owner rw-`, `ACL user:1000:rw-`.
+  /// The ACL entry or the bits that decided, for people: `owner rw-`, `ACL user:1000:rw-`.
   public var basis: String
-  /// What that basis means over ssh, as a service and after switching users; nil where that was not
-  /// asked for or nothing was granted.
+  /// What the basis means over ssh, in a service and after switching users.
+  ///
+  /// Nil if the caller did not ask for the meaning or if access was not granted.
   public var meaning: String?
 
-  /// Makes one of its parts.
-  public init(
+  /// Creates a decision with these values.
+  ///
+  /// - Parameters:
+  ///   - verdict: Granted, refused with an errno, or undetermined.
+  ///   - rule: The rule of the kernel that decided.
+  ///   - step: What was asked of the component at which the decision was made.
+  ///   - component: The path of the component at which the decision was made.
+  ///   - basis: The ACL entry or the bits that decided, for people.
+  ///   - meaning: What the basis means over ssh, in a service and after switching users.
+  package init(
     verdict: Decision.Verdict, rule: Rule, step: Decision.Step, component: PathBytes?,
     basis: String, meaning: String? = nil
   ) {

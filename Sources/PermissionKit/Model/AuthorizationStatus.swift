@@ -1,21 +1,21 @@
-/// How an accessor, or one of its resources, stands.
+/// The status of an accessor or of one of its resources.
 public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
   /// Every resource is usable.
   case authorized
-  /// Some resources are usable, or all of them only in part.
+  /// Some resources are usable, or all resources are usable only in part.
   case limited
-  /// Refused, and a request could help.
+  /// Access is refused, and a request could help.
   case denied
-  /// Refused by something that no request made here can change.
+  /// Access is refused by something that no request of this library can change.
   case restricted
   /// There is no such device or directory.
   case unavailable
-  /// Cannot be told.
+  /// The check cannot tell.
   case notDetermined
 
-  /// How bad it is in a set, which takes its worst member.
+  /// The rank of the status in a set, which takes the status of its worst member.
   ///
-  /// The order is that of the exit statuses, 1 before 2 before 3 before 0.
+  /// The order follows the exit statuses: 1 before 2 before 3 before 0.
   var severity: Int {
     switch self {
     case .authorized: 0
@@ -27,18 +27,20 @@ public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Becomes the other where that is the worse.
+  /// Replaces this status by `other` if `other` is worse.
   mutating func worsen(to other: AuthorizationStatus) {
     if severity < other.severity { self = other }
   }
 
-  /// The worst of `statuses`; nil when there are none.
+  /// Returns the worst of `statuses`; nil if there are none.
   public static func worst(_ statuses: some Sequence<AuthorizationStatus>) -> AuthorizationStatus? {
     statuses.max { $0.severity < $1.severity }
   }
 
-  /// What `statuses` of devices that can stand in for one another come to: as good as the best
-  /// when all are, `limited` when only some are usable, otherwise the worst.
+  /// Returns the status of several devices, each of which can replace the others.
+  ///
+  /// - Returns: `authorized` if every device is, `limited` if only some devices are usable or one
+  ///   is only limited, otherwise the worst status.
   static func any(of statuses: [AuthorizationStatus]) -> AuthorizationStatus {
     let usable = statuses.filter { $0 == .authorized || $0 == .limited }
     if usable.isEmpty { return worst(statuses) ?? .unavailable }

@@ -1,21 +1,23 @@
-/// A set of capabilities, bit numbers as in capabilities(7) and include/uapi/linux/capability.h.
+/// A set of capabilities.
+///
+/// Bit numbers are those of capabilities(7) and include/uapi/linux/capability.h.
 public struct CapabilitySet: OptionSet, Hashable, Sendable {
   /// Bit N is capability number N, as in `CapEff` of /proc/PID/status.
   public let rawValue: UInt64
 
-  /// Takes the bits as they are.
+  /// Creates a set from its bits.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// CAP_DAC_OVERRIDE: read and write anything; execute a file if it has any x bit.
   public static let dacOverride = CapabilitySet(rawValue: 1 << 1)
   /// CAP_DAC_READ_SEARCH: read any file; list and search any directory.
   public static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
-  /// CAP_SYS_PTRACE: look into any process, here to follow its links in /proc.
+  /// CAP_SYS_PTRACE: inspect any process; used here for the links in /proc/PID.
   public static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
-  /// CAP_FOWNER: count as the owner, here for O_NOATIME.
+  /// CAP_FOWNER: count as the owner; used here for O_NOATIME.
   public static let fowner = CapabilitySet(rawValue: 1 << 3)
-  /// CAP_FSETID: a set-group-ID bit stays when mode or ACL is changed.
+  /// CAP_FSETID: keep a set-group-ID bit when mode or ACL changes.
   public static let fsetid = CapabilitySet(rawValue: 1 << 4)
-  /// Every capability the kernel knows today, and those it may learn.
+  /// Every capability, including the ones that later kernels may add.
   public static let all = CapabilitySet(rawValue: ~0)
 }

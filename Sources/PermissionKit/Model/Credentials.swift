@@ -1,24 +1,26 @@
-/// Who asks: the ids and capabilities that the kernel compares, as in credentials(7).
+/// The ids and capabilities that the kernel compares, as in credentials(7).
 ///
-/// Ids are those of one view, the same one in which the facts about inodes were read.
+/// Ids belong to one user namespace: the one in which the facts about inodes were read. This
+/// namespace is called the view.
 public struct Credentials: Hashable, Sendable {
-  /// The three ids of a kind: real, effective, and the one file access is judged by.
+  /// The three ids of one kind: real, effective and file system.
   public struct IDs: Hashable, Sendable {
-    /// Whose process it is; access(2) judges by it.
+    /// The id of the owner of the process; access(2) decides by this id.
     public var real: UInt32
-    /// Whose rights it acts with, except on files; set-id programs change it.
+    /// The id that the process acts with, except on files; set-id programs change it.
     public var effective: UInt32
-    /// fsuid or fsgid: follows the effective id unless setfsuid(2) sets it apart.
+    /// fsuid or fsgid, which decides file access; equals the effective id unless setfsuid(2)
+    /// changes it.
     public var fileSystem: UInt32
 
-    /// Makes one of its parts.
+    /// Creates ids with these values.
     public init(real: UInt32, effective: UInt32, fileSystem: UInt32) {
       self.real = real
       self.effective = effective
       self.fileSystem = fileSystem
     }
 
-    /// All three the same.
+    /// Creates three equal ids.
     public init(_ id: UInt32) { self.init(real: id, effective: id, fileSystem: id) }
   }
 
@@ -26,20 +28,29 @@ public struct Credentials: Hashable, Sendable {
   public var user: IDs
   /// The gids: real, effective, file system.
   public var group: IDs
-  /// Supplementary groups, in no particular order.
+  /// The supplementary groups, in any order.
   public var groups: [UInt32]
-  /// The effective capabilities: the only ones that a file access can use.
+  /// The effective capabilities, the only ones that count for file access.
   public var effective: CapabilitySet
   /// The permitted capabilities, which access(2) makes effective for uid 0.
   public var permitted: CapabilitySet
-  /// The user namespace's maps; nil when every id of the view is mapped.
+  /// The id maps of the subject's user namespace; nil if every id of the view is mapped.
   ///
-  /// `inside` is an id of the namespace, `outside` one of the view.
+  /// `inside` is an id of the namespace, `outside` an id of the view.
   public var userNamespace: IDMapping?
-  /// SECBIT_NO_SETUID_FIXUP: access(2) then keeps the capabilities, see capabilities(7).
+  /// SECBIT_NO_SETUID_FIXUP: with this bit access(2) keeps the capabilities, see capabilities(7).
   public var noSetUIDFixup: Bool
 
-  /// Makes one of its parts; what is permitted is what is effective unless given.
+  /// Creates credentials with these values.
+  ///
+  /// - Parameters:
+  ///   - user: The uids.
+  ///   - group: The gids.
+  ///   - groups: The supplementary groups.
+  ///   - effective: The effective capabilities.
+  ///   - permitted: The permitted capabilities; the effective ones if left out.
+  ///   - userNamespace: The id maps of the user namespace; nil if every id of the view is mapped.
+  ///   - noSetUIDFixup: Whether SECBIT_NO_SETUID_FIXUP is set.
   public init(
     user: IDs,
     group: IDs,
@@ -58,26 +69,26 @@ public struct Credentials: Hashable, Sendable {
     self.noSetUIDFixup = noSetUIDFixup
   }
 
-  /// A user as login(1) makes one: no capabilities unless the uid is 0.
+  /// Creates the credentials of a user after login(1): no capabilities unless the uid is 0.
   public init(uid: UInt32, gid: UInt32, groups: [UInt32]) {
     self.init(
       user: IDs(uid), group: IDs(gid), groups: groups, effective: uid == 0 ? .all : [])
   }
 
-  /// Whether the subject is in group `id`: by its fsgid or a supplementary group, never its egid.
+  /// Returns whether the subject is in group `id`, by the fsgid or a supplementary group.
   ///
-  /// See `in_group_p()` in kernel/groups.c.
+  /// The egid does not count. See `in_group_p()` in kernel/groups.c.
   public func isMember(of id: UInt32) -> Bool {
     if id == group.fileSystem { return true }
     for group in groups where group == id { return true }
     return false
   }
 
-  /// The credentials that access(2) and faccessat(2) without AT_EACCESS judge by.
+  /// The credentials that access(2), and faccessat(2) without AT_EACCESS, decide by.
   ///
-  /// See `access_override_creds()` in fs/open.c: the real ids, and capabilities only for uid 0 of
-  /// the caller's own user namespace.
-  public var forAccess: Credentials {
+  /// They have the real ids, and capabilities only for uid 0 of the caller's own user namespace.
+  /// See `access_override_creds()` in fs/open.c.
+  package var forAccess: Credentials {
     var copy = self
     copy.user.fileSystem = user.real
     copy.group.fileSystem = group.real

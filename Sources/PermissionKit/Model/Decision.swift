@@ -1,4 +1,4 @@
-/// The evaluator's verdict on facts, with the rule that decided and where.
+/// The evaluator's verdict on facts, the rule that decided and the place where it decided.
 public struct Decision: Hashable, Sendable {
   /// What the kernel would answer.
   public enum Verdict: Hashable, Sendable {
@@ -6,10 +6,10 @@ public struct Decision: Hashable, Sendable {
     case granted
     /// The call would fail with this errno.
     case refused(Errno)
-    /// The facts do not tell: something they would depend on could not be read.
+    /// The facts do not tell, because something that decides could not be read.
     case undetermined
 
-    /// The word for documents: `granted`, `refused`, `undetermined`.
+    /// The word for the verdict in documents: `granted`, `refused`, `undetermined`.
     public var name: String {
       switch self {
       case .granted: "granted"
@@ -18,43 +18,49 @@ public struct Decision: Hashable, Sendable {
       }
     }
 
-    /// The errno of a refusal.
+    /// The errno of a refusal; nil for other verdicts.
     public var errno: Errno? { if case .refused(let errno) = self { errno } else { nil } }
   }
 
-  /// What was being asked of the inode at which the decision fell.
+  /// What was asked of the inode at which the decision was made.
   public enum Step: String, Hashable, Sendable {
     /// Search permission, or a lookup, on the way to the last component.
     case walk
-    /// Write permission on the directory in which a file would be created.
+    /// Write permission on the directory that would hold the new file.
     case create
     /// The last component itself.
     case target
   }
 
-  /// What the kernel would answer to the whole question.
-  public var verdict: Verdict
-  /// The first rule that refused or could not be told, or else the one that granted.
-  public var rule: Rule
-  /// What was being asked when the decision fell.
-  public var step: Step
-  /// Index into `AccessFacts.inodes`; nil where no inode was reached.
-  public var inode: Int?
+  /// The kernel's answer to the whole question.
+  package var verdict: Verdict
+  /// The first rule that refused or was undetermined; if there is none, the rule that granted.
+  package var rule: Rule
+  /// What was asked of the inode at which the decision was made.
+  package var step: Step
+  /// The index of that inode in `AccessFacts.inodes`; nil if no inode was reached.
+  package var inode: Int?
 
-  /// Makes one of its parts.
-  public init(_ verdict: Verdict, _ rule: Rule, step: Step, inode: Int?) {
+  /// Creates a decision with these values.
+  ///
+  /// - Parameters:
+  ///   - verdict: The kernel's answer to the whole question.
+  ///   - rule: The rule that decided.
+  ///   - step: What was asked of the inode at which the decision was made.
+  ///   - inode: The index of that inode in `AccessFacts.inodes`.
+  package init(_ verdict: Verdict, _ rule: Rule, step: Step, inode: Int?) {
     self.verdict = verdict
     self.rule = rule
     self.step = step
     self.inode = inode
   }
 
-  /// Whether it was granted; false also where the facts do not tell.
-  public var isGranted: Bool { verdict == .granted }
+  /// Whether access is granted; false also if the facts do not tell.
+  package var isGranted: Bool { verdict == .granted }
 
-  /// The bits grant it, and only the driver's own open tells whether it does too.
+  /// Whether mode and ACL grant access, so that only an open of the device tells the rest.
   var isForDriver: Bool { verdict == .undetermined && rule == .driver }
 
-  /// The errno of a refusal.
-  public var errno: Errno? { verdict.errno }
+  /// The errno of a refusal; nil for other verdicts.
+  package var errno: Errno? { verdict.errno }
 }

@@ -1,8 +1,9 @@
-/// A kind of device: where the kernel lists it, how its nodes are named, how it may be looked at.
+/// A kind of device: where the kernel lists devices, how nodes are named, what an open does.
 ///
-/// Everything that depends on the kind of a device is read from here, so a new kind is one value.
-public struct DeviceFamily: Hashable, Sendable {
-  /// Device numbers: a major, and a range of its minors.
+/// The library reads everything that depends on the kind of a device from this value. To add a kind
+/// of device, create a value.
+public final class DeviceFamily: Hashable, Sendable {
+  /// A range of device numbers: one major and a range of minors.
   package struct Numbers: Hashable, Sendable {
     let major: UInt32
     let minors: ClosedRange<UInt32>
@@ -20,15 +21,15 @@ public struct DeviceFamily: Hashable, Sendable {
 
   /// What an open(2) of a node does to the device.
   public enum Opening: Hashable, Sendable {
-    /// Nothing that anybody notices: the kernel may be asked by an open.
+    /// An open has no visible effect: the library may ask the kernel by an open.
     case harmless
-    /// It changes the device, as opening a serial port raises DTR: nodes are never opened.
+    /// An open changes the device, as an open of a serial port raises DTR: nodes are never opened.
     case disturbs
   }
 
-  /// How the use of a device by another process is noticed.
+  /// The test that shows that another process uses the device.
   package enum BusyTest: Hashable, Sendable {
-    /// It is not.
+    /// There is no test.
     case none
     /// VIDIOC_REQBUFS of an open V4L2 node answers EBUSY.
     case videoBuffers
@@ -36,21 +37,21 @@ public struct DeviceFamily: Hashable, Sendable {
     case soundSubstreams
   }
 
-  /// A driver that owns a whole major and answers itself for a node without a device.
+  /// A driver that owns a whole major and itself answers for a node without a device.
   package struct Dispatcher: Hashable, Sendable {
-    /// A directory that is there while the driver is loaded.
+    /// A directory that exists while the driver is loaded.
     let marker: PathBytes
-    /// What its open(2) answers.
+    /// The errno of its open(2) for a node without a device.
     let errno: Errno
   }
 
-  /// What flatpak-override(1) can give.
+  /// A permission that flatpak-override(1) can give.
   package struct Flatpak: Hashable, Sendable {
-    /// The permission: `--device=all`.
+    /// The option of flatpak-override(1): `--device=all`.
     let permission: String
-    /// What to know about it.
+    /// A note about the permission, for people.
     var note: String?
-    /// How programs in the sandbox get at such devices; nil if by their nodes.
+    /// How programs in the sandbox reach such devices; nil if they open the nodes.
     var way: String?
   }
 
@@ -58,11 +59,11 @@ public struct DeviceFamily: Hashable, Sendable {
   package struct Module: Hashable, Sendable {
     /// The name, as modprobe(8) takes it.
     let name: String
-    /// What it is for people; nil if its name says enough.
+    /// What the module is, for people; nil if its name says enough.
     var note: String?
   }
 
-  /// What people call one such device: `camera`.
+  /// The word for one such device, for people: `camera`.
   package let noun: String
   /// The name of the folder below /sys/class that lists the devices.
   package let subsystem: String
@@ -72,19 +73,19 @@ public struct DeviceFamily: Hashable, Sendable {
   package let nodePatterns: [String]
   /// The numbers that nodes can have; empty if any number is possible.
   package let numbers: [Numbers]
-  /// What an open does.
+  /// What an open(2) of a node does to the device.
   package let opening: Opening
-  /// How to notice that somebody uses the device.
+  /// The test that shows that another process uses the device.
   package let busyTest: BusyTest
-  /// The driver that answers for nodes without a device; nil if nobody does (ENXIO).
+  /// The driver that answers for nodes without a device; nil if there is no such driver (ENXIO).
   package let dispatcher: Dispatcher?
-  /// The kernel module that drives most of these devices, and what it is; nil if there is no such.
+  /// The kernel module that drives most of these devices; nil if there is none.
   package let driver: Module?
-  /// The kernel module that makes a device without hardware, for tests.
+  /// The kernel module that creates a device without hardware, for tests.
   package let testDriver: String?
-  /// What `docker run --device=` needs; nil to name the node itself.
+  /// The argument of `docker run --device=`; nil if it is the node itself.
   package let containerDevice: PathBytes?
-  /// What flatpak-override(1) can give; nil if nothing helps.
+  /// The permission that flatpak-override(1) can give; nil if none helps.
   package let flatpak: Flatpak?
   /// The plug of a snap's snapcraft.yaml.
   package let snapPlug: String?
@@ -93,22 +94,22 @@ public struct DeviceFamily: Hashable, Sendable {
   /// Whether usbipd(1) of Windows can attach such a device to WSL.
   package let isAttachedByUSB: Bool
 
-  /// Creates a family.
+  /// Creates a kind of device.
   ///
   /// - Parameters:
-  ///   - noun: What people call one such device: `serial port`.
+  ///   - noun: The word for one such device, for people: `serial port`.
   ///   - subsystem: The folder below /sys/class that lists the devices: `tty`.
   ///   - folder: The folder of the nodes, below the root.
   ///   - nodePatterns: The names of nodes; `#` stands for a decimal number: `ttyUSB#`.
   ///   - numbers: The numbers that nodes can have; empty if any number is possible.
   ///   - opening: What an open does to the device.
-  ///   - busyTest: How to notice that somebody uses the device.
+  ///   - busyTest: The test that shows that another process uses the device.
   ///   - dispatcher: The driver that answers for nodes without a device.
-  ///   - driver: The kernel module to load, and what it is.
-  ///   - testDriver: The kernel module that makes a device without hardware.
-  ///   - containerDevice: What `docker run --device=` needs, if that is not the node itself.
-  ///   - flatpak: What flatpak-override(1) can give.
-  ///   - snapPlug: The plug of a snap.
+  ///   - driver: The kernel module that drives most of these devices.
+  ///   - testDriver: The kernel module that creates a device without hardware, for tests.
+  ///   - containerDevice: The argument of `docker run --device=`, if that is not the node itself.
+  ///   - flatpak: The permission that flatpak-override(1) can give.
+  ///   - snapPlug: The plug of a snap's snapcraft.yaml.
   ///   - deviceAllow: The name of the device group in DeviceAllow= of a systemd unit.
   ///   - isAttachedByUSB: Whether usbipd(1) of Windows can attach such a device to WSL.
   package init(
@@ -136,22 +137,33 @@ public struct DeviceFamily: Hashable, Sendable {
     self.isAttachedByUSB = isAttachedByUSB
   }
 
-  /// Creates a family of nodes that are used alone.
+  /// Creates a kind of device whose nodes are used alone.
   ///
   /// - Parameters:
-  ///   - noun: What people call one such device: `serial port`.
+  ///   - noun: The word for one such device, for people: `serial port`.
   ///   - subsystem: The folder below /sys/class that lists the devices: `tty`.
   ///   - folder: The folder of the nodes, below the root.
   ///   - nodePatterns: The names of nodes; `#` stands for a decimal number: `ttyUSB#`.
   ///   - majors: The major numbers that nodes can have; empty if any is possible.
   ///   - opening: What an open does to the device.
-  public init(
+  public convenience init(
     noun: String, subsystem: String, folder: PathBytes = "dev", nodePatterns: [String],
     majors: [UInt32] = [], opening: Opening
   ) {
     self.init(
       noun: noun, subsystem: subsystem, folder: folder, nodePatterns: nodePatterns,
       numbers: majors.map { Numbers(major: $0) }, opening: opening, busyTest: .none)
+  }
+
+  /// Two families are the same if they list nodes of the same names in the same subsystem.
+  public static func == (left: DeviceFamily, right: DeviceFamily) -> Bool {
+    left === right || left.subsystem == right.subsystem && left.nodePatterns == right.nodePatterns
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(subsystem)
+    hasher.combine(nodePatterns)
   }
 }
 
@@ -173,7 +185,7 @@ extension DeviceFamily {
     noun: "microphone", subsystem: "sound", folder: "dev/snd",
     nodePatterns: ["pcmC#D#c", "controlC#"], numbers: [Numbers(major: 116)], opening: .harmless,
     busyTest: .soundSubstreams,
-    // snd_open() of sound/core/sound.c has all of major 116.
+    // snd_open() in sound/core/sound.c serves all of major 116.
     dispatcher: Dispatcher(marker: "/proc/asound", errno: .ENODEV),
     driver: Module(name: "snd-usb-audio"), testDriver: "snd-aloop", containerDevice: "/dev/snd",
     flatpak: Flatpak(
@@ -181,7 +193,7 @@ extension DeviceFamily {
       way: "sound is recorded through PulseAudio or PipeWire there, not by nodes"),
     snapPlug: "audio-record", deviceAllow: "char-alsa")
 
-  /// The families that this library knows without being told.
+  /// The kinds of device that this library knows.
   public static let builtIn: [DeviceFamily] = [.camera, .microphone]
 }
 
@@ -190,10 +202,11 @@ extension DeviceFamily {
 extension DeviceFamily {
   /// Returns whether nodes can have this number.
   package func mayHave(_ number: DeviceNumber) -> Bool {
-    numbers.isEmpty || numbers.contains { $0.contains(number) }
+    for range in numbers where range.contains(number) { return true }
+    return numbers.isEmpty
   }
 
-  /// A node that such a device usually has: `/dev/video0`.
+  /// The path of a node that such a device usually has: `/dev/video0`.
   package var exampleNode: PathBytes {
     let name = String(nodePatterns.first.map { $0.map { $0 == "#" ? "0" : $0 } } ?? [])
     return PathBytes("/").appending(folder).appending(PathBytes(name))
@@ -204,7 +217,7 @@ extension DeviceFamily {
     nodePatterns.contains { Self.matches(name.bytes[...], Array($0.utf8)[...]) }
   }
 
-  /// Compares byte by byte; `#` takes one or more digits.
+  /// Returns whether `name` matches `pattern` byte by byte; `#` matches one or more digits.
   private static func matches(_ name: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
     var (name, pattern) = (name, pattern)
     while let expected = pattern.popFirst() {

@@ -1,11 +1,11 @@
 /// A device number, see makedev(3).
 public struct DeviceNumber: Hashable, Sendable {
-  /// The number of the driver: 81 for V4L2, 116 for ALSA.
+  /// The number that stands for the driver: 81 for V4L2, 116 for ALSA.
   public var major: UInt32
-  /// The number of the device among its driver's.
+  /// The number that the driver gave this device.
   public var minor: UInt32
 
-  /// Makes one of its parts.
+  /// Creates a device number.
   public init(major: UInt32, minor: UInt32) {
     self.major = major
     self.minor = minor

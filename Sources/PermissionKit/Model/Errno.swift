@@ -5,10 +5,10 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   /// The number, positive.
   public let rawValue: Int32
 
-  /// Takes any number, whether it has a name here or not.
+  /// Creates an errno from any number, with or without a name in this type.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Operation not permitted: immutable, append-only, device cgroup, seccomp, a driver.
+  /// Operation not permitted: immutable or append-only inode, device cgroup, seccomp, driver.
   public static let EPERM = Errno(rawValue: 1)
   /// No such file or directory, or an empty path.
   public static let ENOENT = Errno(rawValue: 2)
@@ -20,7 +20,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let ENXIO = Errno(rawValue: 6)
   /// Bad file descriptor.
   public static let EBADF = Errno(rawValue: 9)
-  /// Try again: nothing there yet, or what was read is of no one moment.
+  /// Try again: no data yet, or the state changed while it was read.
   public static let EAGAIN = Errno(rawValue: 11)
   /// Permission denied: mode, ACL, nodev, noexec, an LSM.
   public static let EACCES = Errno(rawValue: 13)
@@ -30,37 +30,37 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let EEXIST = Errno(rawValue: 17)
   /// No such device: a driver has nothing behind this node.
   public static let ENODEV = Errno(rawValue: 19)
-  /// Not a directory, where the path goes on or O_DIRECTORY wants one.
+  /// Not a directory, although the path continues or O_DIRECTORY asks for a directory.
   public static let ENOTDIR = Errno(rawValue: 20)
-  /// Is a directory, which cannot be written or created by open(2).
+  /// Is a directory, which open(2) can neither write nor create.
   public static let EISDIR = Errno(rawValue: 21)
-  /// Invalid argument: flags that do not go together.
+  /// Invalid argument: for open(2), flags that exclude one another.
   public static let EINVAL = Errno(rawValue: 22)
-  /// Not a terminal, or a device that does not know this ioctl.
+  /// Not a terminal, or a device that does not support this ioctl.
   public static let ENOTTY = Errno(rawValue: 25)
-  /// Text file busy: it is being executed.
+  /// Text file busy: a process executes the file.
   public static let ETXTBSY = Errno(rawValue: 26)
-  /// File too large, also for the limit of `System.contents(of:limit:)`.
+  /// File too large, or larger than the limit of `System.contents(of:limit:)`.
   public static let EFBIG = Errno(rawValue: 27)
   /// No space left on the device.
   public static let ENOSPC = Errno(rawValue: 28)
-  /// Read-only file system, by its mount or its superblock.
+  /// Read-only file system: the mount or the superblock is read-only.
   public static let EROFS = Errno(rawValue: 30)
   /// Too many links.
   public static let EMLINK = Errno(rawValue: 31)
   /// Broken pipe: nobody reads the other end.
   public static let EPIPE = Errno(rawValue: 32)
-  /// The result does not fit the buffer given.
+  /// The result does not fit into the buffer.
   public static let ERANGE = Errno(rawValue: 34)
   /// A name over 255 bytes, or a path over 4,095.
   public static let ENAMETOOLONG = Errno(rawValue: 36)
-  /// No such system call, or a filter says so.
+  /// No such system call, or a seccomp filter says so.
   public static let ENOSYS = Errno(rawValue: 38)
-  /// More than 40 symbolic links, or one that must not be followed.
+  /// More than 40 symbolic links, or a link that must not be followed.
   public static let ELOOP = Errno(rawValue: 40)
   /// No such extended attribute: the inode has no ACL.
   public static let ENODATA = Errno(rawValue: 61)
-  /// Value too large: ids that mean nothing on an idmapped mount.
+  /// Value too large: the mount has no id mapping for the caller's ids.
   public static let EOVERFLOW = Errno(rawValue: 75)
   /// Operation not supported: the file system has no ACLs.
   public static let EOPNOTSUPP = Errno(rawValue: 95)
@@ -78,6 +78,6 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
 }
 
 extension Errno: CustomStringConvertible {
-  /// The name, as in errno(3): `EACCES`; a number without a name here reads `errno 133`.
+  /// The name as in errno(3): `EACCES`; for a number without a name here, `errno 133`.
   public var description: String { Self.names[rawValue] ?? "errno \(rawValue)" }
 }

@@ -1,21 +1,21 @@
 /// The file type, from the S_IFMT bits, see inode(7).
 public enum FileKind: String, Hashable, Sendable, CaseIterable {
-  /// S_IFDIR; `execute` on it means search.
+  /// S_IFDIR, a directory; `execute` on a directory means search.
   case directory
   /// S_IFREG, an ordinary file.
   case regular
-  /// S_IFLNK; its own mode is never asked.
+  /// S_IFLNK, a symbolic link; the kernel never checks the mode of a link.
   case symbolicLink = "symbolic-link"
-  /// S_IFCHR: V4L2 and ALSA nodes are such.
+  /// S_IFCHR, a character device, such as the nodes of V4L2 and ALSA.
   case characterDevice = "character-device"
-  /// S_IFBLK, a disk or the like.
+  /// S_IFBLK, a block device, such as a disk.
   case blockDevice = "block-device"
   /// S_IFIFO, a named pipe, see fifo(7).
   case fifo
-  /// S_IFSOCK, which open(2) cannot open, see unix(7).
+  /// S_IFSOCK, a socket, which open(2) cannot open, see unix(7).
   case socket
 
-  /// Device, FIFO or socket: what `special_file()` in include/linux/fs.h names so.
+  /// Whether this is a device, FIFO or socket, as `special_file()` in include/linux/fs.h defines.
   public var isSpecial: Bool {
     switch self {
     case .characterDevice, .blockDevice, .fifo, .socket: true
@@ -23,7 +23,7 @@ public enum FileKind: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Character or block device: what nodev and the device cgroup are about.
+  /// Whether this is a device, which nodev and the device cgroup apply to.
   public var isDevice: Bool { self == .characterDevice || self == .blockDevice }
 }
 

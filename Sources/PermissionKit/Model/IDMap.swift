@@ -1,17 +1,22 @@
-/// A piecewise translation of user or group ids, one line of /proc/PID/uid_map a range.
+/// A translation of user or group ids; each line of /proc/PID/uid_map is one range.
 ///
-/// See user_namespaces(7); the kernel's is `map_id_range_down()` in kernel/user_namespace.c.
+/// See user_namespaces(7) and `map_id_range_down()` in kernel/user_namespace.c.
 public struct IDMap: Hashable, Sendable {
-  /// `count` ids from `inside` on stand for the ids from `outside` on.
+  /// A range of ids: `count` ids from `inside` on stand for the ids from `outside` on.
   public struct Range: Hashable, Sendable {
     /// The first id in the namespace, or on disk.
     public var inside: UInt32
-    /// The id outside that `inside` stands for.
+    /// The id outside that the first id stands for.
     public var outside: UInt32
-    /// How many ids in a row, on both sides.
+    /// The number of ids in the range.
     public var count: UInt32
 
-    /// Makes one of its parts.
+    /// Creates a range of ids.
+    ///
+    /// - Parameters:
+    ///   - inside: The first id in the namespace, or on disk.
+    ///   - outside: The id outside that the first id stands for.
+    ///   - count: The number of ids.
     public init(inside: UInt32, outside: UInt32, count: UInt32) {
       self.inside = inside
       self.outside = outside
@@ -19,19 +24,19 @@ public struct IDMap: Hashable, Sendable {
     }
   }
 
-  /// The ranges; the first that holds an id translates it.
+  /// The ranges; the first range that contains an id translates the id.
   public var ranges: [Range]
 
-  /// Makes a map of ranges, which should not overlap.
+  /// Creates a map of these ranges, which should not overlap.
   public init(_ ranges: [Range]) { self.ranges = ranges }
 
-  /// Every id stands for itself: the map of the initial user namespace.
-  public static let identity = IDMap([Range(inside: 0, outside: 0, count: .max)])
+  /// The map of the initial user namespace: every id stands for itself.
+  package static let identity = IDMap([Range(inside: 0, outside: 0, count: .max)])
 
-  /// Reads lines of "inside outside count", as /proc/PID/uid_map has them.
+  /// Creates a map from lines of "inside outside count", the format of /proc/PID/uid_map.
   ///
-  /// Nil when a line is anything else.
-  public init?(lines bytes: [UInt8]) {
+  /// Empty lines are ignored. Nil if a line has any other format.
+  package init?(lines bytes: [UInt8]) {
     ranges = []
     var start = 0
     while start < bytes.count {
@@ -47,7 +52,7 @@ public struct IDMap: Hashable, Sendable {
     }
   }
 
-  /// Reads one number and the blanks around it; nil where there is none or it does not fit.
+  /// Reads one number and the blanks around it; nil if there is no number or it exceeds 32 bits.
   private static func number(_ bytes: [UInt8], _ index: inout Int, _ end: Int) -> UInt32? {
     let blank = UInt8(ascii: " ")
     while index < end, bytes[index] == blank { index += 1 }
@@ -63,13 +68,13 @@ public struct IDMap: Hashable, Sendable {
     return UInt32(value)
   }
 
-  /// Whether every id is mapped to itself, as in the initial user namespace.
-  public var isIdentity: Bool {
+  /// Whether this is the map of the initial user namespace, where every id stands for itself.
+  package var isIdentity: Bool {
     ranges.count == 1 && ranges[0] == Range(inside: 0, outside: 0, count: .max)
   }
 
-  /// The id outside that `id` inside stands for; nil where the map has none.
-  public func outside(_ id: UInt32) -> UInt32? {
+  /// Returns the id outside that `id` stands for; nil if the map does not contain `id`.
+  package func outside(_ id: UInt32) -> UInt32? {
     for range in ranges where id >= range.inside && id - range.inside < range.count {
       let (sum, overflow) = range.outside.addingReportingOverflow(id - range.inside)
       return overflow ? nil : sum
@@ -77,8 +82,8 @@ public struct IDMap: Hashable, Sendable {
     return nil
   }
 
-  /// The id inside that stands for `id` outside; nil where the map has none.
-  public func inside(_ id: UInt32) -> UInt32? {
+  /// Returns the id inside that stands for `id`; nil if the map does not contain `id`.
+  package func inside(_ id: UInt32) -> UInt32? {
     for range in ranges where id >= range.outside && id - range.outside < range.count {
       let (sum, overflow) = range.inside.addingReportingOverflow(id - range.outside)
       return overflow ? nil : sum
@@ -87,24 +92,24 @@ public struct IDMap: Hashable, Sendable {
   }
 }
 
-/// The id maps of one user namespace, or of one idmapped mount.
+/// The id maps of one user namespace or of one idmapped mount.
 public struct IDMapping: Hashable, Sendable {
-  /// The map of uids, as /proc/PID/uid_map.
+  /// The map of uids, as in /proc/PID/uid_map.
   public var users: IDMap
-  /// The map of gids, as /proc/PID/gid_map.
+  /// The map of gids, as in /proc/PID/gid_map.
   public var groups: IDMap
 
-  /// Makes one of its parts.
+  /// Creates a pair of id maps.
   public init(users: IDMap, groups: IDMap) {
     self.users = users
     self.groups = groups
   }
 
-  /// The same for ids that are mapped already: it has those that can be seen, each for itself.
-  var ofSeenIDs: IDMapping {
-    func seen(_ map: IDMap) -> IDMap {
+  /// The identity map over the visible ids, for ids that are translated already.
+  var identityOfVisibleIDs: IDMapping {
+    func visible(_ map: IDMap) -> IDMap {
       IDMap(map.ranges.map { .init(inside: $0.outside, outside: $0.outside, count: $0.count) })
     }
-    return IDMapping(users: seen(users), groups: seen(groups))
+    return IDMapping(users: visible(users), groups: visible(groups))
   }
 }

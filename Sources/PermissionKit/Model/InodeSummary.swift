@@ -2,16 +2,16 @@
 public struct InodeSummary: Hashable, Sendable {
   /// The file type.
   public let kind: FileKind
-  /// Permission bits with set-id and sticky bits, 07777.
+  /// The permission, set-id and sticky bits, 07777.
   public let mode: UInt16
   /// The owner's uid.
   public let uid: UInt32
   /// The owning group's gid.
   public let gid: UInt32
-  /// The access ACL; nil if the mode says everything.
+  /// The access ACL; nil if the mode is all there is.
   public let acl: AccessControlList?
 
-  /// The mode as ls(1) prints it: `crw-rw----`, with a `+` behind it when there is an ACL.
+  /// The mode as ls(1) prints it: `crw-rw----`, followed by `+` if there is an ACL.
   public var modeText: String {
     let type =
       switch kind {

@@ -1,29 +1,29 @@
 package import JSONSyntax
 
-// How the words of the model are written in documents, the journal and the log.
+// How documents, the journal and the log write the types of the model.
 
 extension JSONCodec<PathBytes> {
-  /// Paths, bytes that are not UTF-8 escaped as `PathBytes.description` does.
+  /// A path; bytes that are not UTF-8 are escaped as in `PathBytes.description`.
   package static let path = JSONCodec(
     .string, expected: "a path", to: \.description, from: { PathBytes(escaped: $0) })
 }
 
 extension JSONCodec<Permissions> {
-  /// The digit of a mode, 0 to 7.
+  /// Permissions as the digit of a mode, 0 to 7.
   package static let permissions = JSONCodec(
     .integer, expected: "a number from 0 to 7", to: \.rawValue,
     from: { $0 <= 7 ? Permissions(rawValue: $0) : nil })
 }
 
 extension JSONCodec<DeviceNumber> {
-  /// Major and minor.
+  /// A device number as major and minor.
   package static let deviceNumber = JSONRecord<DeviceNumber>([
     .required("major", \.major, .integer), .required("minor", \.minor, .integer),
   ]).codec(DeviceNumber(major: 0, minor: 0))
 }
 
 extension JSONCodec<AccessControlList> {
-  /// The entries in their order, each with the tag of include/uapi/linux/posix_acl.h.
+  /// An ACL as its entries in order, each with the tag of include/uapi/linux/posix_acl.h.
   package static let acl = JSONRecord<AccessControlList>([
     .required("entries", \.entries, entry.list)
   ]).codec(AccessControlList([]))
@@ -35,7 +35,7 @@ extension JSONCodec<AccessControlList> {
 }
 
 extension JSONCodec<IDMapping> {
-  /// The maps of users and groups, a range for each line of /proc/PID/uid_map.
+  /// A pair of id maps; each range is a line of /proc/PID/uid_map or gid_map.
   package static let idMapping = JSONRecord<IDMapping>([
     .required("users", \.users, map), .required("groups", \.groups, map),
   ]).codec(IDMapping(users: IDMap([]), groups: IDMap([])))
@@ -50,7 +50,7 @@ extension JSONCodec<IDMapping> {
 }
 
 extension JSONCodec<Credentials> {
-  /// Ids, groups and capabilities, the latter as bits.
+  /// Credentials: ids and groups as numbers, capabilities as bits.
   package static let credentials = JSONRecord<Credentials>([
     .required("user", \.user, ids), .required("group", \.group, ids),
     .required("groups", \.groups, JSONCodec<UInt32>.integer.list),

@@ -1,21 +1,21 @@
-/// Landlock's file system rights that take part in an open, see landlock(7).
+/// The file system rights of Landlock that matter for an open, see landlock(7).
 public struct LandlockRights: OptionSet, Hashable, Sendable {
-  /// LANDLOCK_ACCESS_FS_… bits of include/uapi/linux/landlock.h.
+  /// The LANDLOCK_ACCESS_FS_… bits of include/uapi/linux/landlock.h.
   public let rawValue: UInt32
 
-  /// Takes the bits as they are.
+  /// Creates a set from its bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// LANDLOCK_ACCESS_FS_EXECUTE: execute a file.
   public static let execute = LandlockRights(rawValue: 1 << 0)
   /// LANDLOCK_ACCESS_FS_WRITE_FILE: open a file for writing.
   public static let writeFile = LandlockRights(rawValue: 1 << 1)
-  /// LANDLOCK_ACCESS_FS_READ_FILE: open a file for reading, which executing one needs too.
+  /// LANDLOCK_ACCESS_FS_READ_FILE: open a file for reading; an execve(2) needs this right too.
   public static let readFile = LandlockRights(rawValue: 1 << 2)
   /// LANDLOCK_ACCESS_FS_READ_DIR: open a directory.
   public static let readDirectory = LandlockRights(rawValue: 1 << 3)
-  /// LANDLOCK_ACCESS_FS_MAKE_REG: create a regular file, asked of the directory.
+  /// LANDLOCK_ACCESS_FS_MAKE_REG: create a regular file; a right on the directory.
   public static let makeRegular = LandlockRights(rawValue: 1 << 8)
-  /// LANDLOCK_ACCESS_FS_TRUNCATE: truncate a file, since ABI 3.
+  /// LANDLOCK_ACCESS_FS_TRUNCATE: truncate a file; since ABI 3.
   public static let truncate = LandlockRights(rawValue: 1 << 14)
 }

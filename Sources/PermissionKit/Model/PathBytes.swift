@@ -1,28 +1,28 @@
 /// A path or a file name as the kernel sees it: bytes without NUL, UTF-8 not required.
 ///
-/// Nothing is normalised: `a//b/` stays `a//b/`, for the kernel tells it from `a/b`.
+/// Nothing is normalised: `a//b/` stays `a//b/`, because the kernel treats `a/b` differently.
 public struct PathBytes: Hashable, Sendable {
-  /// The bytes as they are, without the NUL at the end.
+  /// The bytes, without the NUL at the end.
   public var bytes: [UInt8]
 
-  /// Takes the bytes as they are.
+  /// Creates a path from these bytes.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Takes the UTF-8 of a text as it is; for escapes there is `init(escaped:)`.
+  /// Creates a path from the UTF-8 bytes of a text; to read escapes, use `init(escaped:)`.
   public init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// Whether there is no byte; as a path that gives ENOENT.
+  /// Whether the path has no bytes; the kernel answers ENOENT to an empty path.
   public var isEmpty: Bool { bytes.isEmpty }
-  /// Whether it begins with a slash, so that a walk starts at the root directory.
+  /// Whether the path begins with a slash, so that a walk starts at the root directory.
   public var isAbsolute: Bool { bytes.first == UInt8(ascii: "/") }
 
-  /// The bytes after the last slash; everything when there is none.
+  /// The bytes after the last slash; the whole path if there is no slash.
   public var lastComponent: PathBytes {
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return self }
     return PathBytes(Array(bytes[(slash + 1)...]))
   }
 
-  /// The names between slashes, in order; `.` and `..` are names like any other.
+  /// The names between slashes, in order, including `.` and `..`.
   var components: [PathBytes] {
     var names: [PathBytes] = []
     var start = 0
@@ -33,34 +33,37 @@ public struct PathBytes: Hashable, Sendable {
     return names
   }
 
-  /// This path, a slash unless it ends in one, and `name`.
+  /// Returns this path and `name`, with one slash between them.
+  ///
+  /// Adds no slash if this path is empty or already ends in one.
   public func appending(_ name: PathBytes) -> PathBytes {
     let slash = bytes.last == UInt8(ascii: "/") || bytes.isEmpty
     return PathBytes(bytes + (slash ? [] : [UInt8(ascii: "/")]) + name.bytes)
   }
 
-  /// This path with `suffix` put behind it as it is.
+  /// Returns `appending(_:)` of the UTF-8 bytes of this text.
   public func appending(_ suffix: String) -> PathBytes { appending(PathBytes(suffix)) }
 
-  /// Whether the bytes begin so, be it in the middle of a component.
+  /// Returns whether the bytes begin with `prefix`, even in the middle of a component.
   public func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
 }
 
 extension PathBytes: ExpressibleByStringLiteral {
-  /// Takes the UTF-8 of the literal as it is.
+  /// Creates a path from the UTF-8 bytes of the literal.
   public init(stringLiteral value: String) { self.init(value) }
 }
 
 extension PathBytes: Comparable {
-  /// Orders by bytes, whatever the locale.
+  /// Compares bytes; the locale does not matter.
   public static func < (left: PathBytes, right: PathBytes) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 }
 
 extension PathBytes: CustomStringConvertible {
-  /// The path as text that can be read back: a byte that is not UTF-8, and the backslash itself,
-  /// reads `\xNN`.
+  /// The path as text that `init(escaped:)` can read back.
+  ///
+  /// Writes `\xNN` for a byte that is not UTF-8 and for the backslash itself.
   public var description: String {
     if bytes.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\\") }) {
       return String(decoding: bytes, as: UTF8.self)
@@ -81,13 +84,13 @@ extension PathBytes: CustomStringConvertible {
     return text
   }
 
-  /// `\xNN` for one byte.
+  /// Returns `\xNN` for one byte.
   static func escape(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16)
     return #"\x"# + (digits.count == 1 ? "0" : "") + digits
   }
 
-  /// Reads what `description` prints.
+  /// Creates a path from the text that `description` returns.
   public init(escaped text: String) {
     var bytes: [UInt8] = []
     let source = Array(text.utf8)
@@ -110,14 +113,15 @@ extension PathBytes: CustomStringConvertible {
 }
 
 extension PathBytes {
-  /// This absolute path as it is found below `root`; a relative path stays as it is.
+  /// Returns the path that this absolute path has below `root`; a relative path stays the same.
   package func below(_ root: PathBytes) -> PathBytes {
     guard root != "/", isAbsolute else { return self }
     return root.appending(PathBytes(Array(bytes.drop { $0 == UInt8(ascii: "/") })))
   }
 
-  /// The folder that the last component is in: `/` for a path directly below the root, `.` for a
-  /// bare name.
+  /// The folder of the last component.
+  ///
+  /// It is `/` for a path directly below the root and `.` for a name without a slash.
   public var parent: PathBytes {
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == 0 ? "/" : PathBytes(Array(bytes[..<slash]))
@@ -125,7 +129,7 @@ extension PathBytes {
 }
 
 extension PathBytes {
-  /// Whether it is in the folder, or below one in it.
+  /// Returns whether this path is inside `folder`, at any depth.
   func isBelow(_ folder: PathBytes) -> Bool {
     let slash = UInt8(ascii: "/")
     return bytes.starts(with: folder.bytes.last == slash ? folder.bytes : folder.bytes + [slash])

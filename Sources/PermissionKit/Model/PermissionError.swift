@@ -1,24 +1,24 @@
-/// Something could not be done; a denial is not an error but a report.
+/// An error, for something that could not be done; a denial is a report and not an error.
 public struct PermissionError: Error, Hashable, Sendable {
-  /// What kind of failure it is, for programs.
+  /// The kind of failure, for programs.
   public enum Code: String, Hashable, Sendable {
-    /// No user of that name or number is in the data base.
+    /// The user data base has no user of that name or number.
     case unknownUser = "unknown-user"
-    /// There is no such process, or it cannot be looked at.
+    /// There is no such process, or it cannot be inspected.
     case unknownProcess = "unknown-process"
-    /// An argument that names nothing that could be checked.
+    /// An argument names nothing that can be checked.
     case invalidArgument = "invalid-argument"
-    /// The system itself could not be asked.
+    /// A call to the system failed.
     case system
     /// A change could not be made.
     case changeFailed = "change-failed"
   }
 
-  /// The kind of failure, the same from version to version.
+  /// The kind of failure, stable across versions.
   public var code: Code
-  /// What went wrong, one line.
+  /// What went wrong, in one line.
   public var message: String
-  /// The file that it happened to; nil where it was none.
+  /// The file that the failure is about; nil if there is none.
   public var path: PathBytes?
   /// The system call or library function that failed.
   public var call: String?
@@ -27,7 +27,15 @@ public struct PermissionError: Error, Hashable, Sendable {
   /// What to do next.
   public var advice: String?
 
-  /// Makes one of its parts.
+  /// Creates an error with these values.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of failure.
+  ///   - message: What went wrong, in one line.
+  ///   - path: The file that the failure is about.
+  ///   - call: The system call or library function that failed.
+  ///   - errno: The errno of `call`.
+  ///   - advice: What to do next.
   public init(
     _ code: Code, _ message: String, path: PathBytes? = nil, call: String? = nil,
     errno: Errno? = nil, advice: String? = nil
@@ -42,7 +50,7 @@ public struct PermissionError: Error, Hashable, Sendable {
 }
 
 extension PermissionError: CustomStringConvertible {
-  /// One line: what, where, by which call, and what to do.
+  /// One line: what went wrong, the call and its errno, what to do next.
   public var description: String {
     var text = message
     if let call, let errno { text += " (\(call): \(errno))" }

@@ -5,19 +5,21 @@ public struct Permissions: OptionSet, Hashable, Sendable {
   /// The digit, 0 to 7.
   public let rawValue: UInt8
 
-  /// Takes the lowest three bits and drops the others.
+  /// Creates a set from the lowest three bits and ignores the other bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue & 7 }
 
-  /// `r`, MAY_READ; of a directory, listing its names.
+  /// `r`, MAY_READ; on a directory, listing the names.
   public static let read = Permissions(rawValue: 4)
-  /// `w`, MAY_WRITE; of a directory, creating and removing names.
+  /// `w`, MAY_WRITE; on a directory, creating and removing names.
   public static let write = Permissions(rawValue: 2)
-  /// `x`, MAY_EXEC; of a directory, search.
+  /// `x`, MAY_EXEC; on a directory, search.
   public static let execute = Permissions(rawValue: 1)
   /// `rwx`, all three bits.
   public static let all = Permissions(rawValue: 7)
 
-  /// Reads `r`, `w`, `x` in any order, `-` being ignored; nil for anything else or for nothing.
+  /// Creates a set from the letters `r`, `w`, `x` in any order; ignores `-`.
+  ///
+  /// Nil if the text is empty or has any other character.
   public init?(_ text: some StringProtocol) {
     var bits: UInt8 = 0
     for character in text {
@@ -35,7 +37,7 @@ public struct Permissions: OptionSet, Hashable, Sendable {
 }
 
 extension Permissions: CustomStringConvertible {
-  /// Three characters as ls(1) and getfacl(1) print them: `rw-`.
+  /// Three characters, as ls(1) and getfacl(1) print them: `rw-`.
   public var description: String {
     switch rawValue {
     case 0: "---"
@@ -49,7 +51,7 @@ extension Permissions: CustomStringConvertible {
     }
   }
 
-  /// The letters that are set alone, as `--need` takes them: `rw`.
+  /// Only the letters of bits that are set, in the format of `--need`: `rw`.
   public var letters: String {
     (contains(.read) ? "r" : "") + (contains(.write) ? "w" : "")
       + (contains(.execute) ? "x" : "")

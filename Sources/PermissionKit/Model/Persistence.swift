@@ -1,12 +1,12 @@
 /// How long a change lasts.
 public enum Persistence: String, Hashable, Sendable, CaseIterable {
-  /// Until udev sets the node up anew: re-plugged, driver reloaded, change event.
+  /// Until udev configures the node again: device re-plugged, driver reloaded, change event.
   case untilUdevEvent = "until-udev-event"
-  /// Until the next boot, for the file system is in memory.
+  /// Until the next boot, because the file system is in memory.
   case untilReboot = "until-reboot"
   /// Until the user logs out.
   case untilLogout = "until-logout"
-  /// Until somebody changes it again.
+  /// Until somebody changes the permissions again.
   case permanent
 
   /// Returns the shortest of several; `permanent` if there are none.
@@ -16,7 +16,7 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
     return order.first(where: found.contains) ?? .permanent
   }
 
-  /// How long mode and ACL of an inode last on a file system of this type.
+  /// Creates the time that mode and ACL of an inode last on a file system of this type.
   init(fileSystem: String) {
     switch fileSystem {
     case "devtmpfs": self = .untilUdevEvent
@@ -27,7 +27,7 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Persistence {
-  /// For people: `until the device is re-plugged or changed`.
+  /// The text for people: `until the device is re-plugged or changed`.
   package var words: String {
     switch self {
     case .untilUdevEvent: "until the device is re-plugged or changed"

@@ -1,87 +1,95 @@
-/// Why, in words that stay the same from version to version.
+/// The reason for a status, with a code that is stable across versions.
 public struct Reason: Hashable, Sendable {
-  /// A stable code.
+  /// The code of a reason, stable across versions.
   public enum Code: String, Hashable, Sendable, CaseIterable {
-    /// You own it, and the bits of the owner do not allow it, whatever others may.
+    /// The subject owns the file, and the owner bits refuse, whatever other bits allow.
     case ownerBits = "owner-bits"
-    /// You are in its group, whose bits do not allow it.
+    /// The subject is in the group of the file, and the group bits refuse.
     case groupBits = "group-bits"
-    /// You are neither owner nor in the group, and the bits of others do not allow it.
+    /// The subject is neither owner nor in the group, and the other bits refuse.
     case otherBits = "other-bits"
-    /// An entry of the ACL is about you or a group of yours, and does not allow it.
+    /// An ACL entry for the subject or one of the subject's groups refuses.
     case aclEntry = "acl-entry"
-    /// The ACL would let you, but its mask takes that away.
+    /// An ACL entry would grant access, but the mask takes the right away.
     case aclMask = "acl-mask"
-    /// A group may, but you are not in it.
+    /// A group has access, but the subject is not in the group.
     case notInGroup = "not-in-group"
-    /// You were put into the group after this login began; log in again.
+    /// The subject joined the group after this login session began; log in again.
     case staleGroups = "stale-groups"
-    /// A directory or link on the way there does not let you through.
+    /// A directory or link on the path refuses search.
     case parentSearch = "parent-search"
-    /// It is on a file system that is mounted read-only.
+    /// The file is on a file system that is mounted read-only.
     case readOnlyMount = "read-only-mount"
-    /// It is on a mount whose device nodes are switched off (nodev).
+    /// The device node is on a mount that disables device nodes (nodev).
     case nodevMount = "nodev-mount"
-    /// It is on a mount that executes nothing (noexec).
+    /// The file is on a mount that executes no files (noexec).
     case noexecMount = "noexec-mount"
-    /// It is marked immutable (chattr +i): nobody can write to it, root included.
+    /// The file is immutable (chattr +i): nobody can write to it, not even root.
     case immutable
-    /// It is marked append-only (chattr +a): it can only be added to.
+    /// The file is append-only (chattr +a): writers can only add to the end.
     case appendOnly = "append-only"
-    /// The container or service you are in was not given this device.
+    /// The container or service of the process was not given this device.
     case deviceCgroup = "device-cgroup"
-    /// A security module or a sandbox decides otherwise than mode and ACL.
+    /// A security module or a sandbox refuses, although mode and ACL grant access.
     case landlockOrLSM = "landlock-or-lsm"
-    /// A filter on system calls around this process refuses the open.
+    /// A filter on the system calls of this process refuses the open.
     case seccomp
-    /// The device was reached, and its own driver refuses.
+    /// The open reached the device, and its driver refuses.
     case driver
-    /// You may use it, but something else is using it now.
+    /// Access is granted, but another process uses the device now.
     case busy
-    /// The node is there, but no driver answers for it.
+    /// The node exists, but no driver answers for it.
     case noDriver = "no-driver"
-    /// There is no such device or path, or it is something else.
+    /// There is no such device or path, or the path is a different kind of file.
     case noDevice = "no-device"
-    /// There are nodes of that kind, but none that captures, or its node is missing.
+    /// There are nodes of that kind, but none that captures, or the capture node is missing.
     case noCaptureNode = "no-capture-node"
-    /// No such folder is set up for you.
+    /// No such folder is configured for the user.
     case notConfigured = "not-configured"
-    /// A symbolic link leads to what is not there, or round in circles.
+    /// A symbolic link leads to a missing file or in a circle.
     case danglingSymlink = "dangling-symlink"
-    /// Its ids or yours have no meaning in this container, user namespace or mount.
+    /// An id of the file or of the subject has no meaning in this container, user namespace or
+    /// mount.
     case usernsUnmapped = "userns-unmapped"
-    /// It is on a network file system or FUSE, where somebody else has the last word.
+    /// The file is on a network file system or FUSE, where a server or daemon decides.
     case networkFS = "network-fs"
-    /// Only whoever sits at the machine is given this device, and you do not.
+    /// Only the user at the seat is given this device, and the subject is not at the seat.
     case noSeatACL = "no-seat-acl"
-    /// You are in a container, which does not have it.
+    /// The process is in a container that does not have the device or path.
     case container
-    /// You are in an application sandbox, such as Flatpak or Snap, which does not have it.
+    /// The process is in an application sandbox, such as Flatpak or Snap, that has no such device
+    /// or path.
     case sandbox
-    /// You are root, but without the capability that lets root pass.
+    /// The subject is root without the capability that lets root pass.
     case rootWithoutCapability = "root-without-capability"
-    /// What decides could not be read, so it cannot be told.
+    /// A fact that decides could not be read, so the check cannot tell.
     case unreadableFacts = "unreadable-facts"
   }
 
   /// How sure the reason is.
   public enum Certainty: String, Hashable, Sendable {
-    /// Follows from the facts or from the kernel's own answer.
+    /// The facts or the kernel's own answer prove the reason.
     case proven
-    /// The likeliest of what the facts allow.
+    /// The most likely reason that the facts allow.
     case suspected
   }
 
   /// The code, for programs.
   public var code: Code
-  /// Whether it is certain, or only the likeliest.
+  /// Whether the reason is certain or only the most likely one.
   public var certainty: Certainty
   /// The reason for people: a sentence without a period.
   public var message: String
-  /// What was seen, raw.
+  /// The facts that support the reason, as they were read.
   public var evidence: [String]
 
-  /// Makes one of its parts.
+  /// Creates a reason with these values.
+  ///
+  /// - Parameters:
+  ///   - code: The code, for programs.
+  ///   - certainty: Whether the reason is certain or only the most likely one.
+  ///   - message: The reason for people: a sentence without a period.
+  ///   - evidence: The facts that support the reason, as they were read.
   public init(_ code: Code, _ certainty: Certainty, _ message: String, evidence: [String] = []) {
     self.code = code
     self.certainty = certainty

@@ -1,32 +1,32 @@
-/// A change that would flip the verdict.
+/// A change that leads to another verdict.
 public struct Remedy: Hashable, Sendable {
-  /// What is changed.
+  /// The kind of thing that is changed.
   public enum Kind: String, Hashable, Sendable {
-    /// Entries of an ACL, by setfacl(1).
+    /// Entries of an ACL, with setfacl(1).
     case acl
-    /// Bits of the mode, by chmod(1).
+    /// Bits of the mode, with chmod(1).
     case mode
-    /// The login: a new one has the groups of now.
+    /// The login session: a new session gets the current groups.
     case login
     /// The options of a mount, see mount(8).
     case mount
-    /// A file: a link, a folder, a udev rule.
+    /// A file, such as a link, a folder or a udev rule.
     case file
-    /// How a container is started.
+    /// The options that start a container.
     case container
     /// The unit of a service, see systemd.exec(5) and systemd.resource-control(5).
     case service
-    /// What an application sandbox lets in.
+    /// The permissions of an application sandbox.
     case sandbox
     /// A driver to load, or a device to attach.
     case driver
   }
 
-  /// What the evaluator says of the facts with the change made.
+  /// The evaluator's verdict on the facts after the change.
   public enum Outcome: String, Hashable, Sendable {
-    /// It would be granted.
+    /// Access would be granted.
     case granted
-    /// It would still be refused.
+    /// Access would still be refused.
     case refused
     /// The facts do not tell.
     case undetermined
@@ -35,26 +35,35 @@ public struct Remedy: Hashable, Sendable {
   /// Whether a request can make the change.
   package var isGrant: Bool { kind == .acl || kind == .mode }
 
-  /// What is changed, and so by which tool.
+  /// The kind of thing that is changed, which also tells the tool.
   public var kind: Kind
-  /// What to type, an argument an element.
+  /// The command to type; each element is one argument.
   public var command: [PathBytes]
-  /// Whether the change is for root to make: the inode is not the subject's own.
+  /// Whether only root can make the change, because the subject does not own the inode.
   public var needsRoot: Bool
-  /// How long the change lasts, by the file system that holds the inode.
+  /// How long the change lasts, which depends on the file system of the inode.
   public var persistence: Persistence
-  /// Who else would gain access, for people; empty when nobody would.
+  /// The others who would gain access, for people; empty if nobody would.
   public var othersAffected: [String]
-  /// The verdict once this change and those listed with it are made.
+  /// The verdict after this change and all changes listed with it.
   public var outcome: Outcome
-  /// A line to add to a file that the command opens, or that this line names; nil where the
-  /// command is all.
+  /// A line to add to the file that the command opens or the line itself names.
+  ///
+  /// Nil if the command is the whole change.
   public var line: String?
-  /// Why the usual advice is worse; nil where there is nothing to warn of.
+  /// Why the usual advice is worse; nil if there is nothing to warn about.
   public var note: String?
 
-  /// Makes one of its parts.
-  public init(
+  /// Creates a remedy with these values.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of thing that is changed.
+  ///   - command: The command to type; each element is one argument.
+  ///   - needsRoot: Whether only root can make the change.
+  ///   - persistence: How long the change lasts.
+  ///   - othersAffected: The others who would gain access, for people.
+  ///   - outcome: The verdict after this change and all changes listed with it.
+  package init(
     kind: Kind, command: [PathBytes], needsRoot: Bool, persistence: Persistence,
     othersAffected: [String], outcome: Outcome
   ) {

@@ -1,4 +1,4 @@
-/// What a request for access came to; whether there is access now is a report's status.
+/// The outcome of a request for access; the status of a report tells whether there is access now.
 public enum RequestOutcome: String, Hashable, Sendable {
   /// No change that this accessor could make would help.
   case nothingToChange = "nothing-to-change"

@@ -1,29 +1,29 @@
 /// One node or directory that an accessor needs.
 public struct Resource: Hashable, Sendable {
-  /// The path as it is opened, the context's root included.
+  /// The path to open, including the root of the context.
   public var path: PathBytes
   /// The device's name, for people.
   public var label: String
-  /// Resources of the same device are needed together.
+  /// The device of the resource; all resources of one device are needed together.
   public var device: String
-  /// What must be granted for `authorized`; on a directory `execute` is search.
+  /// The permissions that `authorized` requires; on a directory `execute` means search.
   public var need: Permissions
-  /// What is enough for `limited` when `need` is refused.
+  /// The permissions that are enough for `limited` if `need` is refused.
   public var lesserNeed: Permissions?
-  /// The file type that it must have; nil when any will do.
+  /// The file type that the resource must have; nil if any type is fine.
   public var kind: FileKind?
-  /// The kind of device that the node belongs to; nil for anything else.
+  /// The kind of device that the node belongs to; nil if it is no device node.
   public var family: DeviceFamily?
 
   /// Creates a resource.
   ///
   /// - Parameters:
-  ///   - path: The path as it is opened, the context's root included.
+  ///   - path: The path to open, including the root of the context.
   ///   - label: The device's name, for people.
-  ///   - device: Resources of the same device are needed together.
-  ///   - need: What must be granted for `authorized`.
-  ///   - lesserNeed: What is enough for `limited`.
-  ///   - kind: The file type that it must have.
+  ///   - device: The device of the resource; all resources of one device are needed together.
+  ///   - need: The permissions that `authorized` requires.
+  ///   - lesserNeed: The permissions that are enough for `limited`.
+  ///   - kind: The file type that the resource must have.
   ///   - family: The kind of device that the node belongs to.
   public init(
     path: PathBytes, label: String, device: String, need: Permissions,
@@ -39,28 +39,28 @@ public struct Resource: Hashable, Sendable {
   }
 }
 
-/// What an accessor needs, and what it looked for in vain.
+/// The resources that an accessor needs, and the ones that it did not find.
 public struct ResourceSet: Hashable, Sendable {
   /// The nodes and directories to judge.
   public var resources: [Resource]
-  /// Reports on what is not there, ready made.
+  /// Reports on resources that were not found.
   public var absences: [ResourceReport]
 
-  /// Makes one of its parts.
+  /// Creates a set of resources.
   public init(resources: [Resource] = [], absences: [ResourceReport] = []) {
     self.resources = resources
     self.absences = absences
   }
 
-  /// Returns a report on something that is not there, or not known to be.
+  /// Returns a report on a resource that was not found.
   ///
   /// - Parameters:
-  ///   - path: Where it was looked for.
-  ///   - label: Its name for people.
-  ///   - device: Resources of the same device are needed together.
-  ///   - status: `unavailable`, or `notDetermined` if it may be there.
-  ///   - family: The kind of device that was looked for.
-  ///   - reason: Why it is not there.
+  ///   - path: The path where the resource was expected.
+  ///   - label: The name of the device, for people.
+  ///   - device: The device of the resource; all resources of one device are needed together.
+  ///   - status: `unavailable`, or `notDetermined` if the resource may exist.
+  ///   - family: The kind of device that was not found.
+  ///   - reason: Why the resource was not found.
   /// - Returns: The report, for `absences`.
   public static func absence(
     _ path: PathBytes, label: String, device: String, status: AuthorizationStatus,

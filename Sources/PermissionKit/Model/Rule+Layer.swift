@@ -1,29 +1,29 @@
-/// A rule of mode and ACL, see `acl_permission_check()` in fs/namei.c.
+/// A rule of mode or ACL, see `acl_permission_check()` in fs/namei.c.
 package enum BitRule: Hashable, Sendable {
   /// The owner's bits.
   case owner
-  /// The group's bits; `isMaskEmpty` where an ACL is there and not read.
+  /// The group's bits; `isMaskEmpty` if there is an ACL that the kernel does not read.
   case group(isMaskEmpty: Bool)
-  /// The bits of others; `isMaskEmpty` where an ACL is there and not read.
+  /// The other bits; `isMaskEmpty` if there is an ACL that the kernel does not read.
   case other(isMaskEmpty: Bool)
-  /// The ACL entry of the user with this id; `isMasked` where the mask takes the right away.
+  /// The ACL entry of the user with this id; `isMasked` if the mask takes the right away.
   case aclUser(UInt32, isMasked: Bool)
   /// The ACL entry of the owning group.
   case aclOwningGroup(isMasked: Bool)
   /// The ACL entry of the group with this id.
   case aclGroup(UInt32, isMasked: Bool)
-  /// The ACL entry of all others.
+  /// The ACL entry of all other subjects.
   case aclOther
 }
 
 extension Rule {
-  /// The part of the kernel that a rule belongs to; what people can do about it depends on that.
+  /// The part of the kernel that a rule belongs to, which tells what can be changed.
   package enum Layer: Hashable, Sendable {
     /// Mode and ACL: a change of permissions helps.
     case bits(BitRule)
     /// A capability grants what the bits refuse.
     case capability
-    /// The path leads to nothing that could be opened.
+    /// The lookup: the path leads to nothing that can be opened.
     case lookup
     /// A symbolic link that the kernel does not follow.
     case link
@@ -31,21 +31,21 @@ extension Rule {
     case mount
     /// An attribute of the inode: immutable, append-only.
     case attribute
-    /// Ids that have no meaning on the mount.
+    /// Ids without a mapping on the mount.
     case idMapping
     /// The device cgroup.
     case deviceCgroup
-    /// Landlock.
+    /// A security module: Landlock.
     case securityModule
     /// A rule of the file system itself.
     case fileSystem
     /// The driver of a device.
     case driver
-    /// The call asks for what this kind of file cannot give.
+    /// The call: open(2) asks for something that this kind of file cannot do.
     case call
-    /// Nothing was asked of the inode itself, or the file would be new.
+    /// The kernel asked nothing of the inode itself, or the file would be new.
     case nothing
-    /// What decides is not known.
+    /// The deciding fact is not known.
     case unknown
   }
 
@@ -86,6 +86,6 @@ extension Rule {
     }
   }
 
-  /// Whether mode and ACL decided, so that a change of permissions could help.
+  /// Whether mode or ACL decided, so that a change of permissions could help.
   package var isOfBits: Bool { if case .bits = layer { true } else { false } }
 }

@@ -1,22 +1,24 @@
-/// The rule of the kernel that decided, each with the function that holds it.
+/// The rule of the kernel that decided; each case names the kernel function.
 ///
-/// Functions are those of Linux 6.12 to 7.2.
+/// The functions are those of Linux 6.12 to 7.2.
 public enum Rule: Hashable, Sendable {
   // MARK: fs/namei.c:acl_permission_check(), fs/posix_acl.c:posix_acl_permission()
 
-  /// The owner's bits alone count for the owner: acl_permission_check() in fs/namei.c.
+  /// The owner is judged by the owner bits alone: acl_permission_check() in fs/namei.c.
   case ownerBits
-  /// No ACL, and the subject is in the owning group: the group's bits alone count.
+  /// There is no ACL and the subject is in the owning group: the group bits alone count.
   ///
   /// See acl_permission_check() in fs/namei.c.
   case groupBits
-  /// No ACL, neither owner nor in the owning group: acl_permission_check() in fs/namei.c.
+  /// There is no ACL, and the other bits count: acl_permission_check() in fs/namei.c.
+  ///
+  /// The subject is neither the owner nor in the owning group.
   case otherBits
-  /// The mask is empty, so the ACL is not read: group bits, all of them off.
+  /// The mask is empty, so the kernel does not read the ACL: the group bits count, all off.
   ///
   /// See acl_permission_check() in fs/namei.c.
   case groupBitsMaskEmpty
-  /// The mask is empty, so the ACL is not read: the other bits, contrary to acl(5).
+  /// The mask is empty, so the kernel does not read the ACL: the other bits count, unlike acl(5).
   ///
   /// See acl_permission_check() in fs/namei.c.
   case otherBitsMaskEmpty
@@ -24,19 +26,19 @@ public enum Rule: Hashable, Sendable {
   case aclUser(UInt32)
   /// The entry of the owning group: posix_acl_permission() in fs/posix_acl.c.
   case aclOwningGroup
-  /// The entry of a named group the subject is in: posix_acl_permission() in fs/posix_acl.c.
+  /// The entry of a named group of the subject: posix_acl_permission() in fs/posix_acl.c.
   case aclGroup(UInt32)
-  /// No other entry is about the subject: posix_acl_permission() in fs/posix_acl.c.
+  /// The entry for all others, since no other matches: posix_acl_permission() in fs/posix_acl.c.
   case aclOther
-  /// The entry of this user would grant it, but the mask takes the right away.
+  /// The entry of this user would grant the right, but the mask takes it away.
   ///
   /// See posix_acl_permission() in fs/posix_acl.c.
   case maskLimitsUser(UInt32)
-  /// The entry of the owning group would grant it, but the mask takes the right away.
+  /// The entry of the owning group would grant the right, but the mask takes it away.
   ///
   /// See posix_acl_permission() in fs/posix_acl.c.
   case maskLimitsOwningGroup
-  /// The entry of this group would grant it, but the mask takes the right away.
+  /// The entry of this group would grant the right, but the mask takes it away.
   ///
   /// See posix_acl_permission() in fs/posix_acl.c.
   case maskLimitsGroup(UInt32)
@@ -50,21 +52,21 @@ public enum Rule: Hashable, Sendable {
 
   // MARK: fs/namei.c:inode_permission()
 
-  /// Nothing was asked of the inode but that it be there, as by F_OK of access(2).
+  /// The inode only has to exist, as with F_OK of access(2).
   case nothingAsked
-  /// The superblock is read-only, EROFS before any bits: sb_permission() in fs/namei.c.
+  /// The superblock is read-only (EROFS), checked before any bits: sb_permission() in fs/namei.c.
   case readOnlySuperblock
-  /// The inode is immutable, EPERM before any bits: inode_permission() in fs/namei.c.
+  /// The inode is immutable (EPERM), checked before any bits: inode_permission() in fs/namei.c.
   case immutable
-  /// The inode's owner or group means nothing on this mount, so no writing (EACCES).
+  /// The mount has no id mapping for the inode's owner or group, so no writing (EACCES).
   ///
-  /// See HAS_UNMAPPED_ID() in include/linux/fs.h, asked by inode_permission() in fs/namei.c.
+  /// See HAS_UNMAPPED_ID() in include/linux/fs.h, called by inode_permission() in fs/namei.c.
   case unmappedOwner
-  /// The device cgroup refuses, EPERM after the bits, by its whitelist or a BPF program.
+  /// The device cgroup refuses by its whitelist or a BPF program (EPERM), checked after the bits.
   ///
   /// See devcgroup_check_permission() in security/device_cgroup.c.
   case deviceCgroup
-  /// Another user's FUSE mount without `allow_other`, even for root (EACCES).
+  /// A FUSE mount of another user without `allow_other`, which refuses even root (EACCES).
   ///
   /// See fuse_allow_current_process() in fs/fuse/dir.c.
   case fuseOtherUser
@@ -75,17 +77,17 @@ public enum Rule: Hashable, Sendable {
   case emptyPath
   /// The path has 4,096 bytes or more (ENAMETOOLONG): getname_flags() in fs/namei.c.
   case pathTooLong
-  /// A component has over 255 bytes (ENAMETOOLONG), asked by the file system's own lookup.
+  /// A component has over 255 bytes (ENAMETOOLONG): the lookup of the file system checks it.
   case nameTooLong
-  /// There is no such name, and none is to be created (ENOENT): step_into() in fs/namei.c.
+  /// There is no such name and open(2) does not create it (ENOENT): step_into() in fs/namei.c.
   case missing
-  /// More follows or a directory is wanted, and this is none (ENOTDIR).
+  /// Not a directory, although the path continues or a directory is asked for (ENOTDIR).
   ///
   /// See link_path_walk() and do_open() in fs/namei.c.
   case notADirectory
   /// The 41st symbolic link of one walk (ELOOP): pick_link() in fs/namei.c.
   case tooManyLinks
-  /// Somebody else's link in a sticky directory that all can write to (EACCES).
+  /// A link of another user in a sticky, world-writable directory (EACCES).
   ///
   /// See may_follow_link() in fs/namei.c, and fs.protected_symlinks in proc_sys_fs(5).
   case protectedSymlink
@@ -94,73 +96,74 @@ public enum Rule: Hashable, Sendable {
 
   // MARK: fs/open.c:build_open_flags(), do_dentry_open(); fs/namei.c:do_open(), may_open()
 
-  /// Flags that do not go together (EINVAL): build_open_flags() in fs/open.c.
+  /// Flags that exclude one another (EINVAL): build_open_flags() in fs/open.c.
   case invalidFlags
-  /// The last component is a link that is not followed (ELOOP): may_open() in fs/namei.c.
+  /// The last component is a link that the call does not follow (ELOOP): may_open() in fs/namei.c.
   case openOfSymlink
-  /// A directory cannot be opened for writing, EISDIR before any bits: may_open() in fs/namei.c.
+  /// A directory opened for writing (EISDIR), checked before any bits: may_open() in fs/namei.c.
   case writeToDirectory
-  /// A directory cannot be executed, EACCES before any bits: may_open() in fs/namei.c.
+  /// A directory executed (EACCES), checked before any bits: may_open() in fs/namei.c.
   case executeDirectory
-  /// A device, FIFO or socket cannot be executed (EACCES): may_open() in fs/namei.c.
+  /// A device, FIFO or socket executed (EACCES): may_open() in fs/namei.c.
   case executeSpecialFile
-  /// A device node on a nodev mount, EACCES before any bits: may_open_dev() in fs/namei.c.
+  /// A device node on a nodev mount (EACCES), before any bits: may_open_dev() in fs/namei.c.
   case noDeviceMount
-  /// Executing on a noexec mount, EACCES before any bits: path_noexec() in fs/exec.c.
+  /// A file executed on a noexec mount (EACCES), before any bits: path_noexec() in fs/exec.c.
   case noExecuteMount
   /// The mount is read-only (EROFS): mnt_want_write() in fs/namespace.c.
   case readOnlyMount
-  /// Writing without O_APPEND, or O_TRUNC, of an append-only inode, EPERM after the bits.
+  /// An append-only inode opened for writing without O_APPEND, or with O_TRUNC (EPERM).
   ///
-  /// See may_open() in fs/namei.c.
+  /// The kernel checks this after the bits: may_open() in fs/namei.c.
   case appendOnly
-  /// O_NOATIME by neither the owner nor CAP_FOWNER (EPERM): may_open() in fs/namei.c.
+  /// O_NOATIME without ownership or CAP_FOWNER (EPERM): may_open() in fs/namei.c.
   case notOwnerForNoAccessTime
-  /// O_CREAT with O_EXCL of what exists (EEXIST): do_open() in fs/namei.c.
+  /// O_CREAT with O_EXCL on a path that exists (EEXIST): do_open() in fs/namei.c.
   case exclusiveButExists
-  /// O_CREAT of what is a directory (EISDIR): do_open() in fs/namei.c.
+  /// O_CREAT on a directory (EISDIR): do_open() in fs/namei.c.
   case createOnDirectory
-  /// O_CREAT of a path that ends in a slash (EISDIR): open_last_lookups() in fs/namei.c.
+  /// O_CREAT on a path that ends in a slash (EISDIR): open_last_lookups() in fs/namei.c.
   case createWithTrailingSlash
-  /// O_CREAT of somebody else's file or node in a sticky, shared directory (EACCES).
+  /// O_CREAT on a file or node of another user in a sticky, shared directory (EACCES).
   ///
   /// See may_create_in_sticky() in fs/namei.c, and fs.protected_regular in proc_sys_fs(5).
   case stickyDirectory
-  /// Creating where the subject's own ids mean nothing on the mount (EOVERFLOW).
+  /// Creating on a mount that has no id mapping for the subject (EOVERFLOW).
   ///
   /// See may_o_create() in fs/namei.c.
   case unmappedSubject
-  /// The file would be created; its own mode is not asked: do_open() in fs/namei.c.
+  /// The file would be new, so the kernel does not check its mode: do_open() in fs/namei.c.
   case created
-  /// O_PATH asks nothing of the inode itself: do_o_path() in fs/namei.c.
+  /// O_PATH, for which the kernel does not check the inode itself: do_o_path() in fs/namei.c.
   case pathOnly
   /// A Landlock layer does not allow these rights (EACCES).
   ///
   /// See hook_file_open() in security/landlock/fs.c.
   case landlock(LandlockRights)
-  /// sysfs wants the mode bit, whoever asks (EACCES): kernfs_fop_open() in fs/kernfs/file.c.
+  /// sysfs requires the mode bit of everybody (EACCES): kernfs_fop_open() in fs/kernfs/file.c.
   case kernfsMode
-  /// The driver's own open refuses, or there is no driver: chrdev_open() in fs/char_dev.c.
+  /// The open of the driver refuses, or there is no driver: chrdev_open() in fs/char_dev.c.
   case driver
-  /// A socket cannot be opened by its name (ENXIO): no_open() in fs/inode.c.
+  /// A socket cannot be opened by its path (ENXIO): no_open() in fs/inode.c.
   case socketInode
-  /// O_WRONLY and O_NONBLOCK on a FIFO nobody reads (ENXIO): fifo_open() in fs/pipe.c.
+  /// O_WRONLY and O_NONBLOCK on a FIFO without a reader (ENXIO): fifo_open() in fs/pipe.c.
   case fifoWithoutReader
   /// Access mode 3 on a FIFO (EINVAL): fifo_open() in fs/pipe.c.
   case fifoAccessMode
 
   // MARK: undetermined
 
-  /// A name, an inode or an ACL on which the verdict depends could not be read.
+  /// The verdict depends on a name, an inode or an ACL that could not be read.
   case unreadable
-  /// An id that is not mapped in the reader's user namespace, on which the verdict depends.
+  /// The verdict depends on an id that is not mapped in the reader's user namespace.
   case unmappedID
-  /// The server of a network file system has the last word.
+  /// The server of a network file system decides.
   case networkFileSystem
-  /// The FUSE daemon has the last word.
+  /// The FUSE daemon decides.
   case fuseDaemon
-  /// The file system grants by rules of its own: proc_sys_permission() of fs/proc/proc_sysctl.c,
-  /// ptrace_may_access() for what is below /proc/PID.
+  /// The file system grants access by its own rules.
+  ///
+  /// See proc_sys_permission() in fs/proc/proc_sysctl.c, and ptrace_may_access() for /proc/PID.
   case fileSystemRules
   /// The maps of an idmapped mount could not be read.
   case unreadableIDMapping

@@ -1,6 +1,6 @@
-/// Makes names harmless: a device or a file may be called anything.
+/// Makes the names of devices and files, which can be any text, harmless for a terminal.
 package enum Sanitizer: Sendable {
-  /// Control characters, and those that turn the direction of writing, escaped.
+  /// Returns `text` with control and text-direction characters escaped.
   package static func clean(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     return text.unicodeScalars.map { isHarmful($0) ? escaped($0) : String($0) }.joined()

@@ -1,29 +1,36 @@
-/// On whose behalf access is judged.
+/// The subject whose access is judged.
 public struct Subject: Hashable, Sendable {
-  /// How the subject was named.
+  /// How the caller named the subject.
   public enum Source: String, Hashable, Sendable {
     /// The calling process.
     case current = "self"
-    /// A user of the data base, as a new login of theirs would be.
+    /// A user of the data base, with the credentials of a new login.
     case user
-    /// Bare numbers.
+    /// Plain numbers.
     case ids
-    /// Another process, as /proc shows it.
+    /// Another process, with the credentials in /proc.
     case process
   }
 
-  /// How the subject was named, and with it where the credentials come from.
+  /// How the caller named the subject, which tells where the credentials come from.
   public var source: Source
-  /// The ids and capabilities that access is judged by.
+  /// The ids and capabilities that decide access.
   public var credentials: Credentials
-  /// The user's name, where there is one.
+  /// The user's name; nil if the user has none.
   public var name: String?
-  /// The home directory; nil when it is not known.
+  /// The home directory; nil if it is not known.
   public var home: PathBytes?
-  /// The process, when another one was named; its root and mounts are meant.
+  /// The process, if the subject is another one; its root directory and mounts count.
   public var process: Int32?
 
-  /// Makes one of its parts.
+  /// Creates a subject with these values.
+  ///
+  /// - Parameters:
+  ///   - source: How the caller named the subject.
+  ///   - credentials: The ids and capabilities that decide access.
+  ///   - name: The user's name, if there is one.
+  ///   - home: The home directory, if it is known.
+  ///   - process: The process, if the subject is another one.
   public init(
     source: Source, credentials: Credentials, name: String? = nil, home: PathBytes? = nil,
     process: Int32? = nil
@@ -35,6 +42,6 @@ public struct Subject: Hashable, Sendable {
     self.home = home
   }
 
-  /// The name, or `uid 1000`.
+  /// The name, or `uid 1000` if there is no name.
   public var displayName: String { name ?? "uid \(credentials.user.fileSystem)" }
 }

@@ -1,6 +1,6 @@
-/// Times as documents and logs show them.
+/// Formats times for documents and logs.
 package enum Timestamp {
-  /// RFC 3339, UTC, of a time in microseconds since 1970.
+  /// Returns a time in microseconds since 1970-01-01 UTC in the format of RFC 3339, in UTC.
   package static func rfc3339(_ microseconds: Int64) -> String {
     func floored(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
       let rest = ((value % divisor) + divisor) % divisor
@@ -12,7 +12,7 @@ package enum Timestamp {
     }
     let (seconds, fraction) = floored(microseconds, 1_000_000)
     let (days, second) = floored(seconds, 86_400)
-    // Days to a date of the Gregorian calendar, in eras of 400 years that begin on 1 March.
+    // Converts days to a Gregorian date, in eras of 400 years that begin on 1 March.
     let (era, dayOfEra) = floored(days + 719_468, 146_097)
     let yearOfEra =
       (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

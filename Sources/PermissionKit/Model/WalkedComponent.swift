@@ -1,26 +1,26 @@
 /// One component of an explained path.
 public struct WalkedComponent: Hashable, Sendable {
-  /// Its name in its directory; `/` or `.` for the first.
+  /// The name in its directory; `/` or `.` for the first component.
   public var name: PathBytes
-  /// The file type, mode, ids and ACL; nil when it was not reached or is not there.
+  /// The file type, mode, ids and ACL; nil if the component was not reached or is missing.
   public var inode: InodeSummary?
-  /// The owner's name, or its number.
+  /// The owner's name, or the uid if there is no name.
   public var owner: String
-  /// The owning group's name, or its number.
+  /// The owning group's name, or the gid if there is no name.
   public var group: String
-  /// What was asked of it; nil when nothing was.
+  /// The permissions that the kernel asks of this component; nil if it asks nothing.
   public var need: Permissions?
-  /// What this component answered; nil when nothing was asked.
+  /// The verdict on this component; nil if the kernel asks nothing of it.
   public var verdict: Decision.Verdict?
-  /// The rule by which it did.
+  /// The rule behind the verdict on this component.
   public var rule: Rule?
-  /// The bits or entry that decided here, for people: `group r-x`.
+  /// The bits or the ACL entry that decided here, for people: `group r-x`.
   public var basis: String
-  /// Where the link that this is leads; nil for anything but a link that was followed.
+  /// The target of a symbolic link that was followed; nil for every other component.
   public var target: PathBytes?
-  /// It was reached through a link's target, and is no part of the path itself.
+  /// Whether the component belongs to the target of a link and not to the path itself.
   public var isOfLink: Bool
-  /// The verdict on the whole path fell here.
+  /// Whether the verdict on the whole path was made at this component.
   public var decides: Bool
 
   init(_ name: PathBytes, isOfLink: Bool) {
@@ -32,6 +32,6 @@ public struct WalkedComponent: Hashable, Sendable {
     decides = false
   }
 
-  /// It was looked at; what comes after the deciding component is not.
+  /// Whether the walk reached this component; the walk ends at the deciding component.
   public var isReached: Bool { inode != nil || decides }
 }

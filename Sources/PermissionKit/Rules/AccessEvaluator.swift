@@ -1,23 +1,22 @@
-/// Decides, on facts alone, what the kernel answers.
+/// Decides from facts alone what the kernel answers, without a system call.
 ///
-/// Follows the open, access and exec paths of fs/namei.c and fs/open.c (Linux 6.12 to 7.2) step
-/// by step, in their order: of several reasons to refuse, the one the kernel finds first decides.
-/// No system call is made.
+/// Follows the open, access and exec paths of fs/namei.c and fs/open.c (Linux 6.12 to 7.2) in the
+/// same order. If several rules refuse, the rule that the kernel checks first decides.
 package struct AccessEvaluator: Sendable {
-  /// What was read, of any number of paths.
+  /// The facts, which can cover several paths.
   package var facts: AccessFacts { basis.facts }
-  /// Who asks, in the view of ids that the facts are in.
+  /// The credentials of the subject; ids are in the same view as the facts.
   package let credentials: Credentials
 
   let basis: KernelCall.Basis
 
-  /// Makes an evaluator for one subject; every index in the facts must be valid.
+  /// Creates an evaluator for one subject; every index in the facts must be valid.
   package init(facts: AccessFacts, credentials: Credentials) {
     self.credentials = credentials
     basis = KernelCall.Basis(facts)
   }
 
-  /// The same facts, judged for another subject.
+  /// Creates an evaluator of the same facts for another subject.
   init(_ other: AccessEvaluator, credentials: Credentials) {
     self.credentials = credentials
     basis = other.basis
@@ -26,9 +25,11 @@ package struct AccessEvaluator: Sendable {
   /// Decides `question` about `path`.
   ///
   /// - Parameters:
-  ///   - question: The system call; for `open` O_NONBLOCK, O_NOCTTY and O_CLOEXEC are taken as set.
-  ///   - path: Bytes without NUL; absolute ones start at `facts.root`, others at `facts.start`.
-  /// - Returns: The verdict, the rule that decided and where. A refusal is a value, not an error.
+  ///   - question: The system call; O_NONBLOCK, O_NOCTTY and O_CLOEXEC count as set for `open`.
+  ///   - path: Bytes without NUL; an absolute path starts at `facts.root`, any other at
+  ///     `facts.start`.
+  /// - Returns: The verdict, the rule and the component that decided. A refusal is a value, not an
+  ///   error.
   /// - Complexity: O(components × names looked up in a directory + ACL entries).
   /// - SeeAlso: path_resolution(7), acl(5), capabilities(7)
   package func decide(_ question: AccessQuestion, path: PathBytes) -> Decision {
@@ -36,7 +37,7 @@ package struct AccessEvaluator: Sendable {
     return procedure.run(question)
   }
 
-  /// Decides as `decide(_:path:)` does, and tells each step on the way.
+  /// Decides as `decide(_:path:)` does, and also returns each step of the walk.
   package func explain(
     _ question: AccessQuestion, path: PathBytes
   ) -> (decision: Decision, steps: [WalkStep]) {
@@ -47,20 +48,20 @@ package struct AccessEvaluator: Sendable {
   }
 }
 
-/// One step of a walk, as `AccessEvaluator.explain(_:path:)` tells it.
+/// One step of a walk, as `AccessEvaluator.explain(_:path:)` returns it.
 package struct WalkStep: Hashable, Sendable {
-  /// The kinds of steps, with indices into `AccessFacts.inodes`.
+  /// The kinds of steps; numbers are indices into `AccessFacts.inodes`.
   package enum Event: Hashable, Sendable {
     /// The walk starts at this inode.
     case start(Int)
-    /// `name` was looked up in directory `parent`; nil where nothing, or nothing known, was found.
+    /// The walk looks up `name` in directory `parent`; `inode` is nil if nothing known was found.
     case lookup(PathBytes, parent: Int, inode: Int?, isOfLink: Bool)
-    /// The symbolic link was followed.
+    /// The walk follows this symbolic link.
     case link(Int)
-    /// The inode was asked for `need`.
+    /// The kernel checks whether the inode grants `need`.
     case permission(Int, need: Permissions, Decision.Verdict, Rule)
   }
 
-  /// What happened at this step.
+  /// The event of this step.
   package var event: Event
 }

@@ -1,6 +1,5 @@
 extension AccessFacts {
-  /// Whether every index names an inode or mount of these facts; facts from a document may be
-  /// anything.
+  /// Whether every index is valid, which facts from a document cannot guarantee.
   package var isConsistent: Bool {
     guard inodes.indices.contains(root), inodes.indices.contains(start) else { return false }
     return inodes.allSatisfy { inode in
@@ -12,8 +11,10 @@ extension AccessFacts {
     }
   }
 
-  /// The path by which the inode was reached, from the root or, relative, from the start; of one that
-  /// a magic link leads to, the link's.
+  /// Returns the path by which the inode was reached, absolute if the path begins at the root.
+  ///
+  /// A path that does not begin at the root is relative to the start. For an inode behind a magic
+  /// link, this is the path of the link.
   package func path(of inode: Int) -> PathBytes {
     let (top, path) = climb(from: inode)
     guard top != root, top != start, let link = inodes.firstIndex(where: { $0.jump == top }) else {
@@ -23,16 +24,16 @@ extension AccessFacts {
     return top == inode ? below : below.appending(path)
   }
 
-  /// Whether its path leads from the root to it by names alone.
+  /// Returns whether the path of the inode leads from the root by names alone.
   func isReachedFromRoot(_ inode: Int) -> Bool { climb(from: inode).top == root }
 
-  /// The names from where the climb ends: at the root, or at an inode that was not reached by name.
+  /// Returns the names up to the root or to the first inode that was not reached by name.
   private func climb(from inode: Int) -> (top: Int, path: PathBytes) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(64)
     var top = inode
-    // From its end; up to the root, and no further than there are inodes or 64 KiB: facts may come
-    // from a document.
+    // Builds the path from its end. Ends at the root, or after as many steps as there are inodes,
+    // or at 64 KiB, because facts from a document can have cycles.
     for _ in inodes.indices where top != root && bytes.count < 1 << 16 {
       let parent = inodes[top].parent
       guard parent != top, let entry = entry(of: top, in: parent) else { break }
@@ -45,7 +46,7 @@ extension AccessFacts {
     return (top, PathBytes(bytes))
   }
 
-  /// The path by which the inode was reached: `asked`, where that is it.
+  /// Returns the path by which the inode was reached; returns `asked` itself if it is that path.
   func path(of inode: Int, asked: PathBytes) -> PathBytes {
     var end = asked.bytes.count
     var current = inode
@@ -62,13 +63,13 @@ extension AccessFacts {
     return current == root && current != inode && end == 0 ? asked : path(of: inode)
   }
 
-  /// The name by which an inode was found in its directory; nil where it was come upon otherwise.
+  /// Returns the name of an inode in its directory; nil if the inode was not found by name.
   func name(of inode: Int) -> PathBytes? {
     let parent = inodes[inode].parent
     return entry(of: inode, in: parent).map { inodes[parent].entries[$0].name }
   }
 
-  /// The index of the name by which an inode was found in a directory.
+  /// Returns the index of the entry by which an inode was found in a directory.
   private func entry(of inode: Int, in directory: Int) -> Int? {
     for index in inodes[directory].entries.indices {
       if case .inode(inode) = inodes[directory].entries[index].found { return index }
@@ -76,7 +77,7 @@ extension AccessFacts {
     return nil
   }
 
-  /// The path of the name that the last look-up of `steps` did not find.
+  /// Returns the path of the name that the last lookup of `steps` did not find.
   func missingPath(_ steps: [WalkStep]) -> PathBytes? {
     for step in steps.reversed() {
       if case .lookup(let name, let parent, nil, _) = step.event {
@@ -88,7 +89,7 @@ extension AccessFacts {
 }
 
 extension AccessFacts {
-  /// The inode that `path` names, whoever asks, the last component not followed.
+  /// Returns the inode that `path` names, for any subject; does not follow a link at the end.
   func inode(at path: PathBytes) -> Int? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
     let decision = AccessEvaluator(facts: self, credentials: anybody)
@@ -98,8 +99,9 @@ extension AccessFacts {
 }
 
 extension AccessFacts {
-  /// Returns the inode that `path` leads to, whoever asks, links followed; nil if the facts do not
-  /// reach it.
+  /// Returns the inode that `path` leads to, for any subject; follows links.
+  ///
+  /// Nil if the facts do not contain the inode.
   func target(of path: PathBytes) -> Int? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
     let decision = AccessEvaluator(facts: self, credentials: anybody)
@@ -107,6 +109,6 @@ extension AccessFacts {
     return decision.isGranted ? decision.inode : nil
   }
 
-  /// Returns the file type of what `path` names, whoever asks; nil if the facts do not reach it.
+  /// Returns the file type at the end of `path`, for any subject; nil if the facts lack the inode.
   func kind(of path: PathBytes) -> FileKind? { target(of: path).map { inodes[$0].kind } }
 }

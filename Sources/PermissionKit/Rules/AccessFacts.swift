@@ -1,9 +1,9 @@
-/// Everything that was read for one or several paths: what the evaluator judges, and nothing else.
+/// All facts about one or several paths; the evaluator uses nothing else.
 ///
-/// A graph of inodes rather than a list, so that the evaluator can walk any path through it just
-/// as the kernel does, and several paths share what they have in common.
+/// The inodes form a graph, so that the evaluator can walk any path as the kernel does, and several
+/// paths share their common inodes.
 package struct AccessFacts: Hashable, Sendable {
-  /// The sysctls that take part in a decision, see proc_sys_fs(5); nil when one was not read.
+  /// The sysctls that matter for a decision, see proc_sys_fs(5); nil if a sysctl was not read.
   package struct Sysctls: Hashable, Sendable {
     /// fs.protected_symlinks, 0 or 1.
     package var protectedSymlinks: Int?
@@ -12,7 +12,7 @@ package struct AccessFacts: Hashable, Sendable {
     /// fs.protected_fifos, 0 to 2.
     package var protectedFIFOs: Int?
 
-    /// Makes one of its parts.
+    /// Creates a set of sysctls.
     package init(
       protectedSymlinks: Int? = nil, protectedRegular: Int? = nil, protectedFIFOs: Int? = nil
     ) {
@@ -22,40 +22,41 @@ package struct AccessFacts: Hashable, Sendable {
     }
   }
 
-  /// The inodes; `InodeFacts.parent` and `InodeFacts.entries` hold indices into them.
+  /// The inodes; `InodeFacts.parent` and `InodeFacts.entries` hold indices into this array.
   package var inodes: [InodeFacts]
-  /// The mounts; `InodeFacts.mount` is an index into them.
+  /// The mounts; `InodeFacts.mount` is an index into this array.
   package var mounts: [MountFacts]
-  /// Index of the inode that absolute paths start at.
+  /// The index of the inode at which absolute paths start.
   package var root: Int
-  /// Index of the inode that relative paths start at.
+  /// The index of the inode at which relative paths start.
   package var start: Int
-  /// The sysctls, each nil unless it was read.
+  /// The sysctls; a sysctl that was not read is nil.
   package var sysctls: Sysctls
-  /// The subject's device cgroup; nil when it restricts nothing that is known.
+  /// The device cgroup of the subject; nil if no restriction is known.
   package var deviceCgroup: DeviceCgroup?
-  /// The subject's Landlock domain, the outermost layer first; rules name inodes of these facts.
+  /// The Landlock domain of the subject, outermost layer first; rules name inodes of these facts.
   package var landlock: [LandlockRuleset]
-  /// The process that read them is the subject: what it could follow in /proc, the subject can.
+  /// Whether the reader of the facts is the subject, who then can follow the same links in /proc.
   package var readerIsSubject = true
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.
   ///
-  /// Inodes that show them may belong to anybody: two such ids cannot be told apart.
+  /// Nobody can tell who owns an inode with such an id: two such ids look the same.
   package var overflow: Overflow?
 
-  /// /proc/sys/kernel/overflowuid and overflowgid, and whether the reader's maps also hold an id
-  /// of that number.
+  /// The overflow ids of the reader: /proc/sys/kernel/overflowuid and overflowgid.
+  ///
+  /// Also tells whether the reader's id maps contain an id with the same number.
   package struct Overflow: Hashable, Sendable {
-    /// The uid shown for what is not mapped: 65534 unless the sysctl says otherwise.
+    /// The uid that stands for an unmapped uid: 65534 unless the sysctl differs.
     package var uid: UInt32
-    /// The gid shown for what is not mapped: 65534 unless the sysctl says otherwise.
+    /// The gid that stands for an unmapped gid: 65534 unless the sysctl differs.
     package var gid: UInt32
-    /// Whether the map of uids holds that number as well.
+    /// Whether the map of uids contains the same number.
     package var uidIsMapped: Bool
-    /// Whether the map of gids holds that number as well.
+    /// Whether the map of gids contains the same number.
     package var gidIsMapped: Bool
 
-    /// Makes one of its parts.
+    /// Creates overflow ids with these values.
     package init(uid: UInt32, gid: UInt32, uidIsMapped: Bool, gidIsMapped: Bool) {
       self.uid = uid
       self.gid = gid
@@ -64,7 +65,7 @@ package struct AccessFacts: Hashable, Sendable {
     }
   }
 
-  /// Makes one of its parts; what is not given restricts nothing.
+  /// Creates facts with these values; the defaults restrict nothing.
   package init(
     inodes: [InodeFacts] = [], mounts: [MountFacts] = [MountFacts()], root: Int = 0,
     start: Int = 0, sysctls: Sysctls = Sysctls(), deviceCgroup: DeviceCgroup? = nil,

@@ -1,18 +1,19 @@
-/// What is asked of the kernel about a path: a system call with the arguments that matter.
+/// A question to the kernel about a path: a system call with the arguments that matter.
 package enum AccessQuestion: Hashable, Sendable {
   /// open(2) with these flags.
   case open(OpenFlags)
-  /// faccessat2(2) with AT_EACCESS: judged by the effective (file system) ids.
+  /// faccessat2(2) with AT_EACCESS, which decides by the effective (file system) ids.
   case faccessat2(Permissions, followsLink: Bool)
-  /// access(2): judged by the real ids.
+  /// access(2), which decides by the real ids.
   case access(Permissions)
-  /// execveat(2) with AT_EXECVE_CHECK: may it be executed?
+  /// execveat(2) with AT_EXECVE_CHECK, which asks whether a file may be executed.
   case execute
 }
 
 extension AccessEvaluator {
-  /// Predicts what asking for `need` by open(2) answers, and by faccessat2(2) for what an open cannot
-  /// ask: the first refusal.
+  /// Predicts the answer of open(2) to `need`, then of faccessat2(2) to the rights that open lacks.
+  ///
+  /// Returns the first refusal.
   func decide(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> Decision {
     let opened: Permissions = isDirectory ? .read : [.read, .write]
     let asked = need.intersection(opened)

@@ -2,16 +2,16 @@
 package struct DeviceCgroup: Hashable, Sendable {
   /// One line of devices.allow or devices.deny: `c 81:* rw`.
   package struct Exception: Hashable, Sendable {
-    /// Character or block device.
+    /// The kind of device: character or block.
     package var kind: FileKind
-    /// Nil stands for `*`.
+    /// The major number; nil stands for `*`.
     package var major: UInt32?
-    /// Nil stands for `*`.
+    /// The minor number; nil stands for `*`.
     package var minor: UInt32?
-    /// Read and write; mknod takes no part in an open.
+    /// The read and write permissions; mknod does not matter for an open.
     package var access: Permissions
 
-    /// Makes one of its parts.
+    /// Creates a line of a device whitelist.
     package init(kind: FileKind, major: UInt32?, minor: UInt32?, access: Permissions) {
       self.kind = kind
       self.major = major
@@ -25,29 +25,29 @@ package struct DeviceCgroup: Hashable, Sendable {
     }
   }
 
-  /// What goes for a device that no exception matches.
+  /// Whether a device that no exception matches is allowed.
   package var allowsByDefault: Bool
-  /// What is refused when `allowsByDefault`, what is allowed otherwise.
+  /// The exceptions: refused if `allowsByDefault`, allowed otherwise.
   package var exceptions: [Exception]
 
-  /// Makes one of its parts.
+  /// Creates a whitelist with these values.
   package init(allowsByDefault: Bool, exceptions: [Exception]) {
     self.allowsByDefault = allowsByDefault
     self.exceptions = exceptions
   }
 
-  /// Whether `access` (read and write count) to the device is let through.
+  /// Returns whether the cgroup allows `access` to the device; only read and write count.
   func allows(
     _ access: Permissions, _ kind: FileKind, _ device: DeviceNumber
   ) -> Bool {
     let access = access.intersection([.read, .write])
     if allowsByDefault {
-      // match_exception_partial(): one bit in common is enough to refuse.
+      // match_exception_partial(): one common bit is enough to refuse.
       return !exceptions.contains {
         $0.matches(kind, device) && !$0.access.isDisjoint(with: access)
       }
     }
-    // match_exception(): one exception must hold every bit.
+    // match_exception(): one exception must contain every bit.
     return exceptions.contains { $0.matches(kind, device) && $0.access.isSuperset(of: access) }
   }
 }

@@ -1,5 +1,5 @@
 extension AccessControlList {
-  /// Adds bits to the one entry of a kind.
+  /// Adds permissions to the entry with this tag.
   mutating func set(_ tag: Tag, adding permissions: Permissions) {
     for index in entries.indices where entries[index].tag == tag {
       entries[index].permissions.formUnion(permissions)
@@ -7,34 +7,34 @@ extension AccessControlList {
   }
 }
 
-/// A change of one inode's mode or ACL that lets the subject do what it could not.
+/// A change of the mode or ACL of one inode that gives the subject a right.
 struct InodeChange: Hashable, Sendable {
-  /// What is changed, by one system call.
+  /// The attribute that one system call changes.
   enum Attribute: String, Hashable, Sendable {
-    /// The mode, by chmod(2).
+    /// The mode, changed by chmod(2).
     case mode
-    /// The access ACL, and with it the mode, by setxattr(2).
+    /// The access ACL and with it the mode, changed by setxattr(2).
     case accessACL = "access-acl"
-    /// The default ACL of a directory, by setxattr(2).
+    /// The default ACL of a directory, changed by setxattr(2).
     case defaultACL = "default-acl"
   }
 
-  /// Index into `AccessFacts.inodes`.
+  /// The index in `AccessFacts.inodes`.
   let inode: Int
   var attribute: Attribute
   let before: InodeFacts
   var after: InodeFacts
-  /// What the subject's own entry or bits hold afterwards.
+  /// The permissions of the subject's own entry or bits after the change.
   var permissions: Permissions
 }
 
 extension InodeFacts {
-  /// The inode with a named entry for `uid` that takes effect, all other entries keeping just what
-  /// they had in effect.
+  /// Returns the inode with an effective entry for `uid`; all others keep their effective rights.
   ///
-  /// A mask that must be widened would give back what it hid: those entries are lowered to what
-  /// they effectively were. With an empty mask the ACL was not read at all (see
-  /// `acl_permission_check()` in fs/namei.c): its named entries stood for nothing, and go.
+  /// A wider mask would give back the rights that the mask took from other entries. These entries
+  /// are lowered to the rights that they had in effect. If the mask is empty, the kernel does not
+  /// read the ACL at all (see `acl_permission_check()` in fs/namei.c): the named entries had no
+  /// effect and are removed.
   func granting(_ permissions: Permissions, to uid: UInt32) -> InodeFacts {
     let group = Permissions(rawValue: UInt8(mode >> 3 & 7))
     var list = acl ?? AccessControlList(mode: mode)

@@ -1,48 +1,49 @@
-/// What was read about one inode: all that the kernel looks at when it decides on access.
+/// The facts about one inode: everything that the kernel looks at when it decides on access.
 ///
-/// Ids are as statx(2) shows them in the view that read them, before any idmapped mount is undone.
+/// Ids are those that statx(2) returns to the reader, before the id mapping of an idmapped mount is
+/// undone.
 package struct InodeFacts: Hashable, Sendable {
-  /// A name in a directory and what was found there.
+  /// A name in a directory, and the result of its lookup.
   package struct Entry: Hashable, Sendable {
-    /// One component, as getdents64(2) gives it.
+    /// The name of one component, as getdents64(2) returns it.
     package var name: PathBytes
-    /// What a lookup of the name gave.
+    /// The result of a lookup of the name.
     package var found: Found
 
-    /// What a lookup can give.
+    /// The possible results of a lookup.
     package enum Found: Hashable, Sendable {
       /// The inode with this index in `AccessFacts.inodes`.
       case inode(Int)
-      /// Nothing: a lookup gives ENOENT.
+      /// There is no such name: a lookup returns ENOENT.
       case missing
-      /// The lookup itself was refused to the reader: nothing is known.
+      /// The lookup failed for the reader, so nothing is known.
       case unreadable(Errno)
     }
 
-    /// Makes one of its parts.
+    /// Creates an entry of a directory.
     package init(name: PathBytes, found: Found) {
       self.name = name
       self.found = found
     }
   }
 
-  /// The file type, on which it depends what else is asked.
+  /// The file type, which decides what else the kernel checks.
   package var kind: FileKind
-  /// Permission bits with set-id and sticky bits, 07777.
+  /// The permission, set-id and sticky bits, 07777.
   ///
-  /// With an ACL the group bits are its mask.
+  /// If there is an ACL, the group bits are its mask.
   package var mode: UInt16
-  /// The owner's uid, `stx_uid`.
+  /// The uid of the owner, `stx_uid`.
   package var uid: UInt32
-  /// The owning group's gid, `stx_gid`.
+  /// The gid of the owning group, `stx_gid`.
   package var gid: UInt32
-  /// The access ACL; nil when the inode has none beyond its mode.
+  /// The access ACL; nil if the inode has only its mode.
   package var acl: AccessControlList?
-  /// Of a directory: the ACL that what is created in it inherits; read only where it is asked for.
+  /// The default ACL of a directory, which new files inherit; read only on request.
   package var defaultACL: AccessControlList?
-  /// The ACL could not be read, for this reason; `acl` then says nothing.
+  /// The errno that prevented reading the ACL; `acl` then has no meaning.
   package var aclError: Errno?
-  /// The file system keeps ACLs; nil when it was not asked.
+  /// Whether the file system supports ACLs; nil if this was not read.
   package var hasACLs: Bool?
   /// STATX_ATTR_IMMUTABLE, see ioctl_iflags(2).
   package var isImmutable = false
@@ -50,22 +51,33 @@ package struct InodeFacts: Hashable, Sendable {
   package var isAppendOnly = false
   /// The device number of a device node.
   package var device: DeviceNumber?
-  /// What the driver's own open answers, where that is known; 0 when it opens.
+  /// The errno of the driver's own open, if it is known; 0 if the driver opens the device.
   package var driverErrno: Errno?
-  /// Index into `AccessFacts.mounts`.
+  /// The index of the mount in `AccessFacts.mounts`.
   package var mount: Int
-  /// Index of the directory that `..` leads to; a root is its own parent.
+  /// The index of the directory that `..` leads to; a root is its own parent.
   package var parent: Int
-  /// Of a directory: the names that were looked up, or all there are.
+  /// The entries of a directory: the names that were looked up, or all names.
   package var entries: [Entry] = []
-  /// `entries` holds every name: one that is not there is missing.
+  /// Whether `entries` holds every name, so that any other name is missing.
   package var entriesAreComplete = false
-  /// Of a symbolic link: its target, as readlink(2) gives it.
+  /// The target of a symbolic link, as readlink(2) returns it.
   package var target: PathBytes?
-  /// Of a magic link (/proc/PID/fd/N): the inode it jumps to, see `nd_jump_link()` in fs/namei.c.
+  /// The inode that a magic link (/proc/PID/fd/N) jumps to, see `nd_jump_link()` in fs/namei.c.
   package var jump: Int?
 
-  /// Makes one of its parts; attributes, entries and what failed are set afterwards.
+  /// Creates facts with these values; set attributes, entries and errors afterwards.
+  ///
+  /// - Parameters:
+  ///   - kind: The file type.
+  ///   - mode: The permission, set-id and sticky bits, 07777.
+  ///   - uid: The uid of the owner.
+  ///   - gid: The gid of the owning group.
+  ///   - acl: The access ACL; nil if the inode has only its mode.
+  ///   - device: The device number of a device node.
+  ///   - mount: The index of the mount in `AccessFacts.mounts`.
+  ///   - parent: The index of the directory that `..` leads to.
+  ///   - target: The target of a symbolic link.
   package init(
     kind: FileKind, mode: UInt16, uid: UInt32, gid: UInt32, acl: AccessControlList? = nil,
     device: DeviceNumber? = nil, mount: Int = 0, parent: Int = 0, target: PathBytes? = nil
@@ -81,7 +93,7 @@ package struct InodeFacts: Hashable, Sendable {
     self.target = target
   }
 
-  /// The part of the facts that people look at.
+  /// The part of the facts that ls(1) and getfacl(1) show.
   package var summary: InodeSummary {
     InodeSummary(kind: kind, mode: mode, uid: uid, gid: gid, acl: acl)
   }

@@ -1,8 +1,8 @@
-/// What one inode permits: inode_permission() of fs/namei.c and all below it.
+/// What one inode permits: inode_permission() of fs/namei.c and the functions that it calls.
 extension KernelCall {
   /// Mirrors inode_permission() of fs/namei.c.
   ///
-  /// - Returns: The rule that granted it.
+  /// - Returns: The rule that granted access.
   mutating func permission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
@@ -47,7 +47,7 @@ extension KernelCall {
     return rule
   }
 
-  /// The file system's own `->permission`, where it has one.
+  /// Mirrors the file system's own `->permission`, if there is one.
   private mutating func fileSystemPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
@@ -58,8 +58,8 @@ extension KernelCall {
     case .kernel: break
     case .server: throw undetermined(.networkFileSystem, inode, step)
     case .fuse(let uid, let gid, let allowsOthers, let checksModes):
-      // fuse_allow_current_process() and fuse_permission() of fs/fuse/dir.c
-      // compare the real, effective and saved ids; the saved ones are taken to be the effective.
+      // fuse_allow_current_process() and fuse_permission() of fs/fuse/dir.c compare the real,
+      // effective and saved ids. The saved ids are assumed to equal the effective ones.
       let (user, group) = (subject.user, subject.group)
       if !allowsOthers,
         [user.real, user.effective] != [uid, uid] || [group.real, group.effective] != [gid, gid]
@@ -71,18 +71,18 @@ extension KernelCall {
     return try generic(inode, want, step)
   }
 
-  /// Whether proc has rules of its own about this.
+  /// Whether proc decides this question by its own rules.
   ///
-  /// Its files have. Writing to its directories is refused or not as each of them likes
+  /// The files of proc have their own rules. Each directory of proc has its own rule for writing
   /// (proc_sys_permission() of fs/proc/proc_sysctl.c; S_IMMUTABLE of fs/proc/base.c, which statx(2)
-  /// does not show). fdinfo and map_files of /proc/PID ask ptrace_may_access(), and with hidepid all
-  /// of /proc/PID does.
+  /// does not show). fdinfo and map_files of /proc/PID call ptrace_may_access(). With hidepid,
+  /// every directory /proc/PID does.
   private func procDecides(_ inode: Int, _ want: Permissions) -> Bool {
     switch inodes[inode].kind {
     case .regular: return !want.isEmpty
     case .directory:
       if want.contains(.write) { return true }
-      // Where it was come upon otherwise, nothing tells what it is.
+      // A directory that was not found by name can be any directory.
       guard let name = facts.name(of: inode) else { return inode != facts.root }
       if name == "fdinfo" || name == "map_files" { return true }
       let parent = inodes[inode].parent
@@ -93,7 +93,7 @@ extension KernelCall {
 
   // MARK: - generic_permission()
 
-  /// Mirrors generic_permission() of fs/namei.c, under every assumption that the facts leave open.
+  /// Mirrors generic_permission() of fs/namei.c, for every assumption that the facts leave open.
   mutating func generic(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
@@ -122,7 +122,7 @@ extension KernelCall {
   ) throws(Stop) -> (Bool, Rule) {
     let (granted, rule) = try modeAndACL(inode, want, step)
     if granted { return (true, rule) }
-    // Bits are never split between the mode or ACL and a capability.
+    // Either mode and ACL grant all bits of `want`, or a capability does; never a part each.
     if inodes[inode].kind == .directory {
       if !want.contains(.write), capable(.dacReadSearch, inode) { return (true, .capDACReadSearch) }
       if capable(.dacOverride, inode) { return (true, .capDACOverride) }
@@ -200,39 +200,39 @@ extension KernelCall {
     return (false, limited)
   }
 
-  // MARK: - Whose ids are these
+  // MARK: - Ids of files and of the subject
 
-  /// i_uid_into_vfsuid(): the user that an id on disk stands for on its mount.
+  /// Mirrors i_uid_into_vfsuid(): the user that an id on disk stands for on the inode's mount.
   func mappedUser(_ id: UInt32, _ inode: Int) -> UInt32? {
     guard let mapping = mounts[mount(inode)].idMapping else { return id }
     return mapping.users.outside(id)
   }
 
-  /// i_gid_into_vfsgid(): the group that an id on disk stands for on its mount.
+  /// Mirrors i_gid_into_vfsgid(): the group that an id on disk stands for on the inode's mount.
   func mappedGroup(_ id: UInt32, _ inode: Int) -> UInt32? {
     guard let mapping = mounts[mount(inode)].idMapping else { return id }
     return mapping.groups.outside(id)
   }
 
-  /// Whether `id` is the subject's fsuid; asks for an assumption where the view hides it.
+  /// Whether `id` is the subject's fsuid; an assumption if the view does not show it.
   private mutating func matchesUser(_ id: UInt32) -> Bool {
     guard id == subject.user.fileSystem else { return false }
     return id == facts.overflow?.uid ? assume() : true
   }
 
-  /// in_group_p(), with an assumption where the view hides it.
+  /// Mirrors in_group_p(); an assumption if the view does not show the gid.
   private mutating func matchesGroup(_ id: UInt32) -> Bool {
     guard subject.isMember(of: id) else { return false }
     return id == facts.overflow?.gid ? assume() : true
   }
 
-  /// One answer to a question that the facts leave open.
+  /// Returns one of the two answers to a question that the facts leave open.
   private mutating func assume() -> Bool {
     defer { assumed += 1 }
     return assumed < 12 && assumptions & (1 << UInt16(assumed)) != 0
   }
 
-  /// Whether `user` is the subject, for rules that have no second way to say yes.
+  /// Whether `user` is the subject, for rules that have no other way to grant access.
   mutating func isSubject(
     _ user: UInt32, _ inode: Int, _ step: Decision.Step
   ) throws(Stop) -> Bool {

@@ -1,4 +1,4 @@
-/// The system calls that open or ask, as fs/open.c and fs/namei.c make them.
+/// The system calls that open or check a file, as in fs/open.c and fs/namei.c.
 extension KernelCall {
   /// Mirrors do_faccessat() of fs/open.c.
   mutating func access(
@@ -20,7 +20,7 @@ extension KernelCall {
   mutating func open(_ asked: OpenFlags, executes: Bool) throws(Stop) -> Rule {
     var flags = asked
     if flags.contains(.path) {
-      // build_open_how(): every other flag is dropped.
+      // build_open_how() drops every other flag.
       flags.formIntersection([.directory, .noFollow, .path])
       try lookup(
         followsLast: !flags.contains(.noFollow), wantsDirectory: flags.contains(.directory))
@@ -90,7 +90,7 @@ extension KernelCall {
     _ flags: OpenFlags, _ want: Permissions, executes: Bool, isCreated: Bool
   ) throws(Stop) -> Rule {
     if isCreated {
-      // The new file's own mode is never checked, Landlock still is.
+      // The kernel never checks the mode of the new file, but Landlock does.
       try landlock(openRights(flags, .regular, executes: executes), current)
       return .created
     }
@@ -123,7 +123,7 @@ extension KernelCall {
       if want.contains(.write) { throw refuse(.EISDIR, .writeToDirectory, current) }
       if want.contains(.execute) { throw refuse(.EACCES, .executeDirectory, current) }
     case .characterDevice, .blockDevice:
-      // may_open_dev(): by the mount, or by a superblock that has no devices at all.
+      // may_open_dev(): the mount, or a superblock that has no devices at all.
       if mountHas(.noDevices, current) || traits[mount(current)].hasNoDevices {
         throw refuse(.EACCES, .noDeviceMount, current)
       }
@@ -189,12 +189,14 @@ extension KernelCall {
     return rights
   }
 
-  /// security/landlock/fs.c: every layer must allow what it handles, somewhere on the way up.
+  /// Mirrors security/landlock/fs.c: each layer must allow every right that it handles, at the
+  /// inode or at a directory above.
   private func landlock(_ rights: LandlockRights, _ inode: Int) throws(Stop) {
     for layer in facts.landlock {
       var missing = rights.intersection(layer.handled)
       var position = inode
-      // Up to the root, and no further than there are inodes: facts may come from a document.
+      // Ends after as many steps as there are inodes, because facts from a document can have
+      // cycles.
       for _ in inodes.indices where !missing.isEmpty {
         if let allowed = layer.allowed[position] { missing.subtract(allowed) }
         position = inodes[position].parent
@@ -203,22 +205,22 @@ extension KernelCall {
     }
   }
 
-  /// Whether the driver of a node that every machine has asks more than the bits.
+  /// Whether the driver of a common node checks more than the permission bits.
   private func driverDecides(_ device: DeviceNumber, _ flags: OpenFlags) -> Bool {
     switch (device.major, device.minor) {
-    // open_port() of drivers/char/mem.c: /dev/mem and /dev/port want CAP_SYS_RAWIO and no lockdown.
+    // open_port() of drivers/char/mem.c: /dev/mem and /dev/port need CAP_SYS_RAWIO and no lockdown.
     case (1, 1), (1, 4): true
     // devkmsg_open() of kernel/printk/printk.c: kernel.dmesg_restrict, printk_devkmsg, CAP_SYSLOG.
     case (1, 11): true
     // tty_open() of drivers/tty/tty_io.c: ENXIO without a controlling terminal.
     case (5, 0): true
-    // rng_dev_open() of drivers/char/hw_random/core.c: /dev/hwrng is for reading.
+    // rng_dev_open() of drivers/char/hw_random/core.c: /dev/hwrng is read-only.
     case (10, 183): flags.accessMode != 0
     default: false
     }
   }
 
-  /// What the inode's own open answers: fs/char_dev.c, fs/pipe.c, fs/inode.c, fs/kernfs/file.c.
+  /// Mirrors the inode's own open: fs/char_dev.c, fs/pipe.c, fs/inode.c, fs/kernfs/file.c.
   private func driverOpen(_ flags: OpenFlags) throws(Stop) {
     switch inodes[current].kind {
     case .characterDevice, .blockDevice:

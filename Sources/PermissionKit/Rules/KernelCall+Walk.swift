@@ -1,6 +1,6 @@
-/// The walk of a path through the facts, as fs/namei.c does it.
+/// The walk of a path through the facts, as in fs/namei.c.
 extension KernelCall {
-  /// `source` when the bytes walked are the question's own path; otherwise an inode, the link.
+  /// The value of `source` for the path of the question; any other value is the index of a link.
   static let questionPath = -1
   private static let maxLinks = 40  // MAXSYMLINKS, include/linux/namei.h
   private static let maxName = 255  // NAME_MAX, include/uapi/linux/limits.h
@@ -9,7 +9,8 @@ extension KernelCall {
   private static let slash = UInt8(ascii: "/")
   private static let dot = UInt8(ascii: ".")
 
-  /// Mirrors path_lookupat() of fs/namei.c: afterwards `current` is what the path names.
+  /// Mirrors path_lookupat() of fs/namei.c; afterwards `current` is the inode at the end of the
+  /// path.
   mutating func lookup(followsLast: Bool, wantsDirectory: Bool) throws(Stop) {
     try start(followsLast: followsLast, wantsDirectory: wantsDirectory)
     while true {
@@ -42,11 +43,11 @@ extension KernelCall {
     offset = skipSlashes(path.bytes, 0)
   }
 
-  /// Mirrors link_path_walk() of fs/namei.c, up to the last component, left in `last…`.
+  /// Mirrors link_path_walk() of fs/namei.c; describes the last component in `last…`.
   mutating func walkToLast() throws(Stop) {
     isRootOnly = false
     if offset == count(source) {
-      // Only "/": no component, and so no search permission is asked.
+      // The path "/" has no component, so the kernel checks no search permission.
       isRootOnly = true
       return
     }
@@ -75,7 +76,7 @@ extension KernelCall {
     }
   }
 
-  /// Puts the component at `offset` into `last…` and moves `offset` behind it and its slashes.
+  /// Describes the component at `offset` in `last…` and moves `offset` past the slashes after it.
   ///
   /// - Returns: Whether more components follow in the same bytes.
   private mutating func parseComponent() -> Bool {
@@ -118,7 +119,7 @@ extension KernelCall {
       ? path.bytes[index] : inodes[lastSource].target?.bytes[index]
   }
 
-  /// The component's own bytes.
+  /// The name of the component.
   private var lastName: PathBytes {
     let bytes =
       lastSource == Self.questionPath ? path.bytes : inodes[lastSource].target?.bytes ?? []
@@ -136,9 +137,9 @@ extension KernelCall {
     }
   }
 
-  /// Looks the component up in `current`.
+  /// Looks up the component in `current`.
   ///
-  /// - Returns: The inode; nil where there is none.
+  /// - Returns: The inode; nil if there is no such name.
   mutating func child() throws(Stop) -> Int? {
     if lastEnd - lastStart > Self.maxName {
       throw refuse(.ENAMETOOLONG, .nameTooLong, current, .walk)
@@ -184,7 +185,7 @@ extension KernelCall {
 
   /// Mirrors step_into() and pick_link() of fs/namei.c.
   ///
-  /// - Returns: Whether `current` is now the component; false when a link's target is to be walked.
+  /// - Returns: Whether `current` is now the component; false if the target of a link comes next.
   mutating func step(into inode: Int, isLast: Bool) throws(Stop) -> Bool {
     guard inodes[inode].kind == .symbolicLink, !isLast || followsLast else {
       current = inode
@@ -196,7 +197,7 @@ extension KernelCall {
     if mountHas(.noSymbolicLinks, inode) { throw refuse(.ELOOP, .noSymlinkMount, inode, .walk) }
     steps?.append(WalkStep(event: .link(inode)))
     if let jump = inodes[inode].jump {
-      // proc_pid_get_link() of fs/proc/base.c asks ptrace_may_access() of the subject.
+      // proc_pid_get_link() of fs/proc/base.c calls ptrace_may_access() for the subject.
       let mayTrace = subject.effective.contains(.sysPtrace) && subject.userNamespace == nil
       if !facts.readerIsSubject, !mayTrace { throw undetermined(.fileSystemRules, inode, .walk) }
       current = jump

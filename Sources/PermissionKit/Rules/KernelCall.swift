@@ -1,13 +1,14 @@
-/// The state of one decision.
+/// The state of one decision, which mirrors one system call of the kernel.
 struct KernelCall {
-  /// The facts, and what follows from them for every question; shared by reference, for a decision
-  /// takes less time than copying them.
+  /// The facts, and the values that every question derives from them.
+  ///
+  /// Shared by reference, because copying them takes more time than a decision.
   final class Basis: Sendable {
     let facts: AccessFacts
-    /// Those of the facts, which are not copied for each look at them.
+    /// The inodes of `facts`, stored again because each access through `facts` would copy them.
     let inodes: [InodeFacts]
     let mounts: [MountFacts]
-    /// By index of the mount.
+    /// The traits of each mount, by index of the mount.
     let traits: [MountTraits]
 
     init(_ facts: AccessFacts) {
@@ -22,7 +23,7 @@ struct KernelCall {
   let path: PathBytes
   var subject: Credentials
 
-  // The walk: see PathWalk.swift.
+  // The state of the walk, see KernelCall+Walk.swift.
   var current = 0
   var links = 0
   var source = KernelCall.questionPath
@@ -35,35 +36,36 @@ struct KernelCall {
   var lastHasSlash = false
   var lastSource = KernelCall.questionPath
   var isRootOnly = false
-  /// Owner and mode of the last component's directory, as `nd->dir_vfsuid` and `dir_mode`.
+  /// The owner and mode of the last component's directory, `nd->dir_vfsuid` and `nd->dir_mode`.
   var directoryOwner: UInt32?
   var directoryMode: UInt16 = 0
 
-  /// Answers to questions that the facts leave open, see InodePermission.swift.
+  /// The answers assumed where facts are open, see `assume()` in KernelCall+InodePermission.swift.
   var assumptions: UInt16 = 0
   var assumed = 0
 
   var steps: [WalkStep]?
 
-  /// Ends the procedure.
+  /// An error that ends the call with a decision.
   struct Stop: Error {
     let decision: Decision
   }
 
-  /// What a mount's file system changes.
+  /// The rules that depend on the file system of a mount.
   struct MountTraits: Sendable {
     let authority: MountFacts.Authority
-    /// SB_I_NODEV: the superblock has no devices, whatever the mount says.
+    /// SB_I_NODEV: the superblock has no devices, whatever the flags of the mount are.
     let hasNoDevices: Bool
-    /// proc decides on much of it by rules of its own: /proc/sys, ptrace access, hidepid.
+    /// Whether this is proc, which has its own rules: /proc/sys, ptrace access, hidepid.
     let isProc: Bool
-    /// Mounted with hidepid, see proc(5), or perhaps so: /proc/PID is for whom ptrace access is given.
+    /// Whether proc is, or may be, mounted with hidepid: /proc/PID then needs ptrace access, see
+    /// proc(5).
     let hidesProcesses: Bool
-    /// Every inode has S_IMMUTABLE, which statx(2) does not show: fs/nsfs.c.
+    /// Whether every inode has S_IMMUTABLE, which statx(2) does not show: fs/nsfs.c.
     let isImmutable: Bool
-    /// Writing copies the file up, as the one who mounted it.
+    /// Whether a write first copies the file up, with the credentials of the user who mounted it.
     let copiesUp: Bool
-    /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which sysfs alone sets.
+    /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which only sysfs sets.
     let checksModeAtOpen: Bool
 
     init(_ mount: MountFacts) {
@@ -105,7 +107,7 @@ struct KernelCall {
         subject = subject.forAccess
         rule = try access(want, followsLink: true)
       }
-      // Only a grant depends on the flags of the target's mount.
+      // Only a grant depends on the flags of the mount at the end of the path.
       if mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
       return Decision(.granted, rule, step: .target, inode: current)
     } catch {

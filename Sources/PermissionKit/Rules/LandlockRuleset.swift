@@ -1,11 +1,11 @@
-/// One layer of a Landlock domain: what it handles, and what it allows beneath which inodes.
+/// One layer of a Landlock domain: the rights it handles and the rights it allows below inodes.
 package struct LandlockRuleset: Hashable, Sendable {
-  /// The rights that this layer refuses wherever `allowed` does not have them.
+  /// The rights that this layer refuses unless `allowed` contains them.
   package var handled: LandlockRights
-  /// Rights by the index of the inode in `AccessFacts.inodes` at or beneath which they hold.
+  /// The allowed rights, by index in `AccessFacts.inodes`; they hold at this inode and below.
   package var allowed: [Int: LandlockRights]
 
-  /// Makes one of its parts.
+  /// Creates a layer with these values.
   package init(handled: LandlockRights, allowed: [Int: LandlockRights]) {
     self.handled = handled
     self.allowed = allowed

@@ -1,17 +1,17 @@
-/// Changes of modes and ACLs as values, and who they reach besides the one they are meant for.
+/// Finds changes of modes and ACLs as values, and the effect of these changes on the subject.
 
 extension AccessEvaluator {
-  /// Whether mode, ACL and capabilities permit `want` of the inode, nothing else being asked.
+  /// Whether mode, ACL and capabilities grant `want` on the inode; checks nothing else.
   func permits(_ want: Permissions, of inode: Int) -> Bool {
     var procedure = KernelCall(self, "")
     return (try? procedure.generic(inode, want, .target)) != nil
   }
 }
 
-/// Finds the least changes that give a subject what it lacks, by trying them out on the facts.
+/// Finds the smallest changes that give a subject the missing rights, by trying them on the facts.
 ///
-/// Each component that refuses by its mode or ACL gets what the subject lacks there, for the subject
-/// alone. The evaluator judges every step.
+/// Each component whose mode or ACL refuses gets the rights that the subject lacks there, for the
+/// subject alone. The evaluator checks every step.
 struct LeastChange {
   private(set) var facts: AccessFacts
   let credentials: Credentials
@@ -22,12 +22,12 @@ struct LeastChange {
     self.credentials = credentials
   }
 
-  /// Adds the changes that give `need` of `path`.
+  /// Adds the changes that give `need` on `path`.
   ///
-  /// - Returns: The decision with them made; where it is not granted, none of them would help.
+  /// - Returns: The decision after the changes; if access is still not granted, no change is added.
   mutating func grant(_ need: Permissions, path: PathBytes, isDirectory: Bool) -> Decision {
     let (oldFacts, oldChanges) = (facts, changes)
-    // Each round repairs one component, so there are no more rounds than components and rules.
+    // Each round repairs one component by one rule; real paths need far fewer than 64 rounds.
     for _ in 0..<64 {
       let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
       let decision = evaluator.decide(need, path, isDirectory: isDirectory)
@@ -46,7 +46,7 @@ struct LeastChange {
       .decide(need, path, isDirectory: isDirectory)
   }
 
-  /// Makes a change on the facts; several of one inode become one.
+  /// Applies a change to the facts; several changes of one attribute of an inode become one.
   private mutating func make(_ change: InodeChange) {
     facts.inodes[change.inode] = change.after
     if let known = changes.firstIndex(where: {
@@ -59,8 +59,9 @@ struct LeastChange {
     }
   }
 
-  /// The change that gives the subject what it lacks at one inode; nil where mode and ACL cannot be
-  /// changed, or are not what refuses.
+  /// Returns the change that gives the subject the missing rights on one inode.
+  ///
+  /// Nil if mode and ACL cannot be changed or do not refuse.
   private func change(of index: Int, _ rule: Rule, asked: Permissions) -> InodeChange? {
     let inode = facts.inodes[index]
     let mount = facts.mounts[inode.mount]
@@ -74,23 +75,23 @@ struct LeastChange {
       return InodeChange(
         inode: index, attribute: .mode, before: inode, after: changed, permissions: asked)
     }
-    switch rule {
-    case .ownerBits:
-      // An ACL entry for the owner would be inert: the owner's bits are what counts.
+    guard case .bits(let bits) = rule.layer else { return nil }
+    switch bits {
+    case .owner:
+      // An ACL entry for the owner has no effect: the owner bits count.
       return change(bits: 6, .owner)
-    case .groupBits where inode.hasACLs == false: return change(bits: 3, .owningGroup)
-    case .otherBits where inode.hasACLs == false: return change(bits: 0, .other)
-    case .groupBits, .otherBits, .groupBitsMaskEmpty, .otherBitsMaskEmpty, .aclUser,
-      .aclOwningGroup, .aclGroup, .aclOther, .maskLimitsUser, .maskLimitsOwningGroup,
-      .maskLimitsGroup:
-      // The new entry takes the subject out of group and other: it keeps what it had.
+    case .group(isMaskEmpty: false) where inode.hasACLs == false:
+      return change(bits: 3, .owningGroup)
+    case .other(isMaskEmpty: false) where inode.hasACLs == false: return change(bits: 0, .other)
+    case .group, .other, .aclUser, .aclOwningGroup, .aclGroup, .aclOther:
+      // The new entry takes the subject out of group and other, so it includes the rights from
+      // there.
       let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
       let had = [Permissions.read, .write, .execute].filter { evaluator.permits($0, of: index) }
       let entry = asked.union(Permissions(had))
       return InodeChange(
         inode: index, attribute: .accessACL, before: inode,
         after: inode.granting(entry, to: credentials.user.fileSystem), permissions: entry)
-    default: return nil
     }
   }
 }

@@ -1,16 +1,16 @@
-/// What was read about one mount and its superblock, from /proc/PID/mountinfo, see proc(5).
+/// The facts about one mount and its superblock, from /proc/PID/mountinfo, see proc(5).
 package struct MountFacts: Hashable, Sendable {
-  /// mount(2)'s per-mount flags that take part in a decision.
+  /// The flags of a mount that matter for a decision, see mount(2).
   package struct Flags: OptionSet, Hashable, Sendable {
-    /// Bits of this library's own, not those of mount(2).
+    /// Bits of this library, which differ from those of mount(2).
     package let rawValue: UInt8
 
-    /// Takes the bits as they are.
+    /// Creates a set from its bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// MS_RDONLY: writing gives EROFS, after the permission bits were asked.
+    /// MS_RDONLY: writing gives EROFS, checked after the permission bits.
     package static let readOnly = Flags(rawValue: 1)
-    /// MS_NODEV: opening a device node gives EACCES, before the permission bits are asked.
+    /// MS_NODEV: opening a device node gives EACCES, checked before the permission bits.
     package static let noDevices = Flags(rawValue: 2)
     /// MS_NOEXEC: executing a regular file gives EACCES.
     package static let noExecute = Flags(rawValue: 4)
@@ -18,31 +18,43 @@ package struct MountFacts: Hashable, Sendable {
     package static let noSymbolicLinks = Flags(rawValue: 8)
   }
 
-  /// The mount id of this line, also in statx(2) as `stx_mnt_id`; 0 when unknown.
+  /// The mount id, also in statx(2) as `stx_mnt_id`; 0 if unknown.
   package var id: UInt64
   /// The type of the file system: `ext4`, `devtmpfs`, `fuse.sshfs`.
   package var fileSystem: String
-  /// The flags of this mount alone, without those of its superblock.
+  /// The flags of this mount, without the flags of its superblock.
   package var flags: Flags
-  /// The superblock itself is read-only: EROFS comes before the permission bits.
+  /// Whether the superblock is read-only: EROFS comes before the permission bits.
   package var superblockIsReadOnly: Bool
-  /// Ids on disk (`inside`) stand for these (`outside`), see mount_setattr(2), MOUNT_ATTR_IDMAP.
+  /// The id mapping of the mount: ids on disk (`inside`) stand for ids outside (`outside`).
   ///
-  /// Facts read through the mount have the latter already: then both are these.
+  /// See MOUNT_ATTR_IDMAP in mount_setattr(2). In facts read through the mount, ids are already
+  /// translated: `inside` equals `outside`.
   package var idMapping: IDMapping?
-  /// The mount is idmapped, but with which maps could not be read.
+  /// Whether the mount is idmapped with maps that could not be read.
   package var idMappingIsUnreadable = false
-  /// It may have been mounted in a user namespace, as FS_USERNS_MOUNT lets some file systems be: then
-  /// its devices do not open (SB_I_NODEV), and overlay writes as the one who mounted it.
+  /// Whether a user namespace may own the mount, which FS_USERNS_MOUNT allows some file systems.
+  ///
+  /// In such a mount devices do not open (SB_I_NODEV), and overlay writes with the credentials of
+  /// the user who mounted it.
   package var mayBelongToNamespace = false
-  /// Nothing but the id is known: mountinfo could not be read or has no such line.
+  /// Whether only the id is known: mountinfo could not be read or lacks the mount.
   package var isUnreadable = false
-  /// Where it is mounted, as mountinfo has it.
+  /// The mount point, as in mountinfo.
   package var point: PathBytes
-  /// The options of the superblock, as mountinfo has them: `rw,user_id=1000,allow_other`.
+  /// The options of the superblock, as in mountinfo: `rw,user_id=1000,allow_other`.
   package var superblockOptions: String
 
-  /// Makes one of its parts; the default restricts nothing.
+  /// Creates facts with these values; the defaults restrict nothing.
+  ///
+  /// - Parameters:
+  ///   - id: The mount id; 0 if unknown.
+  ///   - fileSystem: The type of the file system.
+  ///   - flags: The flags of this mount, without the flags of its superblock.
+  ///   - superblockIsReadOnly: Whether the superblock is read-only.
+  ///   - idMapping: The id mapping of the mount; nil if there is none.
+  ///   - point: The mount point.
+  ///   - superblockOptions: The options of the superblock.
   package init(
     id: UInt64 = 0, fileSystem: String = "", flags: Flags = [],
     superblockIsReadOnly: Bool = false, idMapping: IDMapping? = nil, point: PathBytes = "/",
@@ -57,30 +69,32 @@ package struct MountFacts: Hashable, Sendable {
     self.superblockOptions = superblockOptions
   }
 
-  /// A mount of which nothing but its id is known.
+  /// Returns a mount of which only the id is known.
   package static func unreadable(id: UInt64) -> MountFacts {
     var mount = MountFacts(id: id, point: "")
     mount.isUnreadable = true
     return mount
   }
 
-  /// Nothing can be opened for writing here: by the mount or by the superblock.
+  /// Whether the mount or the superblock is read-only, so that no file can be opened for writing.
   package var isReadOnly: Bool { flags.contains(.readOnly) || superblockIsReadOnly }
 }
 
 extension MountFacts {
-  /// Who has the last word on access to what is mounted here.
+  /// Who decides on access to the files of this mount.
   enum Authority {
-    /// The mode bits and ACLs that stat and getxattr show.
+    /// The kernel decides by the mode bits and ACLs that stat and getxattr show.
     case kernel
-    /// A server elsewhere, which maps and squashes ids as it likes.
+    /// A server decides and may map or squash ids.
     case server
-    /// A FUSE daemon; the kernel itself lets only this owner in unless `allow_other` was given, and
-    /// compares mode bits only with `default_permissions`, see fuse(4).
+    /// A FUSE daemon decides, see fuse(4).
+    ///
+    /// Without `allow_other`, the kernel lets only this owner in. The kernel checks mode bits only
+    /// with `default_permissions`.
     case fuse(uid: UInt32, gid: UInt32, allowsOthers: Bool, checksModes: Bool)
   }
 
-  /// See `authority` of the type.
+  /// Who decides on access, from the type of the file system and its options.
   var authority: Authority {
     switch fileSystem {
     case "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "coda",

@@ -1,34 +1,37 @@
-/// Every class of subject that two ACLs of an inode can tell apart, and what each gains.
+/// Every class of subject that two ACLs of an inode can tell apart, and what each class gains.
 ///
-/// A class is a user id that one of the ACLs names or the owner, or nobody in particular, each with
-/// every subset of the groups that are named. None has capabilities.
+/// A class is the owner, a user that one of the ACLs names, or any other user, combined with every
+/// subset of the named groups. No class has capabilities.
 struct SubjectClasses {
+  /// A class of subjects.
   enum Who: Hashable {
     case user(UInt32)
     case groups([UInt32])
     case others
   }
 
+  /// A class and the permissions that the class gains or loses.
   struct Gain: Hashable {
     var who: Who
     var permissions: Permissions
   }
 
+  /// The classes that are permitted more than before.
   let gains: [Gain]
-  /// Classes that are permitted less than before.
+  /// The classes that are permitted less than before.
   let losses: [Gain]
 
-  /// Compares, for each class, what is permitted before and after.
+  /// Compares the permissions of each class before and after a change.
   ///
   /// - Parameters:
-  ///   - old: The inode as it is.
-  ///   - new: The inode with the change made.
-  ///   - uid: The subject for whom the change is meant, who is left out.
+  ///   - old: The inode before the change.
+  ///   - new: The inode after the change.
+  ///   - uid: The subject of the change, who is not compared.
   init(of old: InodeFacts, and new: InodeFacts, without uid: UInt32) {
     let entries = (old.acl?.entries ?? []) + (new.acl?.entries ?? [])
     let users = Set(entries.filter { $0.tag == .user }.map(\.id) + [old.uid]).subtracting([uid])
     let groups = Set(entries.filter { $0.tag == .group }.map(\.id) + [old.gid]).sorted()
-    // Beyond a dozen groups the subsets that matter are the single ones and the pairs.
+    // With more than 12 groups, compares only single groups and pairs, the subsets that matter.
     var subsets: [[UInt32]] = [[]]
     if groups.count <= 12 {
       for group in groups { subsets += subsets.map { $0 + [group] } }
@@ -69,7 +72,7 @@ struct SubjectClasses {
     return id
   }
 
-  /// Judges the inode alone; for whom is told later.
+  /// Returns an evaluator of the inode alone; the caller sets the credentials later.
   private static func evaluator(_ inode: InodeFacts) -> AccessEvaluator {
     var inode = inode
     inode.mount = 0
@@ -78,8 +81,9 @@ struct SubjectClasses {
       credentials: Credentials(uid: 0, gid: 0, groups: []))
   }
 
-  /// Every combination of bits that is permitted: a group may grant r and w, and refuse both at
-  /// once.
+  /// Returns every combination of bits that is permitted.
+  ///
+  /// One group can grant r and another w, while rw together is refused.
   private static func permitted(
     _ evaluator: AccessEvaluator, _ credentials: Credentials
   ) -> Set<Permissions> {

@@ -1,7 +1,7 @@
 /// The extended attribute that holds an ACL, see acl(5).
 public enum ACLAttribute: String, Hashable, Sendable {
-  /// Who may do what to the inode.
+  /// The access ACL, which decides what each user may do with the inode.
   case access = "system.posix_acl_access"
-  /// What is created in the directory inherits this.
+  /// The default ACL of a directory, which new files in the directory inherit.
   case `default` = "system.posix_acl_default"
 }

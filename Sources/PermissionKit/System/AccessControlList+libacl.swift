@@ -1,6 +1,6 @@
 internal import CCap
 
-// What libacl says of an ACL; nothing here touches the system.
+// What libacl knows about an ACL; no function here touches the system.
 extension AccessControlList {
   private func withEntries<Result>(
     _ body: (UnsafePointer<ccap_acl_entry>?, Int32) -> Result
@@ -14,14 +14,14 @@ extension AccessControlList {
     }
   }
 
-  /// Whether the entries are a whole ACL that the kernel takes, see acl_valid(3).
+  /// Whether the entries form a complete ACL that the kernel accepts, see acl_valid(3).
   package var isValid: Bool { unsafe withEntries { unsafe ccap_acl_valid($0, $1) } == 0 }
 
-  /// The entries as setfacl(1) takes them, see acl_to_any_text(3): `u:33:r-x,m::r-x`.
+  /// The entries in the format of setfacl(1), see acl_to_any_text(3): `u:33:r-x,m::r-x`.
   ///
-  /// Empty for entries that libacl cannot hold.
+  /// Empty if libacl cannot represent the entries.
   package var text: String {
-    // An entry is at most `g:4294967295:rwx,`.
+    // The longest entry is `g:4294967295:rwx,`.
     let capacity = entries.count * 20 + 1
     let bytes = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
       let length = unsafe withEntries {

@@ -3,7 +3,7 @@ public struct Descriptor: RawRepresentable, Hashable, Sendable {
   /// The number of the descriptor, or AT_FDCWD.
   public let rawValue: Int32
 
-  /// Takes a number that some call has given.
+  /// Creates a descriptor from a number that a system call returned.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// AT_FDCWD: relative paths start at the working directory.

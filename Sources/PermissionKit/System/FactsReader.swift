@@ -1,26 +1,25 @@
-/// Reads facts from a system: walks paths as the kernel would, but permitting itself everything
-/// that the system lets it see, and notes what it could not.
+/// Reads facts from a system: walks paths as the kernel does and records what it cannot read.
 ///
-/// Every inode is looked at through an O_PATH descriptor that was opened by name below its
-/// directory's descriptor, so what is read together belongs together. Paths share what they have
-/// in common.
+/// Reads everything it can, even where the subject would be refused. Each inode is read through an
+/// O_PATH descriptor, which is opened by name below the descriptor of its directory, so that all
+/// facts about an inode belong to the same inode. Paths share their common inodes.
 package struct FactsReader: ~Copyable {
   private let system: any System
   private let mountinfo: PathBytes
   private let families: [DeviceFamily]
   private var mountsMayBelongToNamespace = false
-  /// Everything read so far.
+  /// The facts that were read so far.
   package private(set) var facts: AccessFacts
-  /// What is known of each inode beyond its facts.
+  /// What is known about each inode in addition to its facts.
   private var seen = SeenInodes()
   private var mountTable: MountTable?
 
-  /// What tells each inode among the facts from any other.
+  /// The identity of each inode, in the order of the facts.
   var identities: [InodeIdentity] { seen.inodes.map(\.identity) }
 
   private static let maxLinks = 41
 
-  // Made once, for a path is bytes on the heap.
+  // Created once, because a path allocates memory.
   private static let ownMountinfo: PathBytes = "/proc/self/mountinfo"
   private static let ownUsers: PathBytes = "/proc/self/uid_map"
   private static let ownGroups: PathBytes = "/proc/self/gid_map"
@@ -30,11 +29,12 @@ package struct FactsReader: ~Copyable {
   /// Opens the root directory and the directory that relative paths start at.
   ///
   /// - Parameters:
-  ///   - system: What to read.
-  ///   - process: The process whose root, working directory and mounts are meant; nil for this one.
-  ///   - isSubject: Whether this process is the one that is asked about: what it can follow in /proc
-  ///     says nothing about others.
-  ///   - families: The kinds of devices whose nodes are told from those without a driver.
+  ///   - system: The system to read.
+  ///   - process: The process whose root, working directory and mounts are read; nil for this
+  ///     process.
+  ///   - isSubject: Whether this process is the subject; if not, the links that it can follow in
+  ///     /proc prove nothing about the subject.
+  ///   - families: The kinds of devices whose nodes are checked for a driver.
   /// - Throws: The errno of the open or statx that failed.
   package init(
     _ system: any System, process: Int32? = nil, isSubject: Bool = true,
@@ -55,7 +55,8 @@ package struct FactsReader: ~Copyable {
       let theirs = try system.contents(of: mountinfo, limit: 1 << 26)
       let isOwn = try system.contents(of: own, limit: 1 << 26) == theirs
       mountsMayBelongToNamespace = !isOwn
-      // Its root may be closed to us (it needs PTRACE_MODE_READ); the same mounts are the same root.
+      // The root of the process needs PTRACE_MODE_READ and may be refused; equal mounts mean an
+      // equal root.
       if system.probe(open: root, .path) != nil {
         guard isOwn else { throw .EACCES }
         root = Self.ownRoot
@@ -65,13 +66,13 @@ package struct FactsReader: ~Copyable {
     if facts.overflow != nil { mountsMayBelongToNamespace = true }
     facts.root = try open(root)
     facts.start = facts.root
-    // A directory that is gone or hidden matters only to a relative path.
+    // A working directory that is deleted or unreadable matters only to a relative path.
     if let index = try? open(start) { facts.start = index }
     seen.inodes[facts.root].parentIsKnown = true
     facts.inodes[facts.root].parent = facts.root
   }
 
-  /// The ids that stand for others when this process is in a user namespace of its own.
+  /// Returns the overflow ids if this process is in a user namespace of its own.
   private static func overflow(_ system: any System) -> AccessFacts.Overflow? {
     func map(_ path: PathBytes) -> IDMap? {
       (try? system.contents(of: path)).flatMap { IDMap(lines: $0) }
@@ -83,22 +84,23 @@ package struct FactsReader: ~Copyable {
     let users = map(ownUsers)
     let groups = map(ownGroups)
     if let users, let groups, users.isIdentity, groups.isIdentity { return nil }
-    // Without /proc nothing is known about the namespace, and the ids may stand for anybody.
+    // Without /proc nothing is known about the namespace, so these ids may belong to anybody.
     let (uid, gid) = (id("overflowuid"), id("overflowgid"))
     return AccessFacts.Overflow(
       uid: uid, gid: gid, uidIsMapped: users.map { $0.outside(uid) != nil } ?? true,
       gidIsMapped: groups.map { $0.outside(gid) != nil } ?? true)
   }
 
-  /// The facts about paths, as one reader reads them; nothing stays open.
+  /// Reads the facts about paths with one reader, and closes every descriptor.
   ///
   /// - Parameters:
-  ///   - paths: What to walk.
-  ///   - system: What to read.
-  ///   - process: As for `init`.
-  ///   - isSubject: As for `init`.
-  /// - Returns: All that was read.
-  /// - Throws: As `init` does.
+  ///   - paths: The paths to walk.
+  ///   - system: The system to read.
+  ///   - process: The process whose root, working directory and mounts are read; nil for this
+  ///     process.
+  ///   - isSubject: Whether this process is the subject.
+  /// - Returns: The facts.
+  /// - Throws: The errno of the open or statx that failed.
   package static func facts(
     of paths: [PathBytes], _ system: any System, process: Int32? = nil, isSubject: Bool = true
   ) throws(Errno) -> AccessFacts {
@@ -113,15 +115,20 @@ package struct FactsReader: ~Copyable {
     }
   }
 
-  /// What `path` names, once read; nil when its last component was not reached.
+  /// Reads the facts about `path`, up to the point where reading fails.
   ///
-  /// Stops where nothing more can be read; that is then in the facts.
+  /// The facts record the failure.
+  ///
+  /// - Parameters:
+  ///   - path: The path to walk.
+  ///   - followsLast: Whether to follow a symbolic link at the end.
+  /// - Returns: The inode at the end of the path; nil if the last component was not reached.
   @discardableResult
   package mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
     var current = path.isAbsolute ? facts.root : facts.start
     var bytes = path.bytes
     var offset = 0
-    // What is left of a path when a link's target is walked first.
+    // The rest of each path that continues after the target of a link.
     var suspended: [(bytes: [UInt8], offset: Int)] = []
     let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
     var links = 0
@@ -212,7 +219,7 @@ package struct FactsReader: ~Copyable {
     return index
   }
 
-  /// Puts the inode behind a descriptor among the facts, and keeps or closes the descriptor.
+  /// Adds the inode behind a descriptor to the facts; keeps the descriptor of a directory open.
   private mutating func register(
     _ descriptor: Descriptor, parent: Int?
   ) throws(Errno) -> Int {
@@ -252,20 +259,20 @@ package struct FactsReader: ~Copyable {
     return index
   }
 
-  /// Returns what an open answers if no driver has registered the number of a node whose family has
-  /// numbers of its own; nil if a driver has, or this cannot be told.
+  /// Returns the errno of an open if no driver has registered the number of a node.
   ///
-  /// A registered number has an entry in /sys/dev/char. Without a driver chrdev_open() in
-  /// fs/char_dev.c answers ENXIO, unless a driver owns the whole major and answers itself.
+  /// A registered number has an entry in /sys/dev/char. Without a driver, chrdev_open() in
+  /// fs/char_dev.c answers ENXIO, unless one driver owns the whole major and answers itself. Nil if
+  /// a driver has registered the number, if no family has such numbers, or if this cannot be read.
   private func missingDriver(_ device: DeviceNumber) -> Errno? {
-    guard let family = families.first(where: { !$0.numbers.isEmpty && $0.mayHave(device) }) else {
-      return nil
-    }
+    var family: DeviceFamily?
+    for known in families where !known.numbers.isEmpty && known.mayHave(device) { family = known }
+    guard let family else { return nil }
     do throws(Errno) {
       _ = try system.status(of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)"))
       return nil
     } catch .ENOENT {
-      // Without sysfs the entry of no device is there.
+      // Without sysfs no device has an entry, so a missing entry proves nothing.
       guard (try? system.status(of: "/sys/dev/char/1:3")) != nil else { return nil }
       guard let dispatcher = family.dispatcher,
         (try? system.kind(of: dispatcher.marker)) == .directory
@@ -289,19 +296,20 @@ package struct FactsReader: ~Copyable {
     }
   }
 
-  /// Where a link of /proc/PID/fd and the like jumps to, see proc_pid_get_link() in fs/proc/base.c.
+  /// Reads the inode that a link of /proc/PID/fd and the like jumps to.
   ///
-  /// Those links have absolute or made-up targets (`pipe:[1]`); /proc's ordinary ones are relative.
+  /// See proc_pid_get_link() in fs/proc/base.c. Such links have absolute or made-up targets
+  /// (`pipe:[1]`); the ordinary links of /proc are relative.
   private mutating func readMagicLink(_ link: Int, _ name: PathBytes, _ directory: Descriptor) {
     guard facts.mounts[facts.inodes[link].mount].fileSystem == "proc" else { return }
     if !facts.readerIsSubject, name == "self" || name == "thread-self" {
-      // Who follows it comes to another place.
+      // The subject would reach another place than the reader.
       facts.inodes[link].target = nil
     }
     guard let target = facts.inodes[link].target,
       target.isAbsolute || target.bytes.contains(UInt8(ascii: ":"))
     else { return }
-    // What it says it leads to may be gone, or be something else by now.
+    // The file that the target names may be deleted or replaced.
     facts.inodes[link].target = nil
     guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
     facts.inodes[link].jump = try? register(descriptor, parent: nil)
@@ -315,8 +323,9 @@ package struct FactsReader: ~Copyable {
     facts.mounts.append(readMount(id, descriptor))
     let index = facts.mounts.count - 1
     if facts.mounts[index].idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
-      // statx and getxattr show ids as the mount maps them: what it does not map is left to tell.
-      facts.mounts[index].idMapping = mapping.ofSeenIDs
+      // statx and getxattr return translated ids, so the mapping only has to tell which ids the
+      // mount maps.
+      facts.mounts[index].idMapping = mapping.identityOfVisibleIDs
       facts.mounts[index].idMappingIsUnreadable = false
     }
     if mountsMayBelongToNamespace {
@@ -332,7 +341,7 @@ package struct FactsReader: ~Copyable {
       ?? MountTable(mountinfo: (try? system.contents(of: mountinfo, limit: 1 << 26)) ?? [])
     mountTable = table
     if let id, let listed = table[id: id] { return listed }
-    // In a chroot the root's own mount is not listed.
+    // In a chroot the mount of the root itself is not listed.
     guard !table.isEmpty, let fields = try? system.fstatfs(descriptor) else {
       return .unreadable(id: id ?? 0)
     }

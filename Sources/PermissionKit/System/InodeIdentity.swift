@@ -1,15 +1,15 @@
-/// What tells an inode from any other.
+/// The values that distinguish an inode from every other inode.
 package struct InodeIdentity: Hashable, Sendable {
   /// The device that holds the file system.
   package var fileSystem: DeviceNumber
-  /// The number of the inode.
+  /// The inode number.
   package var inode: UInt64
-  /// The S_IFMT bits.
+  /// The file type: the S_IFMT bits.
   package var type: UInt32
-  /// The number of a device node.
+  /// The device number of a device node.
   package var device: DeviceNumber
 
-  /// Takes it out of what statx(2) says.
+  /// Creates an identity from the fields of statx(2).
   package init(_ status: StatusFields) {
     fileSystem = status.fileSystem
     inode = status.inode

@@ -4,7 +4,7 @@ internal import Glibc
 // MARK: - Changes
 
 extension LinuxSystem {
-  /// The attribute's name for C, which nothing has to be allocated for.
+  /// Returns the attribute's name as a C string, without allocating memory.
   static func name(_ attribute: ACLAttribute) -> UnsafePointer<CChar> {
     let name: StaticString =
       switch attribute {
@@ -49,7 +49,7 @@ extension LinuxSystem {
     _ = try check(ccap_fsync(descriptor.rawValue))
   }
 
-  /// flock(2) with LOCK_EX, again after EINTR.
+  /// flock(2) with LOCK_EX, repeated after EINTR.
   package func flock(_ descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_flock(descriptor.rawValue))
   }
@@ -73,7 +73,7 @@ extension LinuxSystem {
 // MARK: - Commands
 
 extension LinuxSystem {
-  /// Calls `body` with the arguments as execve(2) takes them.
+  /// Calls `body` with the arguments in the format of execve(2).
   private func withArguments<Result>(
     _ arguments: [PathBytes], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
   ) throws(Errno) -> Result {
@@ -89,20 +89,20 @@ extension LinuxSystem {
     }
   }
 
-  /// posix_spawnp(3) with this process's environment.
+  /// posix_spawnp(3) with the environment of this process.
   package func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
     try check(
       try unsafe withArguments(arguments) { unsafe ccap_spawn($0, environ, output.rawValue) })
   }
 
-  /// waitpid(2), again after EINTR.
+  /// waitpid(2), repeated after EINTR.
   package func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? {
     let status = try check(ccap_waitpid(pid, waits ? 0 : WNOHANG))
     if status == 512 { return nil }
     return status < 256 ? .exited(status) : .signalled(status - 256)
   }
 
-  /// execvp(3); returns only when it failed.
+  /// execvp(3), which returns only if it failed.
   package func execvp(_ arguments: [PathBytes]) -> Errno {
     do throws(Errno) {
       return try unsafe withArguments(arguments) {
@@ -120,6 +120,6 @@ extension LinuxSystem {
     _ = try check(Glibc.kill(pid, signal) != 0 ? -errno : 0)
   }
 
-  /// raise(3) with SIG_DFL, the signal unblocked.
+  /// raise(3) with SIG_DFL, after the signal was unblocked.
   package func raise(_ signal: Int32) { ccap_raise(signal) }
 }

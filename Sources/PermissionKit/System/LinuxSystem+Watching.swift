@@ -7,7 +7,8 @@ extension LinuxSystem {
     Descriptor(rawValue: try check(ccap_inotify_init1()))
   }
 
-  /// inotify_add_watch(2); wants read permission on the inode, and a NUL in the path gives EINVAL.
+  /// inotify_add_watch(2), which needs read permission on the inode; a NUL in the path gives
+  /// EINVAL.
   package func inotify_add_watch(
     _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
   ) throws(Errno) -> Int32 {
@@ -18,12 +19,12 @@ extension LinuxSystem {
       })
   }
 
-  /// inotify_rm_watch(2); its error is dropped, for the watch is gone in any case.
+  /// inotify_rm_watch(2); ignores an error, because the watch is gone in any case.
   package func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {
     _ = Glibc.inotify_rm_watch(inotify.rawValue, watch)
   }
 
-  /// poll(2), once.
+  /// poll(2), not repeated after EINTR.
   package func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] {
@@ -39,12 +40,12 @@ extension LinuxSystem {
     Descriptor(rawValue: try check(ccap_eventfd()))
   }
 
-  /// pthread_sigmask(3) of the calling thread, then signalfd(2).
+  /// pthread_sigmask(3) for the calling thread, then signalfd(2).
   package func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor {
     Descriptor(rawValue: try check(unsafe ccap_signalfd(signals, Int32(signals.count))))
   }
 
-  /// localtime_r(3), by TZ or /etc/localtime.
+  /// localtime_r(3), which uses TZ or /etc/localtime.
   package func localtime(_ microseconds: Int64) -> WallTime {
     var seconds = time_t(microseconds / 1_000_000)
     var parts = unsafe tm()

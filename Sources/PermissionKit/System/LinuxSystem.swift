@@ -3,10 +3,10 @@ internal import Glibc
 
 /// The running Linux system.
 package struct LinuxSystem: System {
-  /// Makes the system, which holds no state.
+  /// Creates the system, which has no state.
   package init() {}
 
-  /// The value of a wrapper that returns -errno.
+  /// Returns the result of a C wrapper; throws the errno if the wrapper returned -errno.
   func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
     if result < 0 { throw Errno(rawValue: Int32(-result)) }
     return result
@@ -27,12 +27,14 @@ package struct LinuxSystem: System {
     }
   }
 
-  /// Calls `body` with a buffer, and keeps as many bytes as it says it filled.
+  /// Calls `body` with a buffer and returns the bytes that `body` filled.
+  ///
+  /// `body` returns the number of bytes, or -errno.
   func filling(
     _ capacity: Int, _ body: (UnsafeMutableRawPointer) -> Int
   ) throws(Errno) -> [UInt8] {
     var length = 0
-    // Nothing is kept but what was filled, and nothing allocated to learn that there is nothing.
+    // Allocates memory only for the bytes that were filled.
     let bytes = unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { buffer in
       if let start = buffer.baseAddress { length = unsafe body(start) }
       guard length > 0 else { return [UInt8]() }
@@ -44,11 +46,11 @@ package struct LinuxSystem: System {
 
   // MARK: Files
 
-  /// openat(2) with O_CLOEXEC, again after EINTR; a NUL in the path gives EINVAL.
+  /// openat(2) with O_CLOEXEC, repeated after EINTR; a NUL in the path gives EINVAL.
   package func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor {
-    // The kernel would take a NUL for the end and open something else.
+    // The kernel would end the path at the NUL and open another file.
     if path.bytes.contains(0) { throw .EINVAL }
     let result = unsafe withCString(path) {
       unsafe ccap_openat(
@@ -57,15 +59,15 @@ package struct LinuxSystem: System {
     return Descriptor(rawValue: try check(result))
   }
 
-  /// close(2); its error is dropped, for the descriptor is gone in any case.
+  /// close(2); ignores an error, because the descriptor is closed in any case.
   package func close(_ descriptor: Descriptor) { _ = Glibc.close(descriptor.rawValue) }
 
-  /// read(2) of at most `count` bytes, again after EINTR.
+  /// read(2) of at most `count` bytes, repeated after EINTR.
   package func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
     try unsafe filling(count) { unsafe ccap_read(descriptor.rawValue, $0, count) }
   }
 
-  /// write(2), again after EINTR; may write less than was given.
+  /// write(2), repeated after EINTR; may write fewer bytes than given.
   package func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
     let written = unsafe bytes.withUnsafeBytes {
       unsafe ccap_write(descriptor.rawValue, $0.baseAddress, $0.count)
@@ -73,7 +75,7 @@ package struct LinuxSystem: System {
     return try check(written)
   }
 
-  /// mkdirat(2); the umask still takes its bits from `mode`.
+  /// mkdirat(2); the umask clears its bits in `mode`.
   package func mkdirat(
     _ directory: Descriptor, _ path: PathBytes, mode: UInt16
   ) throws(Errno) {
@@ -95,7 +97,7 @@ package struct LinuxSystem: System {
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0)
   }
 
-  /// readlinkat(2) with an empty path, of at most 4,096 bytes.
+  /// readlinkat(2) with an empty path, at most 4,096 bytes.
   package func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
     PathBytes(
       try unsafe filling(4096) {
@@ -104,7 +106,7 @@ package struct LinuxSystem: System {
       })
   }
 
-  /// getxattr(2) through /proc/self/fd, for fgetxattr(2) refuses an O_PATH descriptor.
+  /// getxattr(2) through /proc/self/fd, because fgetxattr(2) refuses an O_PATH descriptor.
   package func getxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
@@ -120,7 +122,7 @@ package struct LinuxSystem: System {
     }
   }
 
-  /// statmount(2), Linux 6.15 or later.
+  /// statmount(2), which needs Linux 6.15.
   package func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     var users: [UInt8] = []
     var groups: [UInt8] = []
@@ -148,7 +150,7 @@ package struct LinuxSystem: System {
     return IDMapping(users: users, groups: groups)
   }
 
-  /// fstatfs(2), which works on O_PATH descriptors too.
+  /// fstatfs(2), which also works on an O_PATH descriptor.
   package func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
     var flags: UInt64 = 0
     var type: UInt64 = 0
@@ -156,7 +158,7 @@ package struct LinuxSystem: System {
     return FileSystemFields(flags: flags, type: type)
   }
 
-  /// getdents64(2) until the end, in the file system's order.
+  /// getdents64(2) until the end, in the order of the file system, without `.` and `..`.
   package func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     var names: [PathBytes] = []
     while true {
@@ -176,7 +178,7 @@ package struct LinuxSystem: System {
     }
   }
 
-  /// faccessat2(2) with AT_EACCESS, links followed; a NUL in the path gives EINVAL.
+  /// faccessat2(2) with AT_EACCESS, which follows links; a NUL in the path gives EINVAL.
   package func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
     let result = unsafe withCString(path) {
@@ -185,7 +187,7 @@ package struct LinuxSystem: System {
     _ = try check(result)
   }
 
-  /// ioctl VIDIOC_QUERYCAP of an open video node.
+  /// ioctl VIDIOC_QUERYCAP on an open video node.
   package func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
     var caps: UInt32 = 0
     let card = try unsafe filling(32) {
@@ -198,7 +200,7 @@ package struct LinuxSystem: System {
 
   // MARK: Processes
 
-  /// The calling thread's ids and capabilities, without securebits and maps of its namespace.
+  /// Returns the ids and capabilities of the calling thread, without securebits and id maps.
   package func credentials() throws(Errno) -> Credentials {
     var user: [UInt32] = [0, 0, 0]
     var group: [UInt32] = [0, 0, 0]
@@ -220,16 +222,16 @@ package struct LinuxSystem: System {
       permitted: CapabilitySet(rawValue: permitted))
   }
 
-  /// The id of this process, see getpid(2).
+  /// Returns the id of this process, see getpid(2).
   package func getpid() -> Int32 { Glibc.getpid() }
 
-  /// The variable's value as bytes, see getenv(3); nil when it is not set.
+  /// Returns the bytes of a variable, see getenv(3); nil if the variable is not set.
   package func getenv(_ name: String) -> PathBytes? {
     guard let value = unsafe Glibc.getenv(name) else { return nil }
     return unsafe bytes(value)
   }
 
-  /// The working directory, see getcwd(3).
+  /// Returns the working directory, see getcwd(3).
   package func getcwd() throws(Errno) -> PathBytes {
     let path = try unsafe filling(4096) {
       guard unsafe Glibc.getcwd($0.assumingMemoryBound(to: CChar.self), 4096) != nil else {
@@ -240,18 +242,18 @@ package struct LinuxSystem: System {
     return PathBytes(path)
   }
 
-  /// Whether it is a terminal, see isatty(3).
+  /// Returns whether the descriptor is a terminal, see isatty(3).
   package func isatty(_ descriptor: Descriptor) -> Bool { Glibc.isatty(descriptor.rawValue) == 1 }
 
-  /// The width of the terminal by ioctl TIOCGWINSZ, in columns; nil when it is none.
+  /// Returns the width of a terminal in columns, by ioctl TIOCGWINSZ; nil if there is no terminal.
   package func columns(_ descriptor: Descriptor) -> Int? {
     let columns = ccap_columns(descriptor.rawValue)
     return columns > 0 ? Int(columns) : nil
   }
 
-  /// The arguments of this process, its own name first, as bytes.
+  /// The arguments of this process as bytes, beginning with the name of the program.
   ///
-  /// `CommandLine` reads /proc/self/cmdline, and is empty where there is no /proc.
+  /// Does not need /proc: `CommandLine` reads /proc/self/cmdline and is empty without /proc.
   package static var arguments: [PathBytes] {
     var count = Int(CommandLine.argc)
     var list = unsafe UnsafePointer(CommandLine.unsafeArgv)
@@ -284,17 +286,17 @@ package struct LinuxSystem: System {
 
   // MARK: Users and groups
 
-  /// getpwnam_r(3) with a buffer that grows; nil when there is no such user.
+  /// getpwnam_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
     try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
   }
 
-  /// getpwuid_r(3) with a buffer that grows; nil when there is no such user.
+  /// getpwuid_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
   }
 
-  /// Calls a reentrant look-up with a buffer that grows until the entry fits.
+  /// Calls a reentrant lookup with a buffer that grows until the entry fits.
   private func look<Entry, Result>(
     _ call: (
       UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int,
@@ -330,12 +332,12 @@ package struct LinuxSystem: System {
       home: bytes(entry.pw_dir))
   }
 
-  /// The errors that getpwnam(3) lists for "the given name or uid was not found".
+  /// Whether getpwnam(3) lists the error under "the given name or uid was not found".
   private static func meansNoEntry(_ errno: Int32) -> Bool {
     [ENOENT, ESRCH, EBADF, EPERM].contains(errno)
   }
 
-  /// getgrouplist(3) with an array that grows; ERANGE beyond 131,072 groups.
+  /// getgrouplist(3) with an array that grows; ERANGE for more than 131,072 groups.
   package func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
     var count: Int32 = 64
     while true {
@@ -349,7 +351,7 @@ package struct LinuxSystem: System {
     }
   }
 
-  /// The name of the group by getgrgid_r(3); nil when there is no such group.
+  /// getgrgid_r(3) with a buffer that grows; nil if there is no such group.
   package func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
       unsafe String(cString: entry.gr_name)
@@ -369,14 +371,14 @@ package struct LinuxSystem: System {
     return Descriptor(rawValue: try check(result))
   }
 
-  /// lsm_list_modules(2), Linux 6.8 or later.
+  /// lsm_list_modules(2), which needs Linux 6.8.
   package func lsm_list_modules() throws(Errno) -> [UInt64] {
     var ids = [UInt64](repeating: 0, count: 32)
     let count = try check(unsafe ccap_lsm_list_modules(&ids))
     return Array(ids.prefix(Int(count)))
   }
 
-  /// VIDIOC_REQBUFS with a count of 0, for a single- and then a multi-planar capture queue.
+  /// VIDIOC_REQBUFS with a count of 0, for a single-planar and then a multi-planar capture queue.
   package func reqbufs(none descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_reqbufs_none(descriptor.rawValue))
   }

@@ -1,6 +1,7 @@
-/// The lines of /proc/PID/mountinfo, read as far as they are asked for.
+/// The lines of /proc/PID/mountinfo, each parsed when it is used.
 ///
-/// The format is `show_mountinfo()` in fs/proc_namespace.c; octal escapes are those of `mangle()`.
+/// For the format see `show_mountinfo()` in fs/proc_namespace.c; `mangle()` writes the octal
+/// escapes.
 package struct MountTable: Hashable, Sendable {
   private let bytes: [UInt8]
   private var lines: [Line] = []
@@ -10,7 +11,7 @@ package struct MountTable: Hashable, Sendable {
     let range: Range<Int>
   }
 
-  /// Takes a mountinfo file; what a line says is read when it is asked for.
+  /// Creates a table from a mountinfo file; a line is parsed when it is used.
   ///
   /// - Parameter bytes: The whole file.
   package init(mountinfo bytes: [UInt8]) {
@@ -32,13 +33,13 @@ package struct MountTable: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing was read at all.
+  /// Whether the file was empty.
   package var isEmpty: Bool { bytes.isEmpty }
 
-  /// Every mount, in the order of the file; a line that is none is left out.
+  /// Every mount, in the order of the file; a malformed line is left out.
   package var mounts: [MountFacts] { lines.compactMap(mount) }
 
-  /// The mount with this id; nil when the file has none.
+  /// The mount with this id; nil if the file does not list it.
   package subscript(id id: UInt64) -> MountFacts? {
     for line in lines where line.id == id {
       if let mount = mount(line) { return mount }
@@ -46,8 +47,9 @@ package struct MountTable: Hashable, Sendable {
     return nil
   }
 
-  /// The number before the first blank; nil for anything else, and for what `String` would not
-  /// print so.
+  /// Returns the number before the first blank.
+  ///
+  /// Nil if there is no such number, if the number has leading zeros or if it exceeds 64 bits.
   private func number(_ start: Int) -> UInt64? {
     var value: UInt64 = 0
     var index = start
@@ -61,7 +63,7 @@ package struct MountTable: Hashable, Sendable {
     return index > start && index < bytes.count && bytes[index] == UInt8(ascii: " ") ? value : nil
   }
 
-  /// The parts of a range of the bytes, as `split` gives them, empty ones included.
+  /// The parts of a range of the bytes between separators, including empty parts.
   private struct Parts: IteratorProtocol {
     let bytes: [UInt8]
     let separator: UInt8
@@ -134,7 +136,7 @@ package struct MountTable: Hashable, Sendable {
     return Array(bytes[range])
   }
 
-  /// Undoes `\040` and the like.
+  /// Replaces octal escapes such as `\040` by their bytes.
   static func unescape(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     var rest = bytes
@@ -154,9 +156,10 @@ package struct MountTable: Hashable, Sendable {
 }
 
 extension MountFacts {
-  /// What fstatfs(2) tells of a mount: ST_… flags of sys/statvfs.h, a magic of linux/magic.h.
+  /// Creates facts from fstatfs(2): ST_… flags of sys/statvfs.h, a magic number of linux/magic.h.
   ///
-  /// Whether the mount or its superblock is read-only it does not tell apart.
+  /// fstatfs(2) does not tell whether the mount or its superblock is read-only; the mount is
+  /// assumed.
   init(_ fields: FileSystemFields) {
     let names: [UInt64: String] = [
       0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p",

@@ -1,27 +1,27 @@
-/// What is waited for on a descriptor, and what is ready, see poll(2).
+/// The events to wait for on a descriptor, or the events that happened, see poll(2).
 public struct PollEvents: OptionSet, Hashable, Sendable {
   /// The bits of `struct pollfd`.
   public let rawValue: Int16
 
-  /// Takes the bits as they are.
+  /// Creates a set from its bits.
   public init(rawValue: Int16) { self.rawValue = rawValue }
 
-  /// POLLIN: there is something to read.
+  /// POLLIN: data can be read.
   public static let readable = PollEvents(rawValue: 0x1)
-  /// POLLPRI: of mountinfo, the mounts have changed.
+  /// POLLPRI: for mountinfo, the mounts have changed.
   public static let priority = PollEvents(rawValue: 0x2)
-  /// POLLERR: also that nobody reads a pipe any more; sent unasked.
+  /// POLLERR: an error, or a pipe without a reader; reported even if not asked for.
   public static let error = PollEvents(rawValue: 0x8)
 }
 
 /// A descriptor to wait for, see poll(2).
 public struct PollRequest: Hashable, Sendable {
-  /// What to wait for something on.
+  /// The descriptor to wait for.
   public var descriptor: Descriptor
-  /// What to wait for; errors and hang-ups count in any case.
+  /// The events to wait for; errors and hang-ups are always reported.
   public var events: PollEvents
 
-  /// Makes one of its parts.
+  /// Creates a request to wait for events on a descriptor.
   public init(_ descriptor: Descriptor, _ events: PollEvents) {
     self.descriptor = descriptor
     self.events = events

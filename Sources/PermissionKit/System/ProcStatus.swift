@@ -1,19 +1,19 @@
-/// The credentials of a process as /proc/PID/status has them, see proc_pid_status(5).
+/// The credentials of a process in /proc/PID/status, see proc_pid_status(5).
 package struct ProcStatus: Hashable, Sendable {
-  /// The ids, groups and capabilities, in the reader's view.
+  /// The ids, groups and capabilities, in the view of the reader.
   package var credentials: Credentials
-  /// CapBnd: what no process started from here can have more than; nil when it is not shown.
+  /// CapBnd: the limit of the capabilities that execve(2) can give; nil if not shown.
   package var bounding: CapabilitySet?
   /// NoNewPrivs: the process can gain no privileges by execve(2).
   package var noNewPrivileges: Bool
   /// Seccomp: 0 none, 1 strict, 2 filter.
   package var seccomp: Int
-  /// Name: the first 15 bytes of the program's name, or what the program made of it.
+  /// Name: the first 15 bytes of the program's name, unless the program changed it.
   package var name: String
-  /// PPid: the process that started it; nil when it is not shown.
+  /// PPid: the parent process; nil if not shown.
   package var parent: Int32?
 
-  /// Reads the whole file; nil when a line that is needed is missing or malformed.
+  /// Creates the fields from the whole file; nil if a required line is missing or malformed.
   package init?(_ bytes: [UInt8]) {
     var fields: [String: [Substring]] = [:]
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
@@ -47,9 +47,9 @@ package struct ProcStatus: Hashable, Sendable {
 }
 
 extension System {
-  /// Returns what /proc/PID/status says; nil if there is no such process or /proc does not show it.
+  /// Returns the fields of /proc/PID/status; nil if there is no such process or /proc hides it.
   ///
-  /// - Parameter pid: The process; nil for the calling one, by /proc/self.
+  /// - Parameter pid: The process; nil for the calling process, by /proc/self.
   /// - Returns: The fields of the file.
   func status(ofProcess pid: Int32?) -> ProcStatus? {
     let name = pid.map(String.init) ?? "self"

@@ -1,25 +1,26 @@
-/// The inodes that a `FactsReader` has met, found again by what statx(2) says of them.
+/// The inodes that a `FactsReader` has read, which it finds again by the fields of statx(2).
 struct SeenInodes {
-  /// What is known of one inode beyond its facts.
+  /// What is known about one inode in addition to its facts.
   struct Inode {
     let identity: InodeIdentity
-    /// The same inode on another mount is judged by other flags.
+    /// The mount id; the same inode on another mount is another element, with other flags.
     let mount: UInt64?
-    /// Open as long as something may be looked up in it.
+    /// The descriptor of a directory, in which names can be looked up.
     let descriptor: Descriptor?
     var parentIsKnown: Bool
   }
 
-  /// In the order of the facts.
+  /// The inodes, in the order of the facts.
   var inodes: [Inode] = []
-  /// Where in `inodes` an inode is, plus one, at a place that its number leads to; 0 where none is.
+  /// A hash table: index in `inodes` plus one, at a place that follows from the inode number; 0 if
+  /// free.
   ///
-  /// A table of our own: the check of a few nodes would spend its time in Dictionary's hashing.
+  /// Replaces Dictionary, because hashing would take most of the time of a check of a few nodes.
   private var places: [Int] = []
 
   init() { inodes.reserveCapacity(32) }
 
-  /// Returns the index of an inode that was met before.
+  /// Returns the index of an inode that was read before; nil for any other inode.
   func index(of status: StatusFields) -> Int? {
     guard !places.isEmpty else { return nil }
     var place = firstPlace(status.inode)
@@ -36,7 +37,7 @@ struct SeenInodes {
     return nil
   }
 
-  /// Adds an inode; at most half of the places are taken.
+  /// Adds an inode, and keeps at least half of the places free.
   mutating func append(_ inode: Inode) {
     inodes.append(inode)
     guard inodes.count * 2 > places.count else { return take(inodes.count - 1) }
@@ -53,7 +54,7 @@ struct SeenInodes {
     places[place] = index + 1
   }
 
-  /// The number of places is a power of two.
+  /// Returns the place to search first; the number of places is a power of two.
   private func firstPlace(_ inode: UInt64) -> Int {
     Int(truncatingIfNeeded: (inode &* 0x9e37_79b9_7f4a_7c15) >> 32) & (places.count - 1)
   }

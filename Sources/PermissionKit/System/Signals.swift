@@ -1,32 +1,32 @@
-/// How a process ended, see waitpid(2).
+/// The way a process ended, see waitpid(2).
 public enum ProcessEnd: Hashable, Sendable {
-  /// With an exit status, 0 to 255.
+  /// The process exited with this status, 0 to 255.
   case exited(Int32)
-  /// By a signal.
+  /// This signal ended the process.
   case signalled(Int32)
 }
 
-/// A signal that arrived, see sigaction(2).
+/// A signal that was received, see sigaction(2).
 package struct SignalInfo: Hashable, Sendable {
-  /// Its number.
+  /// The number of the signal.
   package var signal: Int32
-  /// A process has sent it; otherwise the kernel did, as a terminal does for all of its group.
+  /// Whether a process sent the signal; otherwise the kernel did, such as a terminal to its group.
   package var isFromProcess: Bool
 
-  /// Makes one of its parts.
+  /// Creates the description of a signal.
   package init(signal: Int32, isFromProcess: Bool) {
     self.signal = signal
     self.isFromProcess = isFromProcess
   }
 
-  /// SIGHUP: the terminal is gone.
+  /// SIGHUP: the terminal was closed.
   package static let hangup: Int32 = 1
-  /// SIGINT: somebody pressed Ctrl-C.
+  /// SIGINT: the user pressed Ctrl-C.
   package static let interrupt: Int32 = 2
-  /// SIGQUIT: somebody pressed Ctrl-\.
+  /// SIGQUIT: the user pressed Ctrl-\.
   package static let quit: Int32 = 3
-  /// SIGTERM: the process is asked to end.
+  /// SIGTERM: a request to end the process.
   package static let terminate: Int32 = 15
-  /// SIGCHLD: a child ended or stopped.
+  /// SIGCHLD: a child process ended or stopped.
   package static let child: Int32 = 17
 }

@@ -1,27 +1,39 @@
-/// The fields of statx(2) that a decision depends on.
+/// The fields of statx(2) that matter for a decision.
 public struct StatusFields: Hashable, Sendable {
   /// The S_IFMT bits and the 07777 bits.
   public var mode: UInt32
-  /// `stx_uid`: the owner, in the user namespace that reads it.
+  /// `stx_uid`: the owner, in the user namespace of the reader.
   public var uid: UInt32
-  /// `stx_gid`: the owning group, in the user namespace that reads it.
+  /// `stx_gid`: the owning group, in the user namespace of the reader.
   public var gid: UInt32
-  /// `stx_rdev`: the number of a device node; 0:0 for anything else.
+  /// `stx_rdev`: the number of a device node; 0:0 for any other file.
   public var device: DeviceNumber
   /// `stx_dev`: the device that holds the file system.
   public var fileSystem: DeviceNumber
   /// `stx_ino`: the inode number, unique within its file system.
   public var inode: UInt64
-  /// `stx_nlink`: how many names it has.
+  /// `stx_nlink`: the number of names of the inode.
   public var links: UInt32
   /// `stx_mnt_id`; nil before Linux 5.8.
   public var mount: UInt64?
-  /// STATX_ATTR_IMMUTABLE: nobody can write to it, see ioctl_iflags(2).
+  /// STATX_ATTR_IMMUTABLE: nobody can write to the file, see ioctl_iflags(2).
   public var isImmutable: Bool
-  /// STATX_ATTR_APPEND: it can only be added to, see ioctl_iflags(2).
+  /// STATX_ATTR_APPEND: writers can only add to the end of the file, see ioctl_iflags(2).
   public var isAppendOnly: Bool
 
-  /// Makes one of its parts.
+  /// Creates the fields.
+  ///
+  /// - Parameters:
+  ///   - mode: The S_IFMT bits and the 07777 bits.
+  ///   - uid: The owner.
+  ///   - gid: The owning group.
+  ///   - device: The number of a device node.
+  ///   - fileSystem: The device that holds the file system.
+  ///   - inode: The inode number.
+  ///   - links: The number of names of the inode.
+  ///   - mount: The mount id; nil before Linux 5.8.
+  ///   - isImmutable: Whether STATX_ATTR_IMMUTABLE is set.
+  ///   - isAppendOnly: Whether STATX_ATTR_APPEND is set.
   public init(
     mode: UInt32, uid: UInt32, gid: UInt32, device: DeviceNumber = .init(major: 0, minor: 0),
     fileSystem: DeviceNumber = .init(major: 0, minor: 0), inode: UInt64,
@@ -39,7 +51,7 @@ public struct StatusFields: Hashable, Sendable {
     self.isAppendOnly = isAppendOnly
   }
 
-  /// The file type; nil for bits that inode(7) does not list.
+  /// The file type; nil if inode(7) does not list the S_IFMT bits.
   public var kind: FileKind? {
     switch mode & 0o170000 {
     case 0o040000: .directory
@@ -54,7 +66,7 @@ public struct StatusFields: Hashable, Sendable {
   }
 }
 
-/// The fields of fstatfs(2) that a decision depends on.
+/// The fields of fstatfs(2) that matter for a decision.
 public struct FileSystemFields: Hashable, Sendable {
   /// `f_flags`: ST_… bits of sys/statvfs.h.
   public var flags: UInt64

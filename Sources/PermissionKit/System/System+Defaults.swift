@@ -1,10 +1,10 @@
-/// A system that says nothing of them makes no changes, runs no programs and does not know these.
+/// Defaults: an unsupported call fails with ENOSYS.
 extension System {
   /// Fails with ENOSYS.
   public func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor { throw .ENOSYS }
-  /// Fails with ENODATA: no file has capabilities.
+  /// Fails with ENODATA, as for a file without capabilities.
   public func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String { throw .ENODATA }
   /// Fails with ENOSYS.
   public func lsm_list_modules() throws(Errno) -> [UInt64] { throw .ENOSYS }
@@ -42,24 +42,25 @@ extension System {
   public func raise(_ signal: Int32) {}
 }
 
+/// Defaults of the calls for watching: an unsupported call fails with ENOSYS.
 extension System {
-  /// ENOSYS: a system that can be watched says so itself.
+  /// Fails with ENOSYS.
   public func inotify_init1() throws(Errno) -> Descriptor { throw .ENOSYS }
-  /// ENOSYS: a system that can be watched says so itself.
+  /// Fails with ENOSYS.
   public func inotify_add_watch(
     _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
   ) throws(Errno) -> Int32 { throw .ENOSYS }
   /// Does nothing.
   public func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {}
-  /// ENOSYS: a system that can be watched says so itself.
+  /// Fails with ENOSYS.
   public func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] { throw .ENOSYS }
-  /// ENOSYS: a system that can be watched says so itself.
+  /// Fails with ENOSYS.
   public func eventfd() throws(Errno) -> Descriptor { throw .ENOSYS }
-  /// ENOSYS: a system that can be watched says so itself.
+  /// Fails with ENOSYS.
   public func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor { throw .ENOSYS }
-  /// The time in UTC: of other zones a system without localtime_r(3) knows nothing.
+  /// Returns the time in UTC, since other time zones need localtime_r(3).
   public func localtime(_ microseconds: Int64) -> WallTime {
     let second = Int((microseconds / 1_000_000) % 86_400)
     return WallTime(hour: second / 3600, minute: second / 60 % 60, second: second % 60)

@@ -1,9 +1,13 @@
 extension System {
-  /// The whole contents of a file, of at most `limit` bytes.
+  /// Returns the whole contents of a file of at most `limit` bytes.
   ///
-  /// - Throws: EFBIG when the file holds more than `limit` bytes.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limit: The most bytes that the file can have.
+  /// - Returns: The bytes.
+  /// - Throws: EFBIG if the file has more than `limit` bytes; else the errno of the open or read.
   public func contents(of path: PathBytes, limit: Int = 1 << 20) throws(Errno) -> [UInt8] {
-    // O_NONBLOCK: a FIFO put in the file's place must not hang us.
+    // O_NONBLOCK: a FIFO in the place of the file must not block the open.
     let file = try openat(
       .currentDirectory, path, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
     defer { close(file) }
@@ -16,7 +20,7 @@ extension System {
     }
   }
 
-  /// The first line of a file of /sys or /proc, without blanks around it.
+  /// Returns the first line of a file of /sys or /proc, without blanks at its ends.
   public func line(of path: PathBytes) throws(Errno) -> PathBytes {
     let bytes = try contents(of: path, limit: 1 << 16)
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
@@ -26,26 +30,26 @@ extension System {
     return PathBytes(Array(start.prefix(length)))
   }
 
-  /// The names in a directory, sorted.
+  /// Returns the names in a directory, sorted.
   public func names(in directory: PathBytes) throws(Errno) -> [PathBytes] {
     let descriptor = try openat(.currentDirectory, directory, [.readOnly, .directory], mode: 0)
     defer { close(descriptor) }
     return try getdents(descriptor).sorted()
   }
 
-  /// The file type of what `path` names, links followed.
+  /// Returns the file type at the end of `path`; follows links.
   public func kind(of path: PathBytes) throws(Errno) -> FileKind? {
     try status(of: path).kind
   }
 
-  /// statx(2) of what `path` names, links followed.
+  /// Returns the fields of statx(2) for the inode at the end of `path`; follows links.
   public func status(of path: PathBytes) throws(Errno) -> StatusFields {
     let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
     defer { close(descriptor) }
     return try statx(descriptor)
   }
 
-  /// Makes a directory, and those above it, for this user alone; one that is there is left as it is.
+  /// Creates a directory and its parents for this user alone; changes no directory that exists.
   func makeFolder(_ folder: PathBytes) throws(Errno) {
     do throws(Errno) {
       try mkdirat(.currentDirectory, folder, mode: 0o700)
@@ -56,19 +60,19 @@ extension System {
     }
   }
 
-  /// Waits for the next signal of a descriptor of `signalfd`.
+  /// Waits for the next signal on a descriptor of `signalfd`.
   package func nextSignal(_ signals: Descriptor) throws(Errno) -> SignalInfo {
     while true {
       do throws(Errno) {
         _ = try poll([PollRequest(signals, .readable)], timeout: nil)
-        // struct signalfd_siginfo: ssi_signo 4, ssi_errno 4, ssi_code 4, …; 128 in all.
+        // struct signalfd_siginfo: ssi_signo 4, ssi_errno 4, ssi_code 4, …; 128 bytes in all.
         let bytes = try read(signals, 128)
         guard bytes.count == 128 else { throw .EIO }
         func number(_ offset: Int) -> Int32 {
           Int32(
             bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) })
         }
-        // SI_USER and its kin are not positive; SI_KERNEL and those of a child are.
+        // SI_USER and similar codes are not positive; SI_KERNEL and the codes of SIGCHLD are.
         return SignalInfo(signal: number(0), isFromProcess: number(8) <= 0)
       } catch .EINTR {
       } catch .EAGAIN {
@@ -76,8 +80,9 @@ extension System {
     }
   }
 
-  /// Runs a program to its end; what it says goes to standard error, for standard output is the
-  /// caller's.
+  /// Runs a program until it ends, with its standard output on standard error.
+  ///
+  /// Standard output belongs to the caller.
   func run(_ arguments: [PathBytes]) throws(Errno) -> ProcessEnd {
     let pid = try spawn(arguments, output: Descriptor(rawValue: 2))
     while true {
@@ -85,15 +90,18 @@ extension System {
     }
   }
 
-  /// Writes all the bytes.
+  /// Writes all bytes.
   func writeAll(_ file: Descriptor, _ bytes: [UInt8]) throws(Errno) {
     var rest = bytes[...]
     while !rest.isEmpty { rest = rest.dropFirst(try write(file, Array(rest))) }
   }
 
-  /// open(2) with `flags`, without keeping the file open.
+  /// Opens a file with `flags` and closes it again, to learn the kernel's answer.
   ///
-  /// - Returns: The refusal; nil when it opened.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - flags: The flags of open(2); O_NONBLOCK and O_NOCTTY are added.
+  /// - Returns: The errno of a refusal; nil if the file was opened.
   public func probe(open path: PathBytes, _ flags: OpenFlags) -> Errno? {
     do throws(Errno) {
       close(

@@ -1,5 +1,5 @@
-/// The system that this library brings; tests bring others.
+/// The systems that this library provides; tests provide others.
 public enum Systems: Sendable {
-  /// The running Linux.
+  /// The running Linux system.
   public static var running: any System { LinuxSystem() }
 }

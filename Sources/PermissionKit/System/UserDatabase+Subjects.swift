@@ -1,5 +1,5 @@
 extension UserDatabase {
-  /// The calling process.
+  /// Returns the calling process as a subject.
   public func currentSubject() throws(PermissionError) -> Subject {
     let credentials: Credentials
     do throws(Errno) {
@@ -13,7 +13,7 @@ extension UserDatabase {
     return Subject(source: .current, credentials: credentials, name: record?.name, home: home)
   }
 
-  /// The user of that name, or of that number, as a new login of theirs would be.
+  /// Returns the user with this name or number as a subject, with the credentials of a new login.
   public func subject(userNamed text: String) throws(PermissionError) -> Subject {
     var record: UserRecord?
     var groups: [UInt32] = []
@@ -36,8 +36,10 @@ extension UserDatabase {
       name: record.name, home: record.home)
   }
 
-  /// Those of a new login: no capabilities unless the uid is 0, and then no more than a process
-  /// started from here can have, which in a container is less than all.
+  /// Returns the credentials of a new login: no capabilities unless the uid is 0.
+  ///
+  /// Uid 0 gets only the capabilities in the bounding set of this process, which a container can
+  /// limit.
   private func credentials(_ uid: UInt32, _ gid: UInt32, _ groups: [UInt32]) -> Credentials {
     var credentials = Credentials(uid: uid, gid: gid, groups: groups)
     if uid == 0, let status = try? system.contents(of: "/proc/self/status"),
@@ -49,7 +51,7 @@ extension UserDatabase {
     return credentials
   }
 
-  /// Bare numbers, with no capabilities unless the uid is 0.
+  /// Returns plain ids as a subject, without capabilities unless the uid is 0.
   public func subject(uid: UInt32, gid: UInt32, groups: [UInt32]) -> Subject {
     let record = try? user(uid)
     return Subject(
@@ -59,11 +61,11 @@ extension UserDatabase {
 }
 
 extension UserDatabase {
-  /// A running process: its fsuid, groups, effective capabilities and user namespace.
+  /// Returns a running process as a subject: fsuid, groups, effective capabilities, user namespace.
   ///
-  /// - Parameter pid: Its process id.
-  /// - Returns: The subject; paths are then walked from its root, through its mounts.
-  /// - Throws: Where there is no such process or /proc does not show it.
+  /// - Parameter pid: The process id.
+  /// - Returns: The subject; its paths are walked from the root of the process, through its mounts.
+  /// - Throws: An error if there is no such process or /proc hides it.
   public func subject(process pid: Int32) throws(PermissionError) -> Subject {
     func contents(_ name: String) throws(PermissionError) -> [UInt8] {
       let path = PathBytes("/proc/\(pid)/\(name)")

@@ -1,8 +1,9 @@
-/// Names and numbers of users and groups: of the running system through NSS, or, below another
-/// root, of its own etc/passwd and etc/group.
+/// The names and numbers of users and groups.
+///
+/// Asks NSS for the running system, or reads etc/passwd and etc/group below another root.
 public struct UserDatabase: Sendable {
   let system: any System
-  /// Nil: ask NSS.
+  /// The lines of the files below a root; nil to ask NSS.
   private let files: (users: [UserRecord], groups: [GroupRecord])?
 
   private struct GroupRecord: Sendable {
@@ -11,11 +12,11 @@ public struct UserDatabase: Sendable {
     var members: [String]
   }
 
-  /// Takes the data base of a root.
+  /// Creates the data base of a root.
   ///
   /// - Parameters:
-  ///   - system: What reads the files, or asks NSS.
-  ///   - root: The root whose data base it is; one without etc/passwd has the running system's.
+  ///   - system: The system that reads the files or asks NSS.
+  ///   - root: The root directory; without etc/passwd there, the running system is asked.
   public init(_ system: any System, root: PathBytes = "/") {
     self.system = system
     guard root != "/", let users = try? system.contents(of: root.appending("etc/passwd")) else {
@@ -31,7 +32,7 @@ public struct UserDatabase: Sendable {
     self.files = files
   }
 
-  /// A data base without any names: ids read as their numbers.
+  /// A data base without names, so that ids are shown as numbers.
   static let numbersOnly = UserDatabase(LinuxSystem(), files: ([], []))
 
   private static func lines(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
@@ -44,7 +45,7 @@ public struct UserDatabase: Sendable {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A line of passwd(5).
+  /// Parses a line of passwd(5).
   private static func user(_ fields: [ArraySlice<UInt8>]) -> UserRecord? {
     guard fields.count >= 7, !fields[0].isEmpty, let uid = UInt32(text(fields[2])),
       let gid = UInt32(text(fields[3]))
@@ -53,7 +54,7 @@ public struct UserDatabase: Sendable {
       name: text(fields[0]), uid: uid, gid: gid, home: PathBytes(Array(fields[5])))
   }
 
-  /// A line of group(5).
+  /// Parses a line of group(5).
   private static func group(_ fields: [ArraySlice<UInt8>]) -> GroupRecord? {
     guard fields.count >= 4, !fields[0].isEmpty, let gid = UInt32(text(fields[2])) else {
       return nil
@@ -63,39 +64,39 @@ public struct UserDatabase: Sendable {
       members: text(fields[3]).split(separator: ",").map(String.init))
   }
 
-  /// The user with this login name; nil when there is none.
+  /// Returns the user with this login name; nil if there is none.
   public func user(named name: String) throws(Errno) -> UserRecord? {
     guard let files else { return try system.getpwnam(name) }
     return files.users.first { $0.name == name }
   }
 
-  /// The first user with this uid; nil when there is none.
+  /// Returns the first user with this uid; nil if there is none.
   public func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
     guard let files else { return try system.getpwuid(uid) }
     return files.users.first { $0.uid == uid }
   }
 
-  /// Every group of the user, the primary one included, as initgroups(3) would set them.
+  /// Returns every group of the user, including the primary group, as initgroups(3) sets them.
   public func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
     guard let files else { return try system.getgrouplist(user) }
     return [user.gid]
       + files.groups.filter { $0.gid != user.gid && $0.members.contains(user.name) }.map(\.gid)
   }
 
-  /// The group's name; its number where it has none.
+  /// Returns the name of the group, or the number if the group has no name.
   public func groupName(_ gid: UInt32) -> String {
     let name = files.map { $0.groups.first { $0.gid == gid }?.name } ?? (try? system.getgrgid(gid))
     return name ?? String(gid)
   }
 
-  /// The user's name; its number where it has none.
+  /// Returns the name of the user, or the number if the user has no name.
   public func userName(_ uid: UInt32) -> String {
     (try? user(uid))?.name ?? String(uid)
   }
 }
 
 extension UserDatabase {
-  /// What a class of subjects gains or loses, for people: `members of video: rw`.
+  /// Returns the gain or loss of a class of subjects, for people: `members of video: rw`.
   func describe(_ gain: SubjectClasses.Gain) -> String {
     let who =
       switch gain.who {

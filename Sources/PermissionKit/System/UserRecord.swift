@@ -6,10 +6,10 @@ public struct UserRecord: Hashable, Sendable {
   public var uid: UInt32
   /// The id of the primary group.
   public var gid: UInt32
-  /// The home directory, as the line has it.
+  /// The home directory, as the line contains it.
   public var home: PathBytes
 
-  /// Makes one of its parts.
+  /// Creates a user record with these values.
   public init(name: String, uid: UInt32, gid: UInt32, home: PathBytes) {
     self.name = name
     self.uid = uid

@@ -1,13 +1,13 @@
-/// The clock on the wall, see localtime_r(3).
+/// A local time of day, see localtime_r(3).
 public struct WallTime: Hashable, Sendable {
-  /// 0 to 23.
+  /// The hour, 0 to 23.
   public var hour: Int
-  /// 0 to 59.
+  /// The minute, 0 to 59.
   public var minute: Int
-  /// 0 to 60, for leap seconds.
+  /// The second, 0 to 60; 60 is a leap second.
   public var second: Int
 
-  /// Makes one of its parts.
+  /// Creates a time of day.
   public init(hour: Int, minute: Int, second: Int) {
     self.hour = hour
     self.minute = minute

@@ -1,44 +1,44 @@
-/// The IN_… bits of inotify(7) that a change of access can show itself by.
+/// The IN_… bits of inotify(7) that can show a change of access.
 ///
-/// IN_OPEN and IN_CLOSE_NOWRITE are not among them: a check itself opens what it looks at.
+/// IN_OPEN and IN_CLOSE_NOWRITE are not included, because a check itself opens the files it checks.
 public struct WatchMask: OptionSet, Hashable, Sendable {
-  /// The bits as inotify_add_watch(2) takes them and as an event has them.
+  /// The bits in the format of inotify_add_watch(2) and of events.
   public let rawValue: UInt32
 
-  /// Takes the bits as they are.
+  /// Creates a set from its bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// IN_ATTRIB: mode, owner, ACL or number of links.
+  /// IN_ATTRIB: the mode, owner, ACL or number of links changed.
   public static let attributes = WatchMask(rawValue: 0x4)
-  /// IN_CLOSE_WRITE: who wrote to it has closed it.
+  /// IN_CLOSE_WRITE: a writer closed the file.
   public static let closeWrite = WatchMask(rawValue: 0x8)
   /// IN_MOVED_FROM: a name left the directory.
   public static let movedFrom = WatchMask(rawValue: 0x40)
-  /// IN_MOVED_TO: a name came into the directory.
+  /// IN_MOVED_TO: a name entered the directory.
   public static let movedTo = WatchMask(rawValue: 0x80)
-  /// IN_CREATE: a name was made in the directory.
+  /// IN_CREATE: a name was created in the directory.
   public static let create = WatchMask(rawValue: 0x100)
-  /// IN_DELETE: a name of the directory was removed.
+  /// IN_DELETE: a name was removed from the directory.
   public static let delete = WatchMask(rawValue: 0x200)
-  /// IN_DELETE_SELF: the inode itself is gone.
+  /// IN_DELETE_SELF: the inode itself was deleted.
   public static let deleteSelf = WatchMask(rawValue: 0x400)
-  /// IN_MOVE_SELF: the inode itself has another name.
+  /// IN_MOVE_SELF: the inode itself got another name.
   public static let moveSelf = WatchMask(rawValue: 0x800)
-  /// IN_UNMOUNT: its file system was unmounted; sent unasked.
+  /// IN_UNMOUNT: the file system was unmounted; reported even if not asked for.
   public static let unmount = WatchMask(rawValue: 0x2000)
-  /// IN_Q_OVERFLOW: events were lost; sent unasked.
+  /// IN_Q_OVERFLOW: events were lost; reported even if not asked for.
   public static let overflow = WatchMask(rawValue: 0x4000)
-  /// IN_IGNORED: the watch is gone; sent unasked.
+  /// IN_IGNORED: the watch was removed; reported even if not asked for.
   public static let ignored = WatchMask(rawValue: 0x8000)
-  /// IN_DONT_FOLLOW: watch a symbolic link itself.
+  /// IN_DONT_FOLLOW: watch the symbolic link itself.
   public static let doNotFollow = WatchMask(rawValue: 0x200_0000)
-  /// IN_MASK_ADD: keep what is watched on the inode already.
+  /// IN_MASK_ADD: add to the bits that are already watched on the inode.
   public static let addToMask = WatchMask(rawValue: 0x2000_0000)
 
-  /// What is watched on anything on the way to a resource.
+  /// The bits to watch on each inode on the way to a resource.
   static let node: WatchMask = [
     .attributes, .deleteSelf, .moveSelf, .doNotFollow, .addToMask,
   ]
-  /// What is watched on a directory, of itself and of the names in it.
+  /// The bits to watch on a directory, for the directory itself and the names in it.
   static let directory: WatchMask = [.node, .create, .delete, .movedFrom, .movedTo]
 }

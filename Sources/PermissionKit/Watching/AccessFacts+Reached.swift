@@ -1,8 +1,8 @@
 extension AccessFacts {
-  /// The inodes that are reached by name, each with its path, a directory before what is in it.
+  /// The inodes that were reached by name, each with its path, a directory before its contents.
   ///
-  /// Links are not followed: each inode is where its directory has it. The directory that relative
-  /// paths start at is among them if one did.
+  /// Links are not followed: the path of each inode is its place in its directory. Includes the
+  /// start of relative paths if names were looked up there.
   var reached: [(inode: Int, path: PathBytes)] {
     var found: [(inode: Int, path: PathBytes)] = []
     var isFound = [Bool](repeating: false, count: inodes.count)

@@ -1,13 +1,13 @@
-/// One look at an accessor: the report, and all that it depends on.
+/// One check of an accessor: the report, and everything that the report depends on.
 struct AccessLook {
   let report: AccessReport
-  /// The process whose root and mounts are meant; nil for this one.
+  /// The process whose root and mounts are checked; nil for this process.
   let process: Int32?
-  /// A change of what the report depends on is told by the kernel.
-  let isSeen: Bool
-  /// What the report was made on; nil where there was nothing to judge.
+  /// Whether the kernel reports every change that can change the report.
+  let isFullyWatched: Bool
+  /// The facts behind the report; nil if there was nothing to judge.
   let facts: AccessFacts?
-  /// What else was looked at: folders of devices, settings, the data base of users and groups.
+  /// The other inputs of the report: folders of devices, settings, users and groups.
   private let surroundings: Surroundings
   private let analytics: AnalyticsLog
   private let duration: Int64
@@ -16,18 +16,19 @@ struct AccessLook {
   private struct Surroundings {
     var root: PathBytes
     var sources: [PathBytes]
-    /// What the report says is not there.
+    /// The paths that the report lists as missing.
     var absent: [PathBytes]
     var facts: AccessFacts?
     var listed: Set<Int> = []
-    /// The contents of /etc/passwd and /etc/group, before the check and after it: a change in between
-    /// counts for this look or for the next.
+    /// The contents of /etc/passwd and /etc/group before and after the check.
+    ///
+    /// A change during the check counts for this check or for the next one.
     var databases: Set<[[UInt8]?]> = []
-    /// The contents of the files that say where things are.
+    /// The contents of the files that say where folders are.
     var settings: [[UInt8]?] = []
   }
 
-  /// Checks and reads.
+  /// Checks the accessor and reads the inputs of the report.
   init(_ accessor: PermissionAccessor, _ system: any System) {
     self.system = system
     let root = (accessor as? ResourceAccessor)?.context.root ?? "/"
@@ -40,7 +41,7 @@ struct AccessLook {
     facts = accessor?.inspection.flatMap { $0.hasFacts ? $0.facts : nil }
     let subject = accessor?.inspection?.subject
     process = subject?.process
-    isSeen = subject != nil && process == nil
+    isFullyWatched = subject != nil && process == nil
     surroundings = Self.read(
       Surroundings(
         root: root,
@@ -49,8 +50,10 @@ struct AccessLook {
       system)
   }
 
-  /// The same accessor now; where it cannot even be made, because the user or the process is gone,
-  /// that cannot be told.
+  /// Checks the same accessor again.
+  ///
+  /// If the accessor cannot be created, because the user or the process is gone, the new report is
+  /// `notDetermined`.
   func again(_ make: AccessWatcher.Factory) -> AccessLook {
     do throws(PermissionError) {
       return AccessLook(try make(), system)
@@ -71,11 +74,11 @@ struct AccessLook {
       ])
     duration = 0
     analytics = last.analytics
-    // Nothing was read: what was known stays what a later look is compared with.
+    // Nothing was read, so the next check is compared with the older facts.
     facts = last.facts
     process = last.process
-    // Whatever it was that went may come back.
-    isSeen = false
+    // The missing user or process may come back.
+    isFullyWatched = false
     surroundings = Self.read(last.surroundings, system)
   }
 
@@ -103,7 +106,7 @@ struct AccessLook {
     return found
   }
 
-  /// What must be watched so that no change of the report is missed.
+  /// The inodes to watch so that no change of the report is missed.
   var scopes: [InodeWatches.Scope] {
     var scopes: [InodeWatches.Scope] = []
     if let facts {
@@ -116,10 +119,10 @@ struct AccessLook {
     return scopes
   }
 
-  /// Writes the look to the accessor's log, as a check.
+  /// Writes the check to the accessor's log.
   func log() { analytics.log(.check, report, duration: duration) }
 
-  /// Why `new` says otherwise than this.
+  /// Returns why `new` has another result than this check, and where.
   func cause(
     of new: AccessLook, changed: Set<PathBytes>, others: [PathBytes]
   ) -> (ChangeCause, PathBytes?) {
@@ -130,14 +133,15 @@ struct AccessLook {
     let finder = CauseFinder(
       old: .init([facts, surroundings.facts].compactMap { $0 }),
       new: .init([new.facts, new.surroundings.facts].compactMap { $0 }))
-    let isOther = surroundings.databases.union(new.surroundings.databases).count > 1
-    // The files of the data base are among the facts as well: what they say comes before how they lie.
+    let isDatabaseChanged = surroundings.databases.union(new.surroundings.databases).count > 1
+    // The facts contain the files of the data base too. A content change of these files outranks a
+    // mode or owner change.
     if let (cause, path) = finder.cause(of: Array(changed), not: others),
-      !isOther || !Self.files(below: surroundings.root).contains(path)
+      !isDatabaseChanged || !Self.files(below: surroundings.root).contains(path)
     {
       return (cause, path)
     }
-    if isOther { return (.groupDatabase, nil) }
+    if isDatabaseChanged { return (.groupDatabase, nil) }
     return surroundings.settings == new.surroundings.settings ? (.other, nil) : (.settings, nil)
   }
 }

@@ -1,30 +1,30 @@
 extension AccessWatcher {
-  /// A time in microseconds since 1970-01-01 UTC, in RFC 3339.
+  /// Returns a time in microseconds since 1970-01-01 UTC in the format of RFC 3339.
   public static func timestamp(_ microseconds: Int64) -> String {
     Timestamp.rfc3339(microseconds)
   }
 
-  /// What became of one accessor.
+  /// A change of the report on one accessor.
   public struct Change: Hashable, Sendable {
-    /// One resource that stands otherwise than before.
+    /// One resource whose status changed.
     public struct Resource: Hashable, Sendable {
-      /// Its path.
+      /// The path of the resource.
       public let path: PathBytes
-      /// How it stood; nil when it was not there to be judged.
+      /// The status before; nil if the resource was not in the report.
       public let old: AuthorizationStatus?
-      /// How it stands; nil when it is no longer there to be judged.
+      /// The status now; nil if the resource is not in the report.
       public let new: AuthorizationStatus?
     }
 
-    /// When it was found out, in microseconds since 1970-01-01 UTC.
+    /// The time when the change was found, in microseconds since 1970-01-01 UTC.
     public let time: Int64
     /// The report before.
     public let old: AccessReport
     /// The report now.
     public let new: AccessReport
-    /// What made the difference.
+    /// The cause of the change.
     public let cause: ChangeCause
-    /// Where `cause` happened; nil where it is no place.
+    /// The path where the cause happened; nil if the cause has no path.
     public let path: PathBytes?
     /// The resources whose status or main reason changed.
     public let resources: [Resource]
@@ -32,12 +32,12 @@ extension AccessWatcher {
     /// The time in RFC 3339, UTC, with microseconds.
     public var timestamp: String { AccessWatcher.timestamp(time) }
 
-    /// The accessor's own status or main reason changed, not only that of some of its resources.
+    /// Whether the accessor's own status or main reason changed, and not only that of a resource.
     public var isOfAccessor: Bool {
       old.status != new.status || old.mainReason?.code != new.mainReason?.code
     }
 
-    /// The difference between two looks at the same accessor; nil when there is none that counts.
+    /// Creates the difference between two checks of one accessor; nil if nothing relevant changed.
     init?(time: Int64, from old: AccessLook, to new: AccessLook) {
       let (before, after) = (Self.standings(old.report), Self.standings(new.report))
       let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
@@ -48,7 +48,7 @@ extension AccessWatcher {
         Resource(path: $0, old: before[$0]?.status, new: after[$0]?.status)
       }
       let others = after.keys.filter { before[$0] == after[$0] }
-      // Where something was looked for in vain nothing was asked: it is not what changed.
+      // A resource that was not found has no need, and cannot be the cause of the change.
       let asked = (old.report.resources + new.report.resources).filter { !$0.need.isEmpty }
       let isChange = !changed.isEmpty || old.report.status != new.report.status
       guard isChange else { return nil }

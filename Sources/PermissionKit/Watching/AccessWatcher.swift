@@ -1,23 +1,24 @@
-/// Follows accessors: waits for whatever may change an answer, and says what became of it.
+/// Watches accessors: waits for events that can change an answer, and reports the changes.
 ///
-/// Nothing is polled: inotify(7) tells of every inode on the way to each resource, of the folders
-/// where devices are looked for, and of the data base of users and groups; /proc/self/mountinfo
-/// tells of mounts. Events that come close together are one: after a storm of them there is one
-/// check, and its answer is the last one. What the kernel will not let this process watch, and a
-/// running process that is the subject, is looked at every second instead.
+/// Nothing is polled where the kernel reports changes. inotify(7) watches every inode on the way to
+/// each resource, the folders of devices, and the data base of users and groups;
+/// /proc/self/mountinfo reports changes of mounts. Events within a short time lead to one check,
+/// which has the final answer. Inodes that this process may not watch, and a subject that is
+/// another process, are checked every second instead.
 ///
-/// Not Sendable: it blocks the thread that waits. `PermissionGate` has the asynchronous face.
+/// Not Sendable, because it blocks the thread that waits. `PermissionGate` is the asynchronous
+/// interface.
 public final class AccessWatcher {
-  /// Makes an accessor anew for each check, so that a subject is looked up anew as well.
+  /// Creates an accessor for each check, so that each check also looks up the subject again.
   public typealias Factory = () throws(PermissionError) -> PermissionAccessor
 
-  /// What ended a wait.
+  /// The reason why a wait ended.
   public enum Outcome: Hashable, Sendable {
-    /// All was checked anew, and this is what changed, if anything.
+    /// Every accessor was checked, with these changes, which can be none.
     case checked([Change])
-    /// The time is over.
+    /// The deadline has passed.
     case timeOver
-    /// A descriptor that was to end it is ready.
+    /// One of the stop descriptors is ready.
     case stopped
   }
 
@@ -30,20 +31,21 @@ public final class AccessWatcher {
   private var looks: [AccessLook] = []
   private var nextLook: Int64?
 
-  // In microseconds.
+  // Times in microseconds.
   private static let quietTime: Int64 = 5_000
   private static let longestStorm: Int64 = 20_000
   private static let longestCheck: Int64 = 250_000
   private static let interval: Int64 = 1_000_000
 
-  /// Checks each accessor once and watches from then on.
+  /// Checks each accessor once and starts to watch.
   ///
   /// - Parameters:
-  ///   - system: What is watched.
-  ///   - stops: A wait ends when one of these is ready, see poll(2).
-  ///   - logs: Write each report that differs to the accessor's log, as a check.
-  ///   - makers: Make the accessors.
-  /// - Throws: Where an accessor cannot be made, or there is no inotify.
+  ///   - system: The system to watch.
+  ///   - stops: The stop descriptors; a wait ends if one of them is ready, see poll(2).
+  ///   - logs: Whether to log the first check, and each change of an accessor's own status or main
+  ///     reason, as a check.
+  ///   - makers: The factories of the accessors.
+  /// - Throws: An error if an accessor cannot be created or there is no inotify.
   public init(
     _ system: any System = Systems.running, stoppedBy stops: [PollRequest] = [],
     logs: Bool = true, _ makers: [Factory]
@@ -78,14 +80,15 @@ public final class AccessWatcher {
   /// The newest report on each accessor, in the order of the factories.
   public var reports: [AccessReport] { looks.map(\.report) }
 
-  /// What cannot be watched, and is looked at every second instead.
-  public var unseen: [(path: PathBytes, errno: Errno)] { watches.unseen }
+  /// The paths that cannot be watched and are checked every second instead.
+  public var unseen: [(path: PathBytes, errno: Errno)] { watches.unwatched }
 
-  /// Waits for the next change of anything that may matter, and checks all anew.
+  /// Waits for the next event that can change an answer, and checks every accessor again.
   ///
-  /// - Parameter deadline: On the clock of `System.monotonic`, in microseconds; nil has no end.
-  /// - Returns: What has changed; often nothing, for not all that may matter does.
-  /// - Throws: Where the system refuses to wait.
+  /// - Parameter deadline: The end of the wait on the clock of `System.monotonic`, in microseconds;
+  ///   nil for no end.
+  /// - Returns: The changes; often none, because an event need not change an answer.
+  /// - Throws: An error if the system refuses to wait.
   public func next(until deadline: Int64? = nil) throws(PermissionError) -> Outcome {
     do throws(Errno) {
       while true {
@@ -110,7 +113,7 @@ public final class AccessWatcher {
   private func wait(
     until end: Int64?, also stopsToo: Bool
   ) throws(Errno) -> (inodes: Bool, mounts: Bool, stops: Bool) {
-    // Mountinfo can be read at any time; that it has changed is an error or priority.
+    // Mountinfo is always readable; it reports a change by an error or priority event.
     let requests =
       [PollRequest(watches.descriptor, .readable)]
       + (stopsToo ? mounts.map { PollRequest($0, .priority) } + stops : [])
@@ -125,12 +128,12 @@ public final class AccessWatcher {
           rest.dropFirst(mounts.count).contains { !$0.isEmpty }
         )
       } catch .EINTR where stopsToo {
-        // Stopped and continued, or a debugger: the time that is left is worked out anew.
+        // The process was stopped and continued, or traced: wait again for the time that is left.
       }
     }
   }
 
-  /// Lets a storm pass: until nothing happens for a moment, but no longer than a storm may last.
+  /// Waits until no event comes for a short time, or until the longest storm of events is over.
   private func settle() throws(Errno) {
     let end = system.monotonic() + Self.longestStorm
     while system.monotonic() < end {
@@ -142,7 +145,7 @@ public final class AccessWatcher {
 
   // MARK: - Checking
 
-  /// Checks all anew, again when something happened meanwhile, and says what changed.
+  /// Checks every accessor again, repeats if events came meanwhile, and returns the changes.
   private func check() throws(Errno) -> [Change] {
     let end = system.monotonic() + Self.longestCheck
     let before = looks
@@ -158,14 +161,14 @@ public final class AccessWatcher {
     }
   }
 
-  /// Looks at each accessor until nothing that its answer depends on was unwatched when it began.
+  /// Checks again until a check needs no new watch, at most eight times.
   private func look() {
     for _ in 0..<8 {
       for (index, make) in makers.enumerated() { looks[index] = looks[index].again(make) }
       guard arm() else { break }
     }
-    let isUnseen = !watches.unseen.isEmpty || looks.contains { !$0.isSeen }
-    nextLook = isUnseen ? system.monotonic() + Self.interval : nil
+    let needsPolling = !watches.unwatched.isEmpty || looks.contains { !$0.isFullyWatched }
+    nextLook = needsPolling ? system.monotonic() + Self.interval : nil
   }
 
   @discardableResult

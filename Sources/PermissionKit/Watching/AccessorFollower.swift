@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// A thread that watches an accessor of its own, until this object is gone.
+/// A thread that watches an accessor of its own, until this object is released.
 final class AccessorFollower: Sendable {
   private let bell: Bell
 
@@ -10,8 +10,9 @@ final class AccessorFollower: Sendable {
 
   /// Starts the thread.
   ///
-  /// - Returns: What keeps it going, and the newest status after each of its checks. The statuses
-  ///   end with it, and at once where nothing can be watched.
+  /// - Parameter make: Creates the accessor, on the thread.
+  /// - Returns: The object that keeps the thread alive, and a stream of the status after each
+  ///   check. The stream ends with the object, or at once if nothing can be watched.
   static func begin(
     _ make: @escaping @Sendable () -> PermissionAccessor
   ) -> (AccessorFollower?, AsyncStream<AuthorizationStatus>) {
@@ -39,12 +40,12 @@ final class AccessorFollower: Sendable {
         for report in watcher.reports { tell(report.status) }
       } while try watcher.next() != .stopped
     } catch {
-      // Without inotify nothing is followed; a check when it is asked for is as good as ever.
+      // Without inotify there are no events; a check on demand still works.
     }
   }
 }
 
-/// What wakes a thread that waits, by eventfd(2).
+/// An eventfd(2) that wakes a waiting thread.
 private final class Bell: Sendable {
   let system: any System
   private let descriptor: Descriptor

@@ -1,40 +1,40 @@
-/// Where a permission stands between its checks and requests: the State pattern.
+/// The state of a permission between checks and requests: the State pattern.
 ///
-/// Each state is a type, and answers each operation with the state that follows. An operation that
-/// a state does not support does nothing: it answers itself.
+/// Each state is a type. Each operation returns the next state. An operation that a state does not
+/// support returns the same state.
 public protocol AuthorizationState: Sendable {
-  /// Which state this is.
+  /// The kind of this state.
   var kind: AuthorizationStateKind { get }
-  /// The outcome of a check arrived.
+  /// Returns the state after a check with this status.
   func checked(_ status: AuthorizationStatus) -> any AuthorizationState
-  /// A request is wanted; `requesting` follows where one could help.
+  /// Returns the state after a request is asked for: `requesting` if a request could help.
   func requested() -> any AuthorizationState
-  /// The request under way ended, and a check says so.
+  /// Returns the state after the request ended, with the status of the check that followed.
   func finished(_ status: AuthorizationStatus) -> any AuthorizationState
-  /// Something outside changed, so that what was known no longer counts.
+  /// Returns the state after a change outside, which makes the known status invalid.
   func invalidated() -> any AuthorizationState
 }
 
-/// The states by name.
+/// The kinds of states.
 public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
-  /// Not looked at yet, or no longer known.
+  /// No check was made yet, or the last one is no longer valid.
   case unchecked
   /// Every resource is usable.
   case authorized
-  /// Some resources are usable, or all of them only in part.
+  /// Some resources are usable, or all resources are usable only in part.
   case limited
-  /// Refused; a request could help.
+  /// Access is refused; a request could help.
   case denied
   /// A request is under way.
   case requesting
-  /// Refused by something that no request can change.
+  /// Access is refused by something that no request can change.
   case restricted
   /// There is no such device or directory.
   case unavailable
-  /// Cannot be told.
+  /// The check cannot tell.
   case notDetermined
 
-  /// The state of this kind.
+  /// A state of this kind.
   public var state: any AuthorizationState {
     switch self {
     case .unchecked: UncheckedState()
@@ -50,18 +50,18 @@ public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension AuthorizationState {
-  /// Moves to the state of the status.
+  /// Returns the state of the status.
   public func checked(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
-  /// Stays: by default there is nothing to request.
+  /// Returns the same state, because by default there is nothing to request.
   public func requested() -> any AuthorizationState { self }
-  /// Stays: no request of this state is under way.
+  /// Returns the same state, because by default no request is under way.
   public func finished(_ status: AuthorizationStatus) -> any AuthorizationState { self }
-  /// Forgets what was known.
+  /// Returns `unchecked`, because the known status is no longer valid.
   public func invalidated() -> any AuthorizationState { UncheckedState() }
 }
 
 extension AuthorizationStatus {
-  /// The state that a status puts a permission in.
+  /// The state of a permission with this status.
   public var state: any AuthorizationState {
     switch self {
     case .authorized: AuthorizedState()
@@ -74,39 +74,39 @@ extension AuthorizationStatus {
   }
 }
 
-/// Nothing is known yet, or no longer.
+/// The state in which no check was made yet, or the last one is no longer valid.
 package struct UncheckedState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `unchecked`.
   package var kind: AuthorizationStateKind { .unchecked }
-  /// A request checks first, so it may begin before any check.
+  /// Begins a request, which makes its own check first.
   package func requested() -> any AuthorizationState { RequestingState() }
-  /// Stays: nothing is known that could be forgotten.
+  /// Returns the same state, because nothing is known.
   package func invalidated() -> any AuthorizationState { self }
 }
 
-/// Every resource is usable; there is nothing to request.
+/// The state in which every resource is usable; there is nothing to request.
 package struct AuthorizedState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `authorized`.
   package var kind: AuthorizationStateKind { .authorized }
 }
 
-/// Some resources are usable; a request may ask for the rest.
+/// The state in which some resources are usable; a request can ask for the others.
 package struct LimitedState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `limited`.
   package var kind: AuthorizationStateKind { .limited }
-  /// Begins a request for the rest.
+  /// Begins a request for the other resources.
   package func requested() -> any AuthorizationState { RequestingState() }
 }
 
-/// Refused; a request could help.
+/// The state in which access is refused and a request could help.
 package struct DeniedState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `denied`.
   package var kind: AuthorizationStateKind { .denied }
@@ -114,41 +114,41 @@ package struct DeniedState: AuthorizationState {
   package func requested() -> any AuthorizationState { RequestingState() }
 }
 
-/// A request is under way.
+/// The state in which a request is under way.
 ///
-/// Checks and changes wait for its end; another request joins it.
+/// Checks and outside changes wait for the end of the request. Another request joins this one.
 package struct RequestingState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `requesting`.
   package var kind: AuthorizationStateKind { .requesting }
-  /// Stays: only the end of the request counts.
+  /// Returns the same state, because only the end of the request counts.
   package func checked(_ status: AuthorizationStatus) -> any AuthorizationState { self }
-  /// Moves to the state of the check that followed the request.
+  /// Returns the state of the check that followed the request.
   package func finished(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
-  /// Stays: the check that follows the request will see the change.
+  /// Returns the same state, because the check after the request will include the change.
   package func invalidated() -> any AuthorizationState { self }
 }
 
-/// Refused by something that no request can change.
+/// The state in which access is refused by something that no request can change.
 package struct RestrictedState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `restricted`.
   package var kind: AuthorizationStateKind { .restricted }
 }
 
-/// There is no such device or directory.
+/// The state in which there is no such device or directory.
 package struct UnavailableState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `unavailable`.
   package var kind: AuthorizationStateKind { .unavailable }
 }
 
-/// Cannot be told; a request may find out.
+/// The state in which the check cannot tell; a request may find out.
 package struct NotDeterminedState: AuthorizationState {
-  /// Makes the state, which holds no data.
+  /// Creates the state, which has no data.
   package init() {}
   /// Always `notDetermined`.
   package var kind: AuthorizationStateKind { .notDetermined }

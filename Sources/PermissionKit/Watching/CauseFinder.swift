@@ -1,6 +1,8 @@
-/// Compares the facts before and after, for inotify(7) does not tell mode, owner and ACL apart.
+/// Compares the facts before and after an event, to tell a change of mode, owner and ACL apart.
+///
+/// inotify(7) reports these changes by the same event.
 struct CauseFinder {
-  /// What is known of the inodes at one time: those of several facts, by path.
+  /// The inodes at one time, by path, from several sets of facts.
   struct Snapshot {
     fileprivate struct Place: Hashable {
       var inode: InodeFacts
@@ -19,7 +21,7 @@ struct CauseFinder {
           for entry in inode.entries where entry.found == .missing {
             missing.insert(path.appending(entry.name))
           }
-          // What is left is what decides; indices mean nothing in other facts.
+          // Keeps only values that decide; indices have no meaning in other facts.
           inode.entries = []
           inode.entriesAreComplete = false
           (inode.parent, inode.jump) = (0, nil)
@@ -30,7 +32,7 @@ struct CauseFinder {
       }
     }
 
-    /// Where `path` leads to, links followed; nil when it leads nowhere.
+    /// Returns the path of the inode that `path` leads to, through links; nil if it leads nowhere.
     fileprivate func target(of path: PathBytes) -> PathBytes? {
       let anybody = Credentials(uid: 0, gid: 0, groups: [])
       for facts in facts {
@@ -45,12 +47,12 @@ struct CauseFinder {
   let old: Snapshot
   let new: Snapshot
 
-  /// Finds the difference that comes first on the way to what changed.
+  /// Finds the first difference on the way to the resources that changed.
   ///
   /// - Parameters:
-  ///   - changed: The resources that stand otherwise than before.
-  ///   - others: Those that stand as they did, whose own nodes have caused nothing.
-  /// - Returns: The cause and where it is; nil when there is no difference.
+  ///   - changed: The resources whose status or main reason changed.
+  ///   - others: The resources that did not change, whose own nodes cannot be the cause.
+  /// - Returns: The cause and its path; nil if there is no difference.
   func cause(of changed: [PathBytes], not others: [PathBytes]) -> (ChangeCause, PathBytes)? {
     let paths = Set(old.places.keys).union(new.places.keys).filter {
       old.places[$0] != new.places[$0]
@@ -67,7 +69,7 @@ struct CauseFinder {
     Set(paths.flatMap { [old.target(of: $0), new.target(of: $0), $0].compactMap { $0 } })
   }
 
-  /// As a walk meets them: what is nearer to the root decides first.
+  /// Returns whether a walk decides at `one` first: a shorter path is nearer to the root.
   private func isBefore(_ one: PathBytes, _ other: PathBytes) -> Bool {
     let depths = (one.components.count, other.components.count)
     return depths.0 == depths.1 ? one < other : depths.0 < depths.1
@@ -77,7 +79,7 @@ struct CauseFinder {
     guard let before = old.places[path], let after = new.places[path] else {
       let isAdded = old.places[path] == nil
       if isTarget { return isAdded ? .nodeAdded : .nodeRemoved }
-      // A directory that was never looked for is not new.
+      // A directory that no earlier check looked up is not new.
       return (isAdded ? old : new).missing.contains(path) ? .parent : nil
     }
     if before.mount != after.mount { return .mount }
@@ -88,7 +90,7 @@ struct CauseFinder {
     return .other
   }
 
-  /// The entries that chmod(1) leaves alone: it changes those of owner, mask and others.
+  /// Returns the entries that chmod(1) never changes; it changes those of owner, mask and others.
   private static func named(_ inode: InodeFacts) -> [AccessControlList.Entry]? {
     inode.acl?.entries.filter { ![.owner, .mask, .other].contains($0.tag) }
   }

@@ -1,23 +1,23 @@
-/// What made a status change, in words that stay the same from version to version.
+/// The cause of a change of status, stable across versions.
 public enum ChangeCause: String, Hashable, Sendable, CaseIterable {
-  /// The node or folder is there now, and was not.
+  /// The node or folder was created.
   case nodeAdded = "node-added"
-  /// The node or folder was there, and is gone.
+  /// The node or folder was removed.
   case nodeRemoved = "node-removed"
-  /// Its permission bits.
+  /// The permission bits changed.
   case mode
-  /// Its owner or group.
+  /// The owner or group changed.
   case owner
-  /// Entries of its ACL.
+  /// Entries of the ACL changed.
   case acl
-  /// Something was mounted, unmounted, or mounted with other flags.
+  /// A file system was mounted, unmounted, or mounted with other flags.
   case mount
-  /// A directory or link on the way: gone, there again, or with other permissions.
+  /// A directory or link on the path was removed, created, or got other permissions.
   case parent
-  /// Users and groups, see passwd(5) and group(5).
+  /// The data base of users and groups changed, see passwd(5) and group(5).
   case groupDatabase = "group-database"
-  /// The file that says where the folder is, see user-dirs.dirs(5).
+  /// The file that names the folder changed, see user-dirs.dirs(5).
   case settings
-  /// None of these: the kernel answers otherwise, on the same facts.
+  /// None of these: the kernel's answer changed while the facts stayed the same.
   case other
 }

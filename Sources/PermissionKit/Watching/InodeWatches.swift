@@ -1,15 +1,15 @@
-/// The inodes that one inotify descriptor watches, and which of their events count.
+/// The inodes that one inotify descriptor watches, and the names whose events count.
 ///
 /// - SeeAlso: inotify(7)
 struct InodeWatches: ~Copyable {
-  /// What is to be watched: every inode of these facts that was reached by name.
+  /// The inodes to watch: every inode of these facts that was reached by name.
   struct Scope {
     let facts: AccessFacts
-    /// What stands before the paths of the facts: the root of the process they were read for.
+    /// The prefix of all paths of the facts: the root of the process that they were read for.
     var prefix: PathBytes = ""
-    /// Directories of which every name counts, not just those that were looked up.
+    /// The directories in which every name counts, and not only the names that were looked up.
     var listed: Set<Int> = []
-    /// What is in a file counts as well.
+    /// Whether a change of a file's contents counts.
     var readsFiles = false
   }
 
@@ -30,10 +30,10 @@ struct InodeWatches: ~Copyable {
     }
   }
 
-  /// The inotify descriptor, readable when there are events.
+  /// The inotify descriptor, which is readable if there are events.
   let descriptor: Descriptor
-  /// Something happens unseen: what could not be watched, and why.
-  private(set) var unseen: [(PathBytes, Errno)] = []
+  /// The paths that could not be watched, each with the errno.
+  private(set) var unwatched: [(PathBytes, Errno)] = []
   private let system: any System
   private var watches: [Int32: Names] = [:]
 
@@ -44,13 +44,14 @@ struct InodeWatches: ~Copyable {
 
   deinit { system.close(descriptor) }
 
-  /// Watches all that is in `scopes`, and nothing else any more.
+  /// Watches the inodes of `scopes` and removes every other watch.
   ///
-  /// - Returns: Whether an inode is watched that was not before, so that it may have changed since
-  ///   the facts were read.
+  /// - Parameter scopes: The inodes to watch.
+  /// - Returns: Whether an inode is newly watched, so that it may have changed after the facts were
+  ///   read.
   mutating func arm(_ scopes: [Scope]) -> Bool {
     var wanted: [Int32: Names] = [:]
-    unseen = []
+    unwatched = []
     for scope in scopes { arm(scope, &wanted) }
     let isNew = wanted.keys.contains { watches[$0] == nil }
     for watch in watches.keys where wanted[watch] == nil {
@@ -75,22 +76,22 @@ struct InodeWatches: ~Copyable {
         isWatched[index] = true
         if wanted[watch]?.formUnion(names) == nil { wanted[watch] = names }
       } catch .ENOENT {
-        // Gone since: its directory tells.
+        // The inode is gone, which the watch of its directory reports.
       } catch .ENOTDIR {
       } catch {
         let parent = facts.inodes[inode.parent]
         let parentTells = isWatched[inode.parent] && parent.mount == inode.mount
-        if !parentTells || inode.hasKnownEntries { unseen.append((whole, error)) }
+        if !parentTells || inode.hasKnownEntries { unwatched.append((whole, error)) }
       }
     }
   }
 
-  /// Takes all events that wait.
+  /// Reads all waiting events.
   ///
-  /// - Returns: Whether one of them counts.
+  /// - Returns: Whether one of the events counts.
   mutating func drain() throws(Errno) -> Bool {
     var counts = false
-    // As many as are a full queue; in a storm of events there is no end of them.
+    // At most the size of a full queue, because a storm of events may not end.
     for _ in 0..<64 {
       let bytes: [UInt8]
       do throws(Errno) {
@@ -119,7 +120,7 @@ struct InodeWatches: ~Copyable {
 extension InodeWatches: Sendable {}
 
 extension InodeFacts {
-  /// A name in it was looked up, and found or known to be missing: names may come and go.
+  /// Whether names were looked up in this directory with a known result, so that names can change.
   fileprivate var hasKnownEntries: Bool {
     entries.contains { if case .unreadable = $0.found { false } else { true } }
   }

@@ -1,10 +1,10 @@
 internal import Dispatch
 
-/// The asynchronous face of one accessor, which it owns and lets nobody else touch.
+/// The asynchronous interface of one accessor, which the gate owns and does not share.
 ///
-/// Requests that come while one is under way join it: one prompt, not two. The accessor runs on a
-/// thread of its own queue, so a request that waits for a person blocks no thread of the
-/// cooperative pool, and the gate goes on answering.
+/// A request during another request joins it, so that a person is asked once. The accessor runs on
+/// a queue of its own: a request that waits for a person blocks no thread of the cooperative pool,
+/// and the gate still answers.
 public actor PermissionGate {
   private let make: @Sendable () -> PermissionAccessor
   private let runner: AccessorRunner
@@ -16,23 +16,25 @@ public actor PermissionGate {
   private var followers: Set<Int> = []
   private var following: AccessorFollower?
 
-  /// Makes a gate that has checked nothing yet.
+  /// Creates a gate without checking anything.
   ///
-  /// - Parameter make: Makes the accessor, inside the gate, at first use.
+  /// - Parameter make: Creates the accessor, inside the gate, at first use.
   public init(_ make: @escaping @Sendable () -> PermissionAccessor) {
     self.make = make
     runner = AccessorRunner(make)
   }
 
-  /// Where the permission stands.
+  /// The kind of the current state.
   public var current: AuthorizationStateKind { state.kind }
 
   /// The newest report; nil before the first check.
   public var report: AccessReport? { lastReport }
 
-  /// Checks access anew.
+  /// Checks access again.
   ///
-  /// While a request is under way its outcome is the answer.
+  /// If a request is under way, returns its outcome.
+  ///
+  /// - Returns: The new report.
   public func check() async -> AccessReport {
     if let request, case .success(let report) = await request.value { return report }
     let report = await runner.check()
@@ -43,9 +45,10 @@ public actor PermissionGate {
 
   /// Requests access if it is needed; joins the request under way if there is one.
   ///
-  /// In a state that no request can change, it answers with a fresh check.
+  /// In a state that no request can change, only checks again.
   ///
-  /// - Throws: Where a change could not be made or undone.
+  /// - Returns: The report after the request.
+  /// - Throws: An error if a change could not be made or undone.
   public func requestAccessIfNeeded() async throws(PermissionError) -> AccessReport {
     if let request { return try await request.value.get() }
     let next = state.requested()
@@ -66,14 +69,14 @@ public actor PermissionGate {
     return try result.get()
   }
 
-  /// Tells the gate that something outside changed; what was known no longer counts.
+  /// Tells the gate that something outside changed, so that the known status is no longer valid.
   public func invalidate() { move(to: state.invalidated()) }
 
-  /// The changes of state from now on.
+  /// Returns a stream of the changes of state from now on.
   ///
-  /// - Parameter following: Also watch for what changes outside, and check whenever something did,
-  ///   until this stream ends; the first check is made at once. A thread of its own waits for it.
-  /// - Returns: The changes; they end with the gate.
+  /// - Parameter following: Whether to watch for changes outside and to check after each one, until
+  ///   this stream ends. The first check is made at once. A separate thread does the waiting.
+  /// - Returns: The changes; the stream ends with the gate.
   public func changes(following: Bool = false) -> AsyncStream<AuthorizationChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: AuthorizationChange.self)
     let id = nextObserver
@@ -102,7 +105,7 @@ public actor PermissionGate {
     }
   }
 
-  /// Checks when it stands otherwise outside than is known here.
+  /// Checks if the status outside differs from the state of the gate.
   private func heard(_ status: AuthorizationStatus) async {
     if let request { _ = await request.value }
     if state.kind != status.state.kind { _ = await check() }
@@ -122,9 +125,9 @@ public actor PermissionGate {
 
 /// A change of state of a `PermissionGate`.
 public struct AuthorizationChange: Hashable, Sendable {
-  /// The state that was left.
+  /// The old state.
   public let from: AuthorizationStateKind
-  /// The state that follows, never the one that was left.
+  /// The new state, which always differs from the old one.
   public let to: AuthorizationStateKind
 }
 
@@ -154,7 +157,7 @@ private actor AccessorRunner {
   }
 }
 
-/// A serial dispatch queue as an executor; Dispatch on Linux has none of its own.
+/// An executor that runs on a serial dispatch queue, which Dispatch on Linux does not provide.
 private final class QueueExecutor: SerialExecutor {
   private let queue = DispatchQueue(label: "PermissionGate")
 

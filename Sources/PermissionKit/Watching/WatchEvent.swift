@@ -1,22 +1,23 @@
 /// One event of inotify(7).
 package struct WatchEvent: Hashable, Sendable {
-  /// The number of the watch; -1 of an overflow.
+  /// The number of the watch; -1 for an overflow.
   package var watch: Int32
-  /// What happened.
+  /// The events that happened.
   package var mask: WatchMask
-  /// The name in the directory that is watched; empty when it happened to the inode itself.
+  /// The name in the watched directory; empty if the event is about the inode itself.
   package var name: PathBytes
 
-  /// Makes one of its parts.
+  /// Creates an event with these values.
   package init(watch: Int32, mask: WatchMask, name: PathBytes = "") {
     self.watch = watch
     self.mask = mask
     self.name = name
   }
 
-  /// Calls `body` with each event in what a read(2) of an inotify descriptor gave.
+  /// Calls `body` with each event in the bytes that read(2) returned for an inotify descriptor.
   ///
-  /// struct inotify_event: wd 4, mask 4, cookie 4, len 4, then `len` bytes of name and NULs.
+  /// The format is struct inotify_event: wd 4, mask 4, cookie 4, len 4, then `len` bytes of name
+  /// and NULs.
   package static func each(in bytes: [UInt8], _ body: (WatchEvent) -> Void) {
     func word(_ offset: Int) -> UInt32 {
       unsafe bytes.withUnsafeBytes {

@@ -68,9 +68,11 @@ struct SubjectOptions: ParsableArguments {
   /// The context that these options describe.
   func context(_ system: any System) throws -> AccessContext {
     let root = try absoluteRoot(system)
-    return AccessContext(
+    var context = AccessContext(
       system: system, subject: try subject(UserDatabase(system, root: root)), root: root,
       probe: probe, need: wanted)
+    context.families = AccessorRegistry.standard.families
+    return context
   }
 
   /// The subject as it is now; nil for this process.

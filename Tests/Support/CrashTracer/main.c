@@ -1,17 +1,25 @@
-// Kills a command at each of its system calls, and looks what the next command makes of it.
+// Kills a command at each of its system calls, and checks that the next command recovers.
 //
 //   crash-tracer -s SETUP -c COMMAND -n NEXT… -l LIST -r REVOKE -j JOURNAL -f TEXT -w PATH… [-b]
 //
-// In a mount namespace of its own with an empty /var/lib: runs SETUP by sh, notes mode and ACLs of
-// every PATH and what JOURNAL holds (before), runs COMMAND to its end, notes them again (after).
-// Then, for every n: puts all back as before, runs COMMAND under ptrace(2) and kills it by SIGKILL
-// where its n-th system call begins (the call is not made) and, if it is one that changes something,
-// another time where it ends (what it leaves is what the next finds where it begins); runs NEXT (one after the other, if there are several); holds every PATH to be as before or as after,
-// all of them alike; holds what LIST prints, up to the fourth tab of each line, to what it printed on
-// that side; runs REVOKE and holds every PATH to what REVOKE makes of that side. With -b all must be
-// as before. Where a kill leaves inodes and the length of JOURNAL as the kill before it did, the rest
-// is done for every eighth such kill: it can see no more than those. Calls before the first openat(2) of a path with TEXT in it are tried every seventh.
-// Threads of the command are counted; what it starts is not.
+// Works in a mount namespace of its own with an empty /var/lib. Runs SETUP by sh. Records mode and
+// ACLs of every PATH and the contents of JOURNAL: the state before. Runs COMMAND to its end and
+// records the same again: the state after.
+//
+// Then, for every n: restores the state before; runs COMMAND under ptrace(2) and kills it with
+// SIGKILL at the start of its n-th system call, so that the call is not made. If the call changes
+// something, does the same a second time and kills at the end of the call. (A call that changes
+// nothing needs no second kill: the next call starts in the same state.) After each kill:
+// 1. runs one of the NEXT commands, which take turns;
+// 2. checks that all PATHs together are in the state before or in the state after;
+// 3. checks that LIST prints the same as in that state, up to the fourth tab of each line;
+// 4. runs REVOKE and checks that every PATH is as after REVOKE in that state.
+//
+// With -b every PATH must be in the state before. If a kill leaves the same inodes and the same
+// length of JOURNAL as the kill before it, only every eighth such kill is followed by the four
+// steps, because the next command sees nothing else. Before the first openat(2) of a path that
+// contains TEXT, only every seventh call is tried. Calls of all threads of the command are counted,
+// calls of its child processes are not.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +59,7 @@ static void die(const char *what) {
   exit(2);
 }
 
-// MARK: what is looked at
+// MARK: state
 
 static void look(struct state *s) {
   memset(s->inodes, 0, sizeof s->inodes);
@@ -106,7 +114,7 @@ static void store(struct bytes b) {
 
 // MARK: commands
 
-// Replaces this process; arguments are divided by spaces.
+// Replaces this process by a command; spaces separate the arguments.
 static void become(const char *text, int output) {
   char *words[64], *copy = strdup(text);
   int count = 0, null = open("/dev/null", O_RDWR);
@@ -120,7 +128,7 @@ static void become(const char *text, int output) {
   _exit(127);
 }
 
-// Runs a command to its end; keeps what it prints up to the fourth tab of each line.
+// Runs a command to its end; records its output up to the fourth tab of each line.
 static int complete(const char *text, char *listing) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) die("pipe2");
@@ -143,7 +151,7 @@ static int complete(const char *text, char *listing) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Whether the n-th argument of the call that begins holds the text that is waited for.
+// Whether the call is an openat(2) of a path that contains TEXT.
 static int opens(pid_t thread, const struct __ptrace_syscall_info *info) {
   char path[512] = "";
   if (info->entry.nr != SYS_openat) return 0;
@@ -165,8 +173,9 @@ static int may_change(const struct __ptrace_syscall_info *info) {
   }
 }
 
-// Runs the command and kills it at its n-th call; n 0 never. Answers how many calls it began, and
-// whether it was killed; tells the first call that opens what is waited for.
+// Runs the command and kills it at its n-th call, or never if n is 0. Returns the number of calls
+// that began; also tells whether the command was killed, the first call that opens a path with
+// TEXT, and whether the n-th call can change something.
 static long trace(long n, int at_end, int *killed, long *first, int *changes) {
   pid_t pid = fork();
   if (pid == 0) {

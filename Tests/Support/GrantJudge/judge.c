@@ -23,7 +23,7 @@ static const char *const default_acl = "system.posix_acl_default";
 
 // MARK: the model
 
-// The digits that are subsets of the key.
+// For each set of bits, the digits that are subsets of it.
 static const uint8_t subsets[8] = {0x01, 0x03, 0x05, 0x0f, 0x11, 0x33, 0x55, 0xff};
 
 static int is_member(uint32_t group, const uint32_t *groups, size_t count) {
@@ -196,7 +196,7 @@ size_t judge_subjects(const struct judge_tree *tree) { return tree->subject_coun
 
 size_t judge_inodes(const struct judge_tree *tree) { return tree->inode_count; }
 
-// The system calls themselves: glibc's wrappers would change all threads.
+// Calls the system directly, because glibc's wrappers would change all threads.
 static int set_capabilities(int all) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct data[2];
@@ -328,7 +328,7 @@ int judge_reaches(struct judge_tree *tree, int opened, int rest, int directory) 
   if (opened) {
     int flags = modes[opened] | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (directory ? O_DIRECTORY : 0);
     int fd = openat(tree->base, tree->path, flags);
-    // A FIFO that nobody reads is refused to writers only after the permissions are asked.
+    // The kernel refuses a writer of a FIFO without a reader only after it checked the permissions.
     if (fd < 0 && errno == EACCES) reaches = 0;
     else if (fd < 0 && errno != ENXIO) result = -errno;
     if (fd >= 0) close(fd);

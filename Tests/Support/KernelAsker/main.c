@@ -1,4 +1,4 @@
-// kernel-asker - asks the live kernel, as an arbitrary subject, one case per line.
+// kernel-asker: asks the running kernel as any subject, one case per line.
 //
 // stdin : one case per line, TAB separated:
 //   cwd path ruid,euid,fsuid rgid,egid,fsgid groups capE capP nsfd landlock each q...
@@ -17,8 +17,8 @@
 //     path "%" stands for the empty string.
 // stdout: per line, one errno per query (0 = allowed); 999 = harness failure.
 //
-// The child is clone(CLONE_VM|CLONE_VFORK): own credentials, own cwd, shared
-// memory for the answers; ~20-40 us per case.
+// The child is made by clone(CLONE_VM|CLONE_VFORK): it has its own credentials and working
+// directory, and shares the memory for the answers. A case takes about 20 to 40 us.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

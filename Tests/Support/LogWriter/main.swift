@@ -1,7 +1,7 @@
-// log-writer FILE COUNT GATE - writes COUNT events into the log FILE through the public interface.
+// log-writer FILE COUNT GATE: writes COUNT events into the log FILE through the public interface.
 //
-// Says one byte on standard output when it is ready, then waits for a shared lock on GATE, so that
-// many of them start at once. Every tenth event has a long name, which makes a line longer than
+// Writes one byte to standard output when ready, then waits for a shared lock on GATE, so that many
+// writers start together. Every tenth event has a long name, which makes its line longer than
 // PIPE_BUF. `duration` is the number of the event.
 import Glibc
 import PermissionKit

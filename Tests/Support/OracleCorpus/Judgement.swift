@@ -1,9 +1,9 @@
 import PermissionKit
 
-/// How the evaluator did on a file of cases.
+/// The result of the evaluator on a file of cases.
 package struct Judgement {
   package private(set) var answers = 0
-  /// What it said otherwise than the kernel, a line each.
+  /// One line for each answer that differs from the kernel's.
   package private(set) var wrong: [String] = []
 
   package init(_ corpus: OracleCorpus) {

@@ -1,9 +1,9 @@
 import FoundationEssentials
 package import PermissionKit
 
-/// One case of the oracle: a subject, a tree, and what a live kernel answered about a path in it.
+/// One case of the oracle: a subject, a tree, and the answers of a running kernel about a path.
 ///
-/// The schema is the docstring of Oracle/casegen.py.
+/// The docstring of Oracle/casegen.py describes the schema.
 package struct OracleCase: Decodable {
   package struct Environment: Decodable {
     package struct Maps: Decodable {
@@ -20,7 +20,7 @@ package struct OracleCase: Decodable {
     var devcg: [String]?
   }
 
-  /// A number, or a list of real, effective and file system id.
+  /// One id, or a list of the real, effective and file system id.
   enum IDs: Decodable {
     case one(UInt32)
     case three([UInt32])
@@ -86,7 +86,7 @@ package struct OracleCase: Decodable {
   var sub: Subject
   var tree: [Node]
   package var path: String
-  /// The kernel's errno by question token, 0 for allowed.
+  /// The kernel's errno for each question token; 0 if access was granted.
   package var k: [String: Int32]
 }
 
@@ -123,7 +123,7 @@ extension OracleCase {
       userNamespace: sub.userns.map(Self.mapping))
   }
 
-  /// The facts, with the drivers' answers as the corpus' header has them.
+  /// Returns the facts; the header of the corpus tells the answers of drivers.
   package func facts(drivers: [String: Int32]) -> AccessFacts {
     var mount = MountFacts(fileSystem: env.ovl == nil ? env.fs : "overlay")
     for (name, flag) in [
@@ -195,7 +195,7 @@ extension OracleCase {
     return inode
   }
 
-  /// `u::7,u:1002:4,g::5,m::7,o::0`, in this order.
+  /// Parses `u::7,u:1002:4,g::5,m::7,o::0`, in this order.
   static func acl(_ text: String) -> AccessControlList {
     AccessControlList(
       text.split(separator: ",").map { entry in
@@ -227,7 +227,7 @@ extension OracleCase {
       })
   }
 
-  /// The question of a token such as `o:rw+creat`, `f:rx+n`, `a:w`, `x`; see Oracle/common.py.
+  /// Parses a question token such as `o:rw+creat`, `f:rx+n`, `a:w`, `x`; see Oracle/common.py.
   package static func question(_ token: String) -> AccessQuestion? {
     if token == "x" { return .execute }
     let parts = token.dropFirst(2).split(separator: "+").map(String.init)

@@ -1,7 +1,7 @@
 package import Foundation
 package import PermissionKit
 
-/// A file of cases: a header, then one case a line, plain or gzip.
+/// A file of cases: a header and then one case per line, plain or gzip.
 package struct OracleCorpus {
   package struct Header: Decodable {
     package var kernel: String
@@ -19,7 +19,7 @@ package struct OracleCorpus {
     cases = try lines.map { try decoder.decode(OracleCase.self, from: $0) }
   }
 
-  /// The lines of a file, the header first, whether it is plain or gzip.
+  /// Returns the lines of a plain or gzip file, the header first.
   package static func lines(of path: String) throws -> [Data] {
     var text = try Data(contentsOf: URL(filePath: path))
     if text.starts(with: [0x1f, 0x8b]) { text = try gunzip(path) }
@@ -39,14 +39,14 @@ package struct OracleCorpus {
     return data
   }
 
-  /// One question that the kernel answered.
+  /// One question with the kernel's answer.
   package struct Answer {
     package let token: String
     package let question: AccessQuestion
     package let kernel: Errno
   }
 
-  /// The answers of `one`, in the order of their tokens.
+  /// Returns the answers of a case, sorted by their tokens.
   package static func answers(_ one: OracleCase) -> [Answer] {
     one.k.sorted { $0.key < $1.key }.map { token, errno in
       guard let question = OracleCase.question(token) else {
@@ -58,7 +58,7 @@ package struct OracleCorpus {
 }
 
 extension Decision {
-  /// What the kernel would return: 0, an errno, or -1 where the facts do not tell.
+  /// The return value of the kernel: 0, an errno, or -1 if the facts do not tell.
   package var kernelErrno: Errno {
     switch verdict {
     case .granted: Errno(rawValue: 0)

@@ -1,9 +1,10 @@
 import Foundation
 import OracleCorpus
 
-/// Judges files of cases, see Tests/KernelConformanceTests/Oracle/README.md.
+/// Checks the evaluator on files of cases, see Tests/KernelConformanceTests/Oracle/README.md.
 ///
-/// Prints a line for each file; exits with 1 when an answer is wrong, with 2 when a file is none.
+/// Prints a line for each file. Exits with 1 if an answer is wrong, with 2 if a file cannot be
+/// read.
 @main enum OracleJudge {
   static func main() {
     let files = CommandLine.arguments.dropFirst()

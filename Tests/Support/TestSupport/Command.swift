@@ -1,13 +1,13 @@
 package import Foundation
 
-/// What a process left behind.
+/// The result of a process.
 package struct Outcome {
   package let status: Int32
   package let output: String
   package let errors: String
 }
 
-/// Ids that a process runs under.
+/// The ids that a process runs with.
 package struct Account {
   package let uid: UInt32
   package let gid: UInt32
@@ -21,13 +21,13 @@ package struct Account {
 }
 
 package enum Command {
-  /// Where `swift build` puts products: the folder of the running test bundle.
+  /// The folder of the products of `swift build`, which contains the running test bundle.
   package static let products: URL = {
     let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     return own.deletingLastPathComponent()
   }()
 
-  /// The built permcheck, copied to where every user may run it.
+  /// The path of a copy of the built permcheck that every user can run.
   package static let permcheck: String = copied("permcheck")
 
   private static func copied(_ product: String) -> String {
@@ -49,11 +49,12 @@ package enum Command {
   ///
   /// - Parameters:
   ///   - arguments: The program, looked up in PATH, and its arguments.
-  ///   - environment: Added to the test's own; a nil value removes the variable.
-  ///   - account: Run under these ids, without capabilities (wants root).
-  ///   - input: What the command reads on standard input.
-  /// - Returns: Its output and its exit status, or 128 and the number of the signal that ended it.
-  /// - Throws: Where it could not be started.
+  ///   - environment: Variables to add to the test's own; a nil value removes the variable.
+  ///   - account: The ids to run with, without capabilities (needs root).
+  ///   - input: The standard input of the command.
+  /// - Returns: The output and the exit status, or 128 plus the number of the signal that ended the
+  ///   command.
+  /// - Throws: An error if the command could not be started.
   package static func run(
     _ arguments: [String], environment: [String: String?] = [:], as account: Account? = nil,
     input: String = ""
@@ -66,7 +67,7 @@ package enum Command {
     try process.run()
     try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try? stdin.fileHandleForWriting.close()
-    // Both pipes are read at once, so that neither can fill up and block the command.
+    // Both pipes are read at the same time, so that neither fills up and blocks the command.
     let group = DispatchGroup()
     nonisolated(unsafe) var errorData = Data()
     DispatchQueue.global().async(group: group) {
@@ -83,7 +84,7 @@ package enum Command {
       errors: String(decoding: errorData, as: UTF8.self))
   }
 
-  /// A process that is not started yet, and whose streams are those of the test.
+  /// Returns a process that is not started yet and has the streams of the test.
   static func prepared(
     _ arguments: [String], environment: [String: String?], as account: Account?
   ) -> Process {
@@ -99,8 +100,8 @@ package enum Command {
         ["setpriv", "--reuid", "\(account.uid)", "--regid", "\(account.gid)"] + groups
         + ["--inh-caps=-all"] + arguments
     }
-    // A thread of Dispatch blocks almost every signal, and a child inherits that: without SIGCHLD a
-    // shell's `wait` never ends. GNU env gives the signals back.
+    // A thread of Dispatch blocks almost every signal, and a child inherits the blocked signals.
+    // Without SIGCHLD the `wait` of a shell never ends. GNU env resets the signals.
     process.arguments = ["--default-signal"] + command
     var variables = ProcessInfo.processInfo.environment
     variables["PERMCHECK_LOG"] = "none"

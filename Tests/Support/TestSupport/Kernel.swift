@@ -1,24 +1,24 @@
 import Foundation
 import Glibc
 
-/// The kernel's own answers, given to a child that really has the credentials.
+/// The kernel's own answers to a child process that has the credentials.
 package enum Kernel {
-  /// Whether this process may take on other credentials.
+  /// Whether this process may change its credentials.
   package static var canAsk: Bool { geteuid() == 0 }
 
-  /// What open(2) of `path` with `flags` answers to `account`: 0, or the errno.
+  /// Returns the answer of open(2) of `path` with `flags` to `account`: 0, or the errno.
   package static func open(_ path: String, _ flags: Int32, as account: Account) throws -> Int32 {
     try ask(path, ["o\(flags)"], as: account)[0]
   }
 
-  /// What faccessat2(2) with AT_EACCESS answers to `account`: 0, or the errno.
+  /// Returns the answer of faccessat2(2) with AT_EACCESS to `account`: 0, or the errno.
   package static func faccessat2(
     _ path: String, _ mode: Int32, as account: Account
   ) throws -> Int32 {
     try ask(path, ["f\(mode),512"], as: account)[0]
   }
 
-  /// Asks questions of kernel-asker, see Tests/Support/KernelAsker/main.c.
+  /// Asks kernel-asker, see Tests/Support/KernelAsker/main.c.
   package static func ask(
     _ path: String, _ questions: [String], as account: Account
   ) throws -> [Int32] {

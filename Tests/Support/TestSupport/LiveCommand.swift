@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A command that goes on running while the test reads its output line by line.
+/// A command that keeps running while the test reads its output line by line.
 package final class LiveCommand {
   private let process: Process
   private let output = Pipe()
@@ -30,7 +30,7 @@ package final class LiveCommand {
 
   package func send(_ signal: Int32) { kill(pid, signal) }
 
-  /// The next line, without its newline; nil at the end, or when none comes in time.
+  /// Returns the next line without its newline; nil at the end or after the time limit.
   package func line(within seconds: Double = 60) -> String? {
     let descriptor = output.fileHandleForReading.fileDescriptor
     let end = Date().addingTimeInterval(seconds)
@@ -48,12 +48,14 @@ package final class LiveCommand {
     }
   }
 
-  /// Stops reading what the command prints.
+  /// Stops reading the output of the command.
   package func closeOutput() throws { try output.fileHandleForReading.close() }
 
-  /// Waits for the end of the command.
+  /// Waits for the end of the command, and kills it after the time limit.
   ///
-  /// - Returns: What was not read yet, and the status; that of SIGKILL when it did not end in time.
+  /// - Parameter seconds: The time limit.
+  /// - Returns: The unread output and the status; the status of SIGKILL after the time limit.
+  /// - Throws: An error if the output cannot be read.
   package func finish(within seconds: Double = 60) throws -> Outcome {
     let end = Date().addingTimeInterval(seconds)
     while process.isRunning {

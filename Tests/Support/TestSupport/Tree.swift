@@ -1,11 +1,12 @@
 package import Foundation
 import Glibc
 
-/// A temporary folder of files and device nodes, made by real system calls and removed at the end.
+/// A temporary folder of files and device nodes, created by real system calls and removed at the
+/// end.
 package final class Tree {
   package let root: String
 
-  /// Makes an empty folder with mode 0755 that every user can reach.
+  /// Creates an empty folder with mode 0755 that every user can reach.
   package init() throws {
     root = "/tmp/permissionkit-tree-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
@@ -15,10 +16,10 @@ package final class Tree {
 
   deinit { try? FileManager.default.removeItem(atPath: root) }
 
-  /// The whole path of something in the tree.
+  /// Returns the absolute path of a name in the tree.
   package func path(_ name: String) -> String { root + "/" + name }
 
-  /// Makes a folder and those above it.
+  /// Creates a folder and its parents.
   package func folder(
     _ name: String, mode: mode_t = 0o755, uid: uid_t = geteuid(), gid: gid_t = getegid()
   ) throws {
@@ -26,7 +27,7 @@ package final class Tree {
     try owned(name, mode, uid, gid)
   }
 
-  /// Writes a file, making the folders above it.
+  /// Writes a file and creates its parent folders.
   package func file(
     _ name: String, _ text: String = "", mode: mode_t = 0o644, uid: uid_t = geteuid(),
     gid: gid_t = getegid()
@@ -43,7 +44,7 @@ package final class Tree {
     try owned(name, mode, uid, gid)
   }
 
-  /// Makes a character device node (wants root); 1:3 is the null device, which opens.
+  /// Creates a character device node (needs root); 1:3 is the null device, which opens.
   package func device(
     _ name: String, _ major: UInt32 = 1, _ minor: UInt32 = 3, mode: mode_t = 0o660,
     uid: uid_t = 0, gid: gid_t = 0
@@ -58,7 +59,7 @@ package final class Tree {
     try check(symlink(target, path(name)), "symlink \(name)")
   }
 
-  /// Runs setfacl(1) with these arguments on something in the tree.
+  /// Runs setfacl(1) with these arguments on a file in the tree.
   package func setfacl(_ arguments: [String], _ name: String) throws {
     let outcome = try Command.run(["setfacl"] + arguments + [path(name)])
     guard outcome.status == 0 else { throw CocoaError(.fileWriteUnknown) }

@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Scripts/check-arrows notices a line that points the wrong way.
+@Suite struct ArrowTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  /// A copy of the sources, with text added to one file of it.
+  private static func sources(adding text: String, to file: String) throws -> URL {
+    let copy = FileManager.default.temporaryDirectory.appending(path: "arrows-\(UUID())")
+    try FileManager.default.copyItem(at: root.appending(path: "Sources"), to: copy)
+    let changed = copy.appending(path: file)
+    try (String(contentsOf: changed, encoding: .utf8) + text)
+      .write(to: changed, atomically: true, encoding: .utf8)
+    return copy
+  }
+
+  private static func check(_ rooms: [String], _ sources: URL) throws -> Outcome {
+    try Command.run(
+      ["/bin/bash", root.appending(path: "Scripts/check-arrows").path] + rooms,
+      environment: ["CHECK_ARROWS_SOURCES": sources.path])
+  }
+
+  @Test func whatPointsDownPasses() throws {
+    let sources = try Self.sources(adding: "\n", to: "PermissionKit/Model/Errno.swift")
+    defer { try? FileManager.default.removeItem(at: sources) }
+    let outcome = try Self.check(["Model", "Rules"], sources)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    ("Model", "Model/Errno.swift", "\nlet up = AccessFacts.self\n", "cannot find 'AccessFacts'"),
+    (
+      "Rules", "Rules/InodeFacts.swift", "\nlet up = LinuxSystem.self\n",
+      "cannot find 'LinuxSystem'"
+    ),
+    ("Model", "Model/Errno.swift", "\nimport Glibc\n", "imports Glibc"),
+    (
+      "Analytics", "Analytics/AnalyticsLog.swift", "\nlet up = Inspection.self\n",
+      "cannot find 'Inspection'"
+    ),
+  ])
+  func whatPointsUpIsNamed(room: String, file: String, line: String, message: String) throws {
+    let sources = try Self.sources(adding: line, to: "PermissionKit/\(file)")
+    defer { try? FileManager.default.removeItem(at: sources) }
+    let outcome = try Self.check([room], sources)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    #expect(outcome.errors.contains(file), "\(outcome.errors)")
+  }
+}
