@@ -5,7 +5,7 @@ import PermissionKit
 struct Permcheck: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "permcheck",
-    abstract: "Says whether camera, microphone and photos may be used here, and why not.",
+    abstract: "Tells whether camera, microphone and photos can be used here, and if not, why.",
     usage: """
       permcheck [check] NAME[=PATH] …
       permcheck explain NAME|PATH …
@@ -20,22 +20,22 @@ struct Permcheck: ParsableCommand {
         permcheck camera mic photos        all three, for this process
         permcheck camera --user www-data   for a login of another user
         permcheck camera=/dev/video2       one node
-        permcheck photos --need r          is reading enough?
-        permcheck camera mic --json        for programs, see permcheck schema
-        permcheck -q camera || echo no     the exit status says it all
-        permcheck request photos --dry-run what would give access, and to whom else
-        permcheck camera --wait 5          until a camera is plugged in and set up
+        permcheck photos --need r          reading alone
+        permcheck camera mic --json        output for programs, see permcheck schema
+        permcheck -q camera || echo no     only the exit status
+        permcheck request photos --dry-run what would change, and who else would gain
+        permcheck camera --wait 5          waits up to 5 s until the camera is set up
         permcheck watch camera mic         a line for each change
 
       EXIT STATUS
         0   authorized, or limited without --all
         1   denied or restricted
-        2   cannot be told
+        2   cannot be determined
         3   no such device or folder
         64  wrong usage
         70  permcheck itself failed
-        77  all unavailable, with --skip-unavailable
-      Of several, 1 comes before 2 before 3 before 0.
+        77  everything is unavailable, with --skip-unavailable
+      With several names, 1 goes before 2, 2 before 3, and 3 before 0.
       """,
     version: Tool.version,
     subcommands: [

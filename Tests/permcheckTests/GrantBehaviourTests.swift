@@ -45,7 +45,7 @@ struct GrantBehaviourTests {
       grep -q "setfacl" $OUT.o || fail "$(cat $OUT.o)"
       is 0 $P request photos=$A --user games --dry-run --need r --user 0
       is 1 $P request photos=$A --user games
-      grep -q "nobody said yes" $OUT.e || fail "$(cat $OUT.e)"
+      grep -q "cancelled, nothing was changed" $OUT.e || fail "$(cat $OUT.e)"
       is 1 $P request photos=$A --user games --json
       is 126 $P run photos=$A --user games -- touch $A/ran
       is 126 $P run photos=$A --user games --request -- touch $A/ran

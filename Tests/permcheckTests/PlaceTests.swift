@@ -188,7 +188,7 @@ struct PlaceTests {
   /// The whole way to the topmost process without the group, and what to do about that one.
   @Test(arguments: [
     ("tmux: server", "tmux kill-server"), ("systemd", "systemctl restart user@54321.service"),
-    ("bash", "log in again"),
+    ("bash", "log out and in again"),
   ]) func theProcessToRestartIsNamed(_ name: String, _ remedy: String) throws {
     var scene = ReasonTests.login(member: "guest", groups: "--clear-groups")
     // PR_SET_NAME, and a child between; Python may be root's alone, and drops the privileges itself.

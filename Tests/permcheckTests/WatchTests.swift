@@ -372,7 +372,7 @@ struct WatchTests {
     let path = tree.path("dev/video0")
     #expect(
       second.dropFirst(12) == "  ✘ camera  authorized → denied  mode: \(path)"
-        + "  uid 54321 is neither owner nor in group root (crw------- root:root)")
+        + "  uid 54321 is neither the owner nor in group root (crw------- root:root)")
     let third = try #require(command.line())
     #expect(third == String(repeating: " ", count: 16) + "\(path)  authorized → denied")
   }

@@ -39,7 +39,7 @@ public struct AccessorRegistry: Sendable {
     ) {
       MicrophoneAccessor($0, analytics: $1)
     }
-    registry.add(PhotoLibraryAccessor.name, summary: "the folder of the user's pictures (XDG)") {
+    registry.add(PhotoLibraryAccessor.name, summary: "the user's picture folder (XDG)") {
       PhotoLibraryAccessor($0, analytics: $1)
     }
     return registry

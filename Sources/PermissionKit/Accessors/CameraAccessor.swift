@@ -15,7 +15,7 @@ public final class CameraAccessor: ResourceAccessor {
       context.system, root: context.root, mayOpen: context.probesAsSelf == .open)
     return deviceResources(
       catalog.cameras, of: .camera,
-      noneHint: "no node /dev/video* of a camera, and none known to sysfs")
+      noneHint: "no camera node /dev/video*, and no camera in sysfs")
   }
 
   public override func sources(for subject: Subject) -> [PathBytes] {

@@ -14,7 +14,7 @@ public final class MicrophoneAccessor: ResourceAccessor {
     let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
     return deviceResources(
       catalog.microphones, of: .microphone,
-      noneHint: "no node /dev/snd/pcm*c, and no capture PCM known to /proc/asound")
+      noneHint: "no node /dev/snd/pcm*c, and no capture PCM in /proc/asound")
   }
 
   public override func sources(for subject: Subject) -> [PathBytes] {

@@ -25,7 +25,8 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
       return absence(
         .unavailable,
         Reason(
-          .notConfigured, .proven, "no folder for pictures is set: it is the home directory itself",
+          .notConfigured, .proven,
+          "no picture folder is configured, because the setting names the home directory itself",
           evidence: [evidence]))
     case .unknown(let reason): return absence(.notDetermined, reason)
     }

@@ -34,7 +34,7 @@ extension ResourceAccessor {
             family: family,
             Reason(
               .noCaptureNode, .proven,
-              "\(device.label) is known to the kernel, but its node \(device.nodes[0]) is not here",
+              "the kernel knows \(device.label), but its device node \(device.nodes[0]) does not exist here",
               evidence: [device.evidence])))
       }
     }
@@ -44,7 +44,8 @@ extension ResourceAccessor {
           path, label: family.noun, device: "unreadable", status: .notDetermined,
           family: family,
           Reason(
-            .unreadableFacts, .proven, "\(path) cannot be listed, so devices may be missing here",
+            .unreadableFacts, .proven,
+            "\(path) cannot be listed, so devices may be missing from this report",
             evidence: ["open: \(errno)"])))
     }
     if set.resources.isEmpty, set.absences.isEmpty {
@@ -65,7 +66,7 @@ extension ResourceAccessor {
       findings.others.isEmpty
       ? Reason(.noDevice, .proven, "there is no \(family.noun)", evidence: [noneHint])
       : Reason(
-        .noCaptureNode, .proven, "there are nodes, but none that captures",
+        .noCaptureNode, .proven, "there are device nodes, but none of them captures",
         evidence: findings.others)
     return ResourceSet.absence(
       context.root.appending(family.folder), label: family.noun, device: family.noun,

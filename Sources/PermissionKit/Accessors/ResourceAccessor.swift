@@ -62,7 +62,7 @@ open class ResourceAccessor: PermissionAccessor {
     if plan.needsRoot {
       guard let elevation = grants.elevation else {
         throw PermissionError(
-          .changeFailed, "access to \(name) is for root to give", advice: "ask by sudo or pkexec")
+          .changeFailed, "only root may give access to \(name)", advice: "use sudo or pkexec")
       }
       try elevation.request(
         ElevatedRequest(
@@ -120,8 +120,8 @@ open class ResourceAccessor: PermissionAccessor {
       let inode = inspection.facts.inode(at: found.resource.path)
       guard let inode, inspection.identities[inode] == found.identity else {
         throw PermissionError(
-          .changeFailed, "\(found.resource.path) changed while it was looked at",
-          path: found.resource.path, errno: .EAGAIN, advice: "ask again")
+          .changeFailed, "\(found.resource.path) changed while it was read",
+          path: found.resource.path, errno: .EAGAIN, advice: "try again")
       }
     }
     let plan = try grants.strategy.plan(
@@ -133,8 +133,9 @@ open class ResourceAccessor: PermissionAccessor {
       let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {
       throw PermissionError(
-        .changeFailed, "\(step.place) is no device of \(name), so it is not changed on request",
-        advice: "have an administrator name it in person")
+        .changeFailed,
+        "\(step.place) is not a device of \(name), so this request does not change it",
+        advice: "ask an administrator to make the request as root")
     }
     return plan
   }
@@ -144,7 +145,7 @@ extension PermissionError {
   /// The plan is not the one that somebody agreed to.
   package static var planChanged: PermissionError {
     PermissionError(
-      .changeFailed, "what is to be changed has changed since it was agreed to",
-      advice: "ask again")
+      .changeFailed, "the plan has changed since it was agreed to",
+      advice: "try again")
   }
 }

@@ -74,7 +74,7 @@ public struct FileLogging: LoggingStrategy {
   private func failure(_ call: String, _ errno: Errno) -> PermissionError {
     PermissionError(
       .system, "the analytics log \(path) cannot be used", path: path, call: call, errno: errno,
-      advice: "name another by --log or PERMCHECK_LOG, or --log none")
+      advice: "choose another file with --log or PERMCHECK_LOG, or use --log none")
   }
 
   /// Truncates the file, which keeps its owner and mode.

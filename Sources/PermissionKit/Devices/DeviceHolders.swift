@@ -134,13 +134,13 @@ struct DeviceHolders {
     if holders.isEmpty || holders.allSatisfy({ $0.name == nil }) {
       seen.append(
         someAreHidden
-          ? "the holder is not visible: another user's process shows what it has open to root alone"
-          : "no process that has it open is visible")
+          ? "the holder is not visible: only root sees what the processes of other users have open"
+          : "no visible process has the device open")
     } else if someAreHidden {
-      seen.append("whether processes of other users have it open too is not visible")
+      seen.append("not visible: whether processes of other users also have the device open")
     }
     return Reason(
-      .busy, .proven, "\(path) may be used, but \(who) is using it now", evidence: seen)
+      .busy, .proven, "access to \(path) is allowed, but \(who) is using it now", evidence: seen)
   }
 
   private func described(_ holder: Holder) -> String {
@@ -151,9 +151,9 @@ struct DeviceHolders {
 
   /// The role of programs that hold a device on behalf of other programs.
   private static let role = [
-    "pipewire": "the media server of the desktop, for a program that records through it",
-    "wireplumber": "PipeWire's session manager, which looks at devices",
-    "pipewire-pulse": "PipeWire in place of PulseAudio, for a program that records through it",
-    "pulseaudio": "the sound server of the desktop, for a program that records through it",
+    "pipewire": "the media server of the desktop, on behalf of a program",
+    "wireplumber": "PipeWire's session manager, which examines devices",
+    "pipewire-pulse": "PipeWire's PulseAudio server, on behalf of a program",
+    "pulseaudio": "the sound server of the desktop, on behalf of a program",
   ]
 }

@@ -35,7 +35,7 @@ struct PhotoFolder: Sendable {
     guard let home = subject.home, let file = file(for: subject) else {
       return .unknown(
         Reason(
-          .notConfigured, .proven, "the home directory of \(subject.displayName) is not known"))
+          .notConfigured, .proven, "the home directory of \(subject.displayName) is unknown"))
     }
     let realHome = below(home)
     let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
@@ -54,7 +54,7 @@ struct PhotoFolder: Sendable {
         return .unknown(
           Reason(
             .notConfigured, .proven,
-            "\(file) is malformed in line \(line), so where the pictures are cannot be told",
+            "line \(line) of \(file) is malformed, so the picture folder is unknown",
             evidence: ["expected XDG_PICTURES_DIR=\"$HOME/…\" or \"/…\""]))
       }
     } catch .ENOENT {
@@ -65,7 +65,7 @@ struct PhotoFolder: Sendable {
       return .unknown(
         Reason(
           .unreadableFacts, .proven,
-          "\(file) cannot be read, so where the pictures of \(subject.displayName) are cannot be told",
+          "\(file) cannot be read, so the picture folder of \(subject.displayName) is unknown",
           evidence: ["open: \(error)"]))
     }
   }

@@ -1,5 +1,5 @@
 extension Confinement.Place {
-  /// The code that stands for such a place.
+  /// The reason code for this kind of place.
   var code: Reason.Code {
     switch self {
     case .docker, .podman, .container, .wsl: .container
@@ -7,30 +7,30 @@ extension Confinement.Place {
     }
   }
 
-  /// For people: `a Docker container`.
+  /// The place as a noun phrase for people: `a Docker container`.
   var description: String {
     switch self {
     case .docker: "a Docker container"
     case .podman(let rootless): "a \(rootless ? "rootless " : "")Podman container"
-    case .container(let name): "a container of \(name)"
+    case .container(let name): "a \(name) container"
     case .flatpak(let app): "the Flatpak sandbox of \(app)"
     case .snap(let name, _): "the sandbox of the snap \(name)"
-    case .bubblewrap: "a sandbox of bubblewrap"
+    case .bubblewrap: "a bubblewrap sandbox"
     case .service(let unit, _): "the service \(unit)"
-    case .privateDevices: "a sandbox or container with a /dev of its own"
-    case .wsl: "WSL, the Linux of Windows"
+    case .privateDevices: "a sandbox or container with its own /dev"
+    case .wsl: "the Windows Subsystem for Linux (WSL)"
     }
   }
 }
 
-/// What a sandbox or container may keep from the process.
-enum ConfinedThing: Hashable {
+/// A kind of resource that a sandbox or container may hide from the process.
+enum ConfinedResource: Hashable {
   /// The devices of a family.
   case devices(DeviceFamily)
   /// A folder.
   case folder
 
-  /// The plug of a snap that gives it; nil if there is none.
+  /// The snap plug that gives access; nil if there is none.
   var plug: String? {
     switch self {
     case .devices(let family): family.snapPlug
@@ -38,7 +38,7 @@ enum ConfinedThing: Hashable {
     }
   }
 
-  /// For people: `the cameras`.
+  /// The resource as a noun phrase for people: `the cameras`.
   var description: String {
     switch self {
     case .devices(let family): "the \(family.noun)s"
@@ -47,18 +47,18 @@ enum ConfinedThing: Hashable {
   }
 }
 
-// MARK: - Words and ways out
+// MARK: - Reasons and remedies
 
 extension Confinement {
-  /// Returns a reason for each place, and the flags or files to change there.
+  /// Returns a reason for each place, and the remedies that change the place.
   ///
   /// - Parameters:
-  ///   - thing: What is kept from the process.
-  ///   - path: The node or folder; of devices that were looked for in vain, an example.
-  ///   - isMissing: It is not there, rather than refused.
-  /// - Returns: The reasons, all of them suspected, and the ways out.
+  ///   - resource: The kind of resource that the process lacks.
+  ///   - path: The node or folder; an example node if no device was found.
+  ///   - isMissing: Whether the resource does not exist; otherwise access was refused.
+  /// - Returns: The reasons, all of them suspected, and the remedies.
   func reasons(
-    _ thing: ConfinedThing, _ path: PathBytes, isMissing: Bool
+    _ resource: ConfinedResource, _ path: PathBytes, isMissing: Bool
   ) -> ([Reason], [Remedy]) {
     var reasons: [Reason] = []
     var remedies: [Remedy] = []
@@ -66,46 +66,46 @@ extension Confinement {
       if case .service(_, let settings) = place, !isMissing, settings.isEmpty { continue }
       reasons.append(
         Reason(
-          place.code, .suspected, message(place, thing, isMissing: isMissing),
+          place.code, .suspected, message(place, resource, isMissing: isMissing),
           evidence: evidence + hidden))
-      remedies += self.remedies(place, thing, path)
+      remedies += self.remedies(place, resource, path)
     }
     return (reasons, remedies)
   }
 
-  private func message(_ place: Place, _ thing: ConfinedThing, isMissing: Bool) -> String {
-    let start = "this is \(place.description)"
-    if case .snap(_, let plugs?) = place, let plug = thing.plug {
+  private func message(_ place: Place, _ resource: ConfinedResource, isMissing: Bool) -> String {
+    let start = "this process seems to run in \(place.description)"
+    if case .snap(_, let plugs?) = place, let plug = resource.plug {
       return plugs.contains(plug)
-        ? "\(start), which declares the plug \(plug): it is not connected"
-        : "\(start), which does not declare the plug \(plug): its author has to"
+        ? "\(start); the snap declares the plug \(plug), which is probably not connected"
+        : "\(start); the snap does not declare the plug \(plug), so its author must add the plug"
     }
-    if case .flatpak = place, case .devices(let family) = thing, let way = family.flatpak?.way {
-      return "\(start): \(way)"
+    if case .flatpak = place, case .devices(let family) = resource, let way = family.flatpak?.way {
+      return "\(start); \(way)"
     }
-    if case .wsl = place, thing != .folder {
-      return "\(start), which passes no camera or sound hardware on by itself"
+    if case .wsl = place, resource != .folder {
+      return "\(start), which does not pass cameras and sound hardware on by default"
     }
     if case .service(_, let settings) = place, !settings.isEmpty {
-      return "\(start), whose unit says \(settings.joined(separator: ", "))"
+      return "\(start), whose unit sets \(settings.joined(separator: ", "))"
     }
     return isMissing
-      ? "\(start), where \(thing.description) of the machine are only if they were given to it"
-      : "\(start), which was not given \(thing.description) in full"
+      ? "\(start), which shows only what was passed in, perhaps not \(resource.description)"
+      : "\(start), which probably limits access to \(resource.description)"
   }
 
   private func remedies(
-    _ place: Place, _ thing: ConfinedThing, _ path: PathBytes
+    _ place: Place, _ resource: ConfinedResource, _ path: PathBytes
   ) -> [Remedy] {
     switch place {
-    case .docker: return [Self.flag("docker", thing, path, more: [])]
+    case .docker: return [Self.flag("docker", resource, path, more: [])]
     case .podman:
-      // Without it the groups of the user are dropped on the way in.
-      return [Self.flag("podman", thing, path, more: ["--group-add=keep-groups"])]
+      // Without this flag Podman drops the supplementary groups of the user.
+      return [Self.flag("podman", resource, path, more: ["--group-add=keep-groups"])]
     case .container, .privateDevices: return []
-    case .flatpak(let app): return Self.flatpak(app, thing, path)
+    case .flatpak(let app): return Self.flatpak(app, resource, path)
     case .snap(let name, let plugs):
-      guard let plug = thing.plug else { return [] }
+      guard let plug = resource.plug else { return [] }
       if plugs?.contains(plug) == false {
         return [Remedy(.sandbox, [], line: "plugs: [\(plug)]   in snapcraft.yaml of \(name)")]
       }
@@ -113,48 +113,49 @@ extension Confinement {
         Remedy(.sandbox, ["snap", "connect", PathBytes("\(name):\(plug)")], needsRoot: true)
       ]
     case .bubblewrap:
-      let node = Self.node(thing, path)
+      let node = Self.node(resource, path)
       return [Remedy(.sandbox, ["bwrap", "--dev-bind", node, node, "…"])]
     case .service(let unit, let settings):
       return [
         Remedy(
           .service, ["systemctl", "edit", PathBytes(unit)], needsRoot: true,
-          line: Self.unitLines(thing, path, settings),
-          note: "for this service alone; then systemctl restart \(unit)")
+          line: Self.unitLines(resource, path, settings),
+          note: "applies to this service alone; then run systemctl restart \(unit)")
       ]
     case .wsl:
-      guard case .devices(let family) = thing, family.isAttachedByUSB else { return [] }
+      guard case .devices(let family) = resource, family.isAttachedByUSB else { return [] }
       return [
         Remedy(
           .driver, ["usbipd", "attach", "--wsl", "--busid", "BUSID"],
-          note: "on Windows; WSL's kernel must have the driver, and without udev the node is root's"
+          note:
+            "run this on Windows; the WSL kernel needs the driver; without udev root owns the node"
         )
       ]
     }
   }
 
-  /// What a container is given: the node, the folder of nodes, or the folder.
-  private static func node(_ thing: ConfinedThing, _ path: PathBytes) -> PathBytes {
-    if case .devices(let family) = thing { family.containerDevice ?? path } else { path }
+  /// Returns what to pass to a container: the node, the folder of nodes, or the folder.
+  private static func node(_ resource: ConfinedResource, _ path: PathBytes) -> PathBytes {
+    if case .devices(let family) = resource { family.containerDevice ?? path } else { path }
   }
 
   private static func flag(
-    _ program: PathBytes, _ thing: ConfinedThing, _ path: PathBytes, more: [PathBytes]
+    _ program: PathBytes, _ resource: ConfinedResource, _ path: PathBytes, more: [PathBytes]
   ) -> Remedy {
-    let node = node(thing, path)
-    let given = thing == .folder ? "--volume=\(node):\(node)" : "--device=\(node)"
+    let node = node(resource, path)
+    let given = resource == .folder ? "--volume=\(node):\(node)" : "--device=\(node)"
     return Remedy(
       .container, [program, "run", PathBytes(given)] + more + ["IMAGE"],
-      others: ["all that runs in the container"],
-      note: "not --privileged, which gives the container every device and the machine with them")
+      others: ["every process in the container"],
+      note: "avoid --privileged: the container gets every device, and control of the machine")
   }
 
   private static func flatpak(
-    _ app: String, _ thing: ConfinedThing, _ path: PathBytes
+    _ app: String, _ resource: ConfinedResource, _ path: PathBytes
   ) -> [Remedy] {
     let permission: String
     var note: String?
-    switch thing {
+    switch resource {
     case .folder: permission = "--filesystem=\(path)"
     case .devices(let family):
       guard let flatpak = family.flatpak else { return [] }
@@ -168,16 +169,16 @@ extension Confinement {
   }
 
   private static func unitLines(
-    _ thing: ConfinedThing, _ path: PathBytes, _ settings: [String]
+    _ resource: ConfinedResource, _ path: PathBytes, _ settings: [String]
   ) -> String {
     let names = Set(settings.map { String($0.prefix { $0 != "=" }) })
     var lines = ["[Service]"]
-    switch thing {
+    switch resource {
     case .folder:
       lines += names.contains("ProtectHome") ? ["ProtectHome=no"] : []
       return (lines + (lines.count == 1 ? ["BindPaths=…"] : [])).joined(separator: " ")
     case .devices(let family):
-      // PrivateDevices= takes the nodes away whatever DeviceAllow= says.
+      // PrivateDevices= hides the nodes even if DeviceAllow= lists them.
       if names.contains("PrivateDevices") || names.isEmpty { lines.append("PrivateDevices=no") }
       lines.append("DeviceAllow=\(family.deviceAllow ?? path.description) rw")
       return lines.joined(separator: " ")

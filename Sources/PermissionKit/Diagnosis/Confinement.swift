@@ -1,27 +1,27 @@
-/// Where this process runs, as far as that decides which devices and folders it is shown.
+/// The containers, sandboxes and services around this process, which may hide devices and folders.
 struct Confinement {
-  /// One of the walls around the process.
+  /// A container, sandbox or service that this process runs in.
   enum Place: Hashable {
     case docker
     case podman(rootless: Bool)
-    /// Another container manager, by its name.
+    /// A container of another manager, with the name of the manager.
     case container(String)
     case flatpak(app: String)
-    /// `plugs` are those that the snap's author declared; nil where they cannot be read.
+    /// `plugs` holds the plugs that the snap declares; nil if they cannot be read.
     case snap(name: String, plugs: [String]?)
     case bubblewrap
-    /// A unit whose settings take devices or folders away; the settings as its files have them.
+    /// A systemd unit whose settings hide devices or folders; `settings` are lines of its files.
     case service(unit: String, settings: [String])
-    /// /dev is not the machine's own, and nothing tells whose it is.
+    /// /dev is not that of the machine, and nothing shows who made it.
     case privateDevices
     case wsl
   }
 
-  /// The places and what shows that the process is there, the innermost first.
+  /// The places, each with the evidence for it, innermost first.
   private(set) var found: [(place: Place, evidence: [String])] = []
   /// The name of the CI service that runs this process; nil elsewhere.
   private(set) var runner: String?
-  /// What could not be looked at.
+  /// The files that this process was not able to read, as lines of evidence.
   private(set) var hidden: [String] = []
 
   private let system: any System
@@ -33,8 +33,8 @@ struct Confinement {
     let privateDevices = hasPrivateDevices
     findSandboxes()
     findContainers()
-    if found.isEmpty, privateDevices, isBelow("bwrap") {
-      found.append((.bubblewrap, ["/dev is no devtmpfs", "bwrap is among the processes above"]))
+    if found.isEmpty, privateDevices, hasAncestor("bwrap") {
+      found.append((.bubblewrap, ["/dev is no devtmpfs", "bwrap is an ancestor process"]))
     }
     findService(privateDevices && found.isEmpty)
     if found.isEmpty, privateDevices {
@@ -84,7 +84,7 @@ struct Confinement {
     }
   }
 
-  /// Whether /dev was made for this process: not the devtmpfs of the machine.
+  /// Whether /dev was made for this process and is not the devtmpfs of the machine.
   private var hasPrivateDevices: Bool {
     guard root == "/", let bytes = try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26)
     else { return false }
@@ -92,8 +92,8 @@ struct Confinement {
     return last.map { $0.fileSystem != "devtmpfs" } ?? false
   }
 
-  /// Whether a program of that name is among the processes above this one.
-  private func isBelow(_ program: String) -> Bool {
+  /// Returns whether an ancestor of this process runs a program of that name.
+  private func hasAncestor(_ program: String) -> Bool {
     var next: Int32? = system.getpid()
     for _ in 0..<32 {
       guard let pid = next, pid > 0, let status = system.status(ofProcess: pid) else { break }
@@ -116,7 +116,7 @@ struct Confinement {
       let file = String(folder.description.drop { $0 == "/" }) + "/meta/snap.yaml"
       let yaml = contents(file)
       if yaml == nil { hidden.append("not visible: \(folder)/meta/snap.yaml") }
-      // A classic snap is not confined.
+      // The system does not confine a classic snap.
       guard yaml?.contains("\nconfinement: classic") != true else { return }
       found.append(
         (
@@ -126,7 +126,7 @@ struct Confinement {
     }
   }
 
-  /// The names under every `plugs:` of a snap.yaml, be they a list, a map or in brackets.
+  /// Returns the names below every `plugs:` of a snap.yaml: list, map or inline list.
   static func plugs(_ yaml: String) -> [String] {
     var plugs: [String] = []
     var depth: Int?
@@ -141,7 +141,7 @@ struct Confinement {
         continue
       }
       guard let above = depth else { continue }
-      // A list may stand as far left as its key.
+      // YAML allows a list at the same indentation as its key.
       guard indent > above || indent == above && text.first == "-" else {
         depth = nil
         continue
@@ -154,7 +154,7 @@ struct Confinement {
 
   // MARK: - Services
 
-  /// Where files of a unit are, the first being the one that counts, see systemd.unit(5).
+  /// The folders of unit files; the first folder with a file takes precedence, see systemd.unit(5).
   private static let unitFolders = [
     "run/systemd/transient", "etc/systemd/system", "run/systemd/system",
     "usr/lib/systemd/system", "lib/systemd/system",
@@ -163,11 +163,11 @@ struct Confinement {
   private mutating func findService(_ privateDevices: Bool) {
     guard root == "/", let groups = contents("proc/self/cgroup") else { return }
     let units = groups.split { $0 == "\n" || $0 == "/" }.filter { $0.hasSuffix(".service") }
-    // The user's manager is a service as well, and so is a login's.
+    // The user manager is a service too, but it confines nothing.
     guard let unit = units.last.map(String.init), !unit.hasPrefix("user@") else { return }
     var unitSettings = UnitSettings()
     var seen = false
-    // Drop-ins are read in the order of their names, wherever they are.
+    // systemd reads drop-ins in the order of their names, from all folders together.
     var dropIns: [String: String] = [:]
     for folder in Self.unitFolders {
       if !seen, let file = contents("\(folder)/\(unit)") {
@@ -182,9 +182,9 @@ struct Confinement {
     for (_, path) in dropIns.sorted(by: { $0.key < $1.key }) {
       unitSettings.read(contents(path) ?? "")
     }
-    let settings = unitSettings.telling
+    let settings = unitSettings.restrictive
     if !seen { hidden.append("not visible: the files of \(unit)") }
-    // Where its files cannot be read, a /dev of its own is the sign.
+    // If the unit files cannot be read, a private /dev is the evidence.
     guard !settings.isEmpty || privateDevices && !seen else { return }
     let evidence = ["unit \(unit)"] + settings + (privateDevices ? ["/dev is no devtmpfs"] : [])
     found.append((.service(unit: unit, settings: settings), evidence))

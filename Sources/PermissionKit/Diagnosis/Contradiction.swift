@@ -1,7 +1,7 @@
-/// Tells the layers above the permission bits apart, where the kernel refuses what the facts grant.
+/// Finds the security layer that refuses an access that the permission bits grant.
 ///
-/// Asks the same again by other system calls, and the same of other files: what openat2(2),
-/// faccessat2(2) and the same open elsewhere answer is different for each layer.
+/// Repeats the call by other system calls and on other files. The answers of openat2(2),
+/// faccessat2(2) and the same open of another file differ from layer to layer.
 struct Contradiction {
   private let inspection: Inspection
   private let ask: Ask
@@ -19,26 +19,26 @@ struct Contradiction {
     self.probe = probe
   }
 
-  /// What was asked besides, and the answers.
+  /// The answers to the additional calls.
   private struct Answers {
-    /// faccessat2(2) of the same; nil: granted.
+    /// The answer of faccessat2(2) for the same access; nil if granted.
     var access: Errno?
-    /// The open itself; nil: it opened, so that the refusal was faccessat2's.
+    /// The answer of open(2); nil if it succeeded, so that faccessat2(2) alone refused.
     var open: Errno?
-    /// openat2(2) with the same flags; nil: it opened.
+    /// The answer of openat2(2) with the same flags; nil if it succeeded.
     var open2: Errno?
-    /// Files that anybody may open, and what the same open of them answers.
+    /// Files that anybody may open, with the answer to the same open.
     var controls: [(path: PathBytes, errno: Errno?)] = []
     var status: ProcStatus?
     var evidence: [String] = []
 
-    /// The same call is refused wherever it is tried: the path does not matter.
+    /// Returns whether the call fails in the same way on every control file.
     func isRefusedEverywhere(_ errno: Errno) -> Bool {
       !controls.isEmpty && controls.allSatisfy { $0.errno == errno }
     }
   }
 
-  /// The reason, with all that was asked as its evidence.
+  /// Returns the reason for the refusal, with all calls and answers as evidence.
   func reason(_ errno: Errno) -> Reason {
     let answers = askAll()
     let isDevice = decision.inode.map { facts.inodes[$0].kind.isDevice } ?? false
@@ -50,14 +50,15 @@ struct Contradiction {
     if opens, answers.open2 == nil {
       return reason(
         .seccomp, .proven,
-        "a filter on system calls (seccomp) refuses to open \(path) (\(errno)): by openat2(2) it opens"
+        "a system call filter (seccomp) refuses to open \(path) (\(errno)), but openat2(2) opens it"
       )
     }
     if opens, answers.isRefusedEverywhere(errno), filters || answers.status == nil {
-      // Landlock answers EACCES, and might refuse every control as well.
+      // Landlock answers EACCES too, and may refuse every control file.
+      let isSure = errno != .EACCES && filters
       return reason(
-        .seccomp, errno != .EACCES && filters ? .proven : .suspected,
-        "a filter on system calls (seccomp) refuses to open \(path) (\(errno)), as it refuses every such open"
+        .seccomp, isSure ? .proven : .suspected,
+        "a system call filter (seccomp) \(isSure ? "" : "probably ")refuses every such open, including that of \(path) (\(errno))"
       )
     }
     switch errno {
@@ -65,34 +66,35 @@ struct Contradiction {
       let isSure = (try? system.faccessat2("/", .execute)) != nil
       return reason(
         .deviceCgroup, isSure ? .proven : .suspected,
-        "mode and ACL grant \(path), and yet open and faccessat2 are refused (EPERM): the device cgroup of a container, service or login does not have this device"
+        "mode and ACL grant \(path), but open and faccessat2 fail (EPERM): the device cgroup of a container, service or login \(isSure ? "" : "probably ")does not allow this device"
       )
     case .EPERM where isDevice:
       return reason(
         .driver, .suspected,
-        "all that guards \(path) lets this process in, and yet its open is refused (EPERM): its driver wants a capability, or has its own rule"
+        "every permission check grants \(path), but open fails (EPERM): the driver probably requires a capability or has its own rule"
       )
     case .EROFS:
       return reason(
-        .readOnlyMount, .suspected, "the file system of \(path) cannot be written to (EROFS)")
+        .readOnlyMount, .suspected, "the file system of \(path) seems to be read-only (EROFS)")
     default: return module(errno, answers, isDevice: isDevice)
     }
   }
 
-  /// What is left once bits, mount, cgroup and filter are not it: a security module.
+  /// Returns the reason that remains after bits, mount, cgroup and filter: a security module.
   private func module(_ errno: Errno, _ answers: Answers, isDevice: Bool) -> Reason {
     let own = SecurityModules(system)
-    let who = own.likeliest(noNewPrivileges: answers.status?.noNewPrivileges == true)
-    // The node of a driver unknown to us may answer so by itself.
+    // A driver that is unknown to this library may answer EACCES itself.
     let major = decision.inode.flatMap { facts.inodes[$0].device?.major }
     let isKnownDriver = major == 1 || ask.resource.family != nil
     let mayBeDriver = isDevice && !isKnownDriver
     let isSure =
       errno == .EACCES && answers.open == .EACCES && answers.access == nil && !mayBeDriver
       && answers.status?.seccomp == 0
+    let cause = own.likeliestCause(
+      noNewPrivileges: answers.status?.noNewPrivileges == true, isSure: isSure)
     return Reason(
       .landlockOrLSM, isSure ? .proven : .suspected,
-      "mode and ACL do not explain why the kernel refuses \(path) (\(errno)): \(who)",
+      "mode and ACL do not explain why the kernel refuses \(path) (\(errno)); \(cause)",
       evidence: answers.evidence + own.evidence)
   }
 
@@ -109,7 +111,7 @@ struct Contradiction {
     if probe.method == .open, !ask.opened.isEmpty {
       answers.open = system.probe(open: path, ask.flags)
     }
-    // Of the same as the call that was refused.
+    // The same permissions as in the call that was refused.
     let asked = answers.open != nil ? ask.opened : ask.need
     answers.access = refusal { () throws(Errno) in try system.faccessat2(path, asked) }
     note("faccessat2", answers.access)
@@ -119,7 +121,7 @@ struct Contradiction {
         answers.open2 = open2(path, flags)
         note("openat2", answers.open2)
         answers.controls = controls(flags)
-        for control in answers.controls { note("the same open of \(control.path)", control.errno) }
+        for control in answers.controls { note("same open of \(control.path)", control.errno) }
       }
     }
     answers.status = system.status(ofProcess: nil)
@@ -131,8 +133,8 @@ struct Contradiction {
     }
     if let bytes = try? system.contents(of: "/proc/self/cgroup") {
       let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-      let telling = lines.filter { $0.contains(":devices:") || $0.hasPrefix("0::") }
-      answers.evidence += telling.map { "cgroup \($0)" }
+      let relevant = lines.filter { $0.contains(":devices:") || $0.hasPrefix("0::") }
+      answers.evidence += relevant.map { "cgroup \($0)" }
     } else {
       answers.evidence.append("not visible: /proc/self/cgroup")
     }
@@ -147,7 +149,9 @@ struct Contradiction {
     }
   }
 
-  /// The same open of what this process may open for sure: a filter cannot see which file is meant.
+  /// Repeats the open on files that this process may open.
+  ///
+  /// A seccomp filter cannot read the path, so it refuses these files too.
   private func controls(_ flags: OpenFlags) -> [(PathBytes, Errno?)] {
     let paths: [PathBytes] =
       ask.isDirectory ? ["/", "/proc/self"] : ["/proc/self/comm", "/dev/null"]

@@ -1,8 +1,8 @@
-/// Looks beyond a verdict for what a person has to know: security layers, stale groups, the process
+/// Finds the cause of a refusal beyond the permission bits: security layers, stale groups, the process
 /// that uses a device, the sandbox.
 ///
-/// Asks the system only where something is refused, contradictory or missing, or where detail is
-/// wanted; see "Layers above it" in Documentation/design.md.
+/// Makes system calls only if access is refused, contradictory or missing, or if the caller wants
+/// detail; see "Layers above it" in Documentation/design.md.
 struct Diagnosis {
   let inspection: Inspection
 
@@ -18,46 +18,50 @@ struct Diagnosis {
 
   // MARK: - What was granted
 
-  /// Returns the words for what a grant rests on, where the seat gave it; nil leaves them as they are.
+  /// Returns the words for the entry that grants access if the seat set it; nil otherwise.
   func basis(_ decision: Decision, _ basis: String) -> String? {
     session.isSeatGrant(decision) ? "seat \(basis)" : nil
   }
 
-  /// Returns what that means elsewhere, and what executing the file gives.
+  /// Returns where and how long the access holds, and which privileges executing the file gives.
   func meaning(_ ask: Ask, _ decision: Decision) -> String? {
     let meaning = session.meaning(decision)
-    guard let power = power(ask, decision) else { return meaning }
-    return meaning.map { "\($0); \(power)" } ?? power
+    guard let privileges = executionPrivileges(ask, decision) else { return meaning }
+    return meaning.map { "\($0); \(privileges)" } ?? privileges
   }
 
-  /// What a process gains by executing the file, beyond what it has; nil if that is nothing.
-  private func power(_ ask: Ask, _ decision: Decision) -> String? {
+  /// Returns the privileges that a process gains by executing the file; nil if it gains none.
+  private func executionPrivileges(_ ask: Ask, _ decision: Decision) -> String? {
     guard ask.need.contains(.execute), let index = decision.inode,
       facts.inodes[index].kind == .regular
     else { return nil }
     let inode = facts.inodes[index]
-    if inode.mode & 0o4000 != 0 { return "it runs as \(users.userName(inode.uid)) (set-user-ID)" }
+    if inode.mode & 0o4000 != 0 {
+      return "the program runs as \(users.userName(inode.uid)) (set-user-ID)"
+    }
     if inode.mode & 0o2000 != 0 {
-      return "it runs as group \(users.groupName(inode.gid)) (set-group-ID)"
+      return "the program runs as group \(users.groupName(inode.gid)) (set-group-ID)"
     }
     guard let file = try? system.openat(.currentDirectory, ask.path, .path, mode: 0) else {
       return nil
     }
     defer { system.close(file) }
-    return (try? system.cap_get_file(file)).map { "it runs with the file capabilities \($0)" }
+    return (try? system.cap_get_file(file)).map {
+      "the program runs with the file capabilities \($0)"
+    }
   }
 
   // MARK: - What was refused
 
-  /// Adds to a report on something refused all that can be learned of why, and what to do.
+  /// Adds reasons and remedies beyond the permission bits to the report on a refused resource.
   func refine(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
     if isRefusedByBits(decision), report.probe?.errno == decision.errno || report.probe == nil {
       refineRefusal(&report, ask, decision)
     }
     let isOfLayer = report.reasons.contains { Self.layers.contains($0.code) }
     if isOfLayer {
-      if let thing = thing(ask) {
-        confine(&report, thing, ask.path, isMissing: false)
+      if let resource = confinedResource(ask) {
+        confine(&report, resource, ask.path, isMissing: false)
       }
       addProfileRemedy(&report)
     }
@@ -73,7 +77,7 @@ struct Diagnosis {
     report.remedies += LayerRemedies(inspection, ask).remedies(decision, report.reasons)
   }
 
-  private func thing(_ ask: Ask) -> ConfinedThing? {
+  private func confinedResource(_ ask: Ask) -> ConfinedResource? {
     ask.isDirectory ? .folder : ask.resource.family.map { .devices($0) }
   }
 
@@ -83,7 +87,7 @@ struct Diagnosis {
     decision.errno == .EACCES && ReasonFinder.status(decision) == .denied
   }
 
-  /// Asks of a refusal by bits whether the login is the cause rather than the bits.
+  /// Checks whether a refusal by the bits is caused by the session: stale groups or an inactive seat.
   private func refineRefusal(
     _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision
   ) {
@@ -93,7 +97,7 @@ struct Diagnosis {
     }
     if let (gid, moved) = session.staleGroup(ask, decision) {
       let reason = session.staleReason(gid)
-      // The login is the cause; which bits refuse is what it was seen by.
+      // The session is the cause; the bits that refuse are the evidence.
       if decision.step == .target, let first = report.reasons.first {
         report.reasons[0] = reason
         report.reasons[0].evidence += first.evidence
@@ -114,7 +118,7 @@ struct Diagnosis {
     }
   }
 
-  /// In a container the number of the node's group counts, which is the machine's, not the image's.
+  /// Adds a flag with the number of the node's group, for groups of the image may have other numbers.
   private func addGroupFlag(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
     guard report.reasons.first?.code == .notInGroup, subject.credentials.user.fileSystem != 0,
       ask.path.isBelow(context.root.appending("dev")), let index = decision.inode
@@ -128,29 +132,29 @@ struct Diagnosis {
       default: continue
       }
       report.remedies.append(
-        Remedy(.container, command, others: ["all that runs in the container"]))
+        Remedy(.container, command, others: ["every process in the container"]))
     }
   }
 
   // MARK: - Places
 
-  /// Names the sandboxes and containers around this process, and the flags and files to change.
+  /// Adds the sandboxes and containers around this process, with the flags and files to change.
   private func confine(
-    _ report: inout ResourceReport, _ thing: ConfinedThing, _ path: PathBytes, isMissing: Bool
+    _ report: inout ResourceReport, _ resource: ConfinedResource, _ path: PathBytes, isMissing: Bool
   ) {
-    let (reasons, remedies) = confinement.reasons(thing, path, isMissing: isMissing)
+    let (reasons, remedies) = confinement.reasons(resource, path, isMissing: isMissing)
     report.reasons += reasons
     report.remedies += remedies
   }
 
-  /// A rootless container drops the groups of the user on the way in, unless told to keep them.
+  /// Adds the flag that makes a rootless container keep the supplementary groups of the user.
   private func confineGroups(_ report: inout ResourceReport) {
     for (place, evidence) in confinement.found {
       guard case .podman(true) = place else { continue }
       report.reasons.append(
         Reason(
           .container, .suspected,
-          "this is \(place.description): the groups of the user are dropped on the way in",
+          "this process seems to run in \(place.description), which drops the user's supplementary groups",
           evidence: evidence))
       report.remedies.append(
         Remedy(.container, ["podman", "run", "--group-add=keep-groups", "IMAGE"]))
@@ -163,7 +167,8 @@ struct Diagnosis {
     if let profile = modules.profile {
       report.remedies.append(
         Remedy(
-          .sandbox, ["aa-logprof"], needsRoot: true, others: ["all that \(profile) confines"],
+          .sandbox, ["aa-logprof"], needsRoot: true,
+          others: ["every process that the profile \(profile) confines"],
           line: "\(report.path) rw,   in the AppArmor profile \(profile)"))
     } else if modules.isContainerContext {
       report.remedies.append(
@@ -173,8 +178,9 @@ struct Diagnosis {
     }
   }
 
-  /// A mount point that not even statx(2) is allowed: FUSE of another user, or a server that
-  /// refuses, see fuse_allow_current_process() in fs/fuse/dir.c.
+  /// Names the mount point that refuses even statx(2): another user's FUSE mount, or a server.
+  ///
+  /// See fuse_allow_current_process() in fs/fuse/dir.c.
   private func nameMount(_ report: inout ResourceReport, _ decision: Decision) {
     guard let index = decision.inode,
       let bytes = try? system.contents(
@@ -192,17 +198,17 @@ struct Diagnosis {
     if mount.fileSystem.hasPrefix("fuse"), !options.contains("allow_other") {
       let owner = options.first { $0.hasPrefix("user_id=") }.flatMap { UInt32($0.dropFirst(8)) }
       message =
-        "\(mount.point) is a FUSE mount of \(owner.map { users.userName($0) } ?? "another user") without allow_other: nobody else may look into it, not even root"
+        "\(mount.point) is a FUSE mount of \(owner.map { users.userName($0) } ?? "another user") without allow_other, so no other user may enter it, not even root"
       report.remedies.append(LayerRemedies.allowOther)
     } else if case .server = mount.authority {
-      var reason = ReasonFinder(inspection).served(
+      var reason = ReasonFinder(inspection).serverRefusal(
         mount.point, mount.fileSystem, isServer: true, "",
         ["\(mount.fileSystem) \(mount.superblockOptions)"])
       reason.evidence += report.reasons.flatMap(\.evidence)
       report.reasons = [reason]
       return
     } else if mount.fileSystem == "autofs" {
-      message = "\(mount.point) is an automount, and mounting it is refused"
+      message = "\(mount.point) is an automount point, and the mount is refused"
     } else {
       return
     }
@@ -214,7 +220,7 @@ struct Diagnosis {
     ]
   }
 
-  /// Says of what was looked for in vain whether a sandbox hides it.
+  /// Returns a report on missing devices, with the sandboxes that may hide them.
   func refine(absence report: ResourceReport) -> ResourceReport {
     guard report.status == .unavailable, let code = report.reasons.first?.code,
       code == .noDevice || code == .noCaptureNode
@@ -232,7 +238,7 @@ struct Diagnosis {
     }
     if let runner = confinement.runner {
       report.reasons[0].evidence.append(
-        "this is \(runner): hosted runners have no devices; --skip-unavailable makes that no failure"
+        "this is \(runner): hosted runners have no devices; use --skip-unavailable to ignore missing devices"
       )
     }
     return report
@@ -240,14 +246,14 @@ struct Diagnosis {
 
   // MARK: - Devices in use
 
-  /// Says which process uses the device, where it is in use.
+  /// Returns a reason that names the process that uses the device; nil if the inode is no device.
   func busyReason(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
     guard let device = device(decision) else { return nil }
     var evidence: [String] = []
     if let probe {
       let answer = probe.errno?.description ?? "granted"
       evidence.append("\(probe.method.rawValue): \(answer)")
-      if probe.isBusy { evidence.append("VIDIOC_REQBUFS: EBUSY, somebody captures") }
+      if probe.isBusy { evidence.append("VIDIOC_REQBUFS: EBUSY, another program captures") }
     }
     let family = ask.resource.family
     if probe?.method != .open {
@@ -259,7 +265,7 @@ struct Diagnosis {
     return holders.reason(ask.path, evidence: evidence)
   }
 
-  /// Returns whether every substream of a PCM is taken, for where the device is not to be opened.
+  /// Returns whether every substream of a PCM is in use, without opening the device.
   func isTaken(_ ask: Ask, _ decision: Decision) -> Bool {
     guard context.root == "/", decision.isGranted, let device = device(decision) else {
       return false
@@ -268,7 +274,7 @@ struct Diagnosis {
     return !substreams.isEmpty && substreams.allSatisfy { $0 != nil }
   }
 
-  /// The number of the character device that was decided on.
+  /// Returns the number of the character device that the decision is about; nil for other inodes.
   private func device(_ decision: Decision) -> DeviceNumber? {
     guard let index = decision.inode, facts.inodes[index].kind == .characterDevice else {
       return nil

@@ -1,10 +1,10 @@
-/// Explains paths and the resources of accessors, on facts that are read once and shared.
+/// Explains decisions on paths and on the resources of accessors, from facts that are read once.
 package struct Explainer: Sendable {
-  /// The explanation, with everything that it was made on.
+  /// The explanation, with the facts that it is based on.
   package struct Explanation: Sendable {
-    /// On whose behalf, what was asked, and all that was read.
+    /// The subject, the targets and the facts.
     package let inspection: Inspection
-    /// What was found out: a report on each target, with the walk of each resource.
+    /// One report for each target, with the walk of each resource.
     package let reports: [AccessReport]
 
     init(_ inspection: Inspection) {
@@ -15,24 +15,30 @@ package struct Explainer: Sendable {
 
   private let context: AccessContext
 
-  /// Creates an explainer that judges within a context.
+  /// Creates an explainer that judges in a context.
   package init(_ context: AccessContext) { self.context = context }
 
   /// Reads the facts about every resource of the targets, decides and explains.
   ///
-  /// - Parameter find: Tells what to explain on behalf of a subject; relative paths start at the
-  ///   working directory.
-  /// - Returns: A report for each target, with the walk of each resource.
-  /// - Throws: Where the subject or the root directory cannot be looked at, or as `find` does.
+  /// - Parameter find: Returns the targets for a subject; relative paths start at the working
+  ///   directory.
+  /// - Returns: One report for each target, with the walk of each resource.
+  /// - Throws: If the subject or its root directory cannot be read, or if `find` throws.
   package func explain(
     _ find: (Subject) throws(PermissionError) -> [Inspection.Target]
   ) throws(PermissionError) -> Explanation {
     Explanation(try Inspection(context, find))
   }
 
-  /// Decides and explains on facts that were read before, perhaps on another machine.
+  /// Explains decisions on saved facts, perhaps from another machine.
   ///
-  /// No system call is made, and the kernel is not asked.
+  /// Makes no system call and does not ask the kernel.
+  ///
+  /// - Parameters:
+  ///   - targets: The resources to explain.
+  ///   - subject: The credentials to judge for.
+  ///   - facts: The facts that were saved.
+  /// - Returns: One report for each target, with the walk of each resource.
   package static func explain(
     _ targets: [Inspection.Target], subject: Subject, facts: AccessFacts
   ) -> Explanation {
@@ -41,7 +47,7 @@ package struct Explainer: Sendable {
 }
 
 extension Inspection.Target {
-  /// Creates the target for a bare path, whatever it names.
+  /// Creates a target for a path of any type.
   ///
   /// - Parameters:
   ///   - path: The path as it is opened.

@@ -1,5 +1,5 @@
 extension InodeChange {
-  /// What an administrator would type to make the change of `path`.
+  /// Returns the shell command that makes this change to `path`.
   func command(_ path: PathBytes) -> [PathBytes] {
     switch attribute {
     case .mode:

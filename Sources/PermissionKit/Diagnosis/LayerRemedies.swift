@@ -1,6 +1,6 @@
-/// Changes that are none of bits: mounts, attributes, drivers, capabilities, links.
+/// Finds remedies other than permission bits: mounts, attributes, drivers, capabilities, links.
 ///
-/// What the evaluator can simulate is simulated, as with bits; the rest says `undetermined`.
+/// The evaluator simulates a remedy if it can; otherwise the outcome is `undetermined`.
 struct LayerRemedies {
   private let inspection: Inspection
   private let ask: Ask
@@ -11,11 +11,11 @@ struct LayerRemedies {
     self.ask = ask
   }
 
-  /// Returns what would help against the layer that decided, or against one of the reasons.
+  /// Returns the remedies for the layer that decided, and for each of the reasons.
   func remedies(_ decision: Decision, _ reasons: [Reason]) -> [Remedy] {
     var remedies: [Remedy] = []
     if let index = decision.inode, !decision.isGranted { remedies += simulated(decision, index) }
-    for reason in reasons { remedies += usual(reason.code, decision) }
+    for reason in reasons { remedies += standardRemedies(reason.code, decision) }
     return remedies
   }
 
@@ -44,7 +44,7 @@ struct LayerRemedies {
     }
     let rule = decision.rule
     if rule == .readOnlyMount, !facts.mounts[mount].superblockIsReadOnly {
-      return remounted("rw", .readOnly, others: "all whose bits let them write")
+      return remounted("rw", .readOnly, others: "everybody whose mode bits allow writing")
     }
     if rule == .readOnlyMount || rule == .readOnlySuperblock {
       guard !point.isEmpty else { return [] }
@@ -52,13 +52,13 @@ struct LayerRemedies {
       changed.mounts[mount].flags.remove(.readOnly)
       return remedy(
         .mount, ["mount", "-o", "remount,rw", point],
-        others: ["all whose bits let them write below \(point)"])
+        others: ["everybody whose mode bits allow writing below \(point)"])
     }
     if rule == .noDeviceMount {
-      return remounted("dev", .noDevices, others: "all whose bits let them use a node")
+      return remounted("dev", .noDevices, others: "everybody whose mode bits allow using a device")
     }
     if rule == .noExecuteMount {
-      return remounted("exec", .noExecute, others: "all whose bits let them execute")
+      return remounted("exec", .noExecute, others: "everybody whose mode bits allow executing")
     }
     if rule == .immutable, facts.inodes[index].isImmutable {
       changed.inodes[index].isImmutable = false
@@ -71,16 +71,17 @@ struct LayerRemedies {
     return []
   }
 
-  // MARK: - By the cause
+  // MARK: - By reason code
 
-  private func usual(_ code: Reason.Code, _ decision: Decision) -> [Remedy] {
+  private func standardRemedies(_ code: Reason.Code, _ decision: Decision) -> [Remedy] {
     if code == .rootWithoutCapability {
       return [
         Remedy(
           .container, ["docker", "run", "--cap-add=DAC_OVERRIDE", "IMAGE"],
-          others: ["all that runs there as root"],
-          line: "CapabilityBoundingSet=CAP_DAC_OVERRIDE   where it is a service",
-          note: "root without it owns only what is its own; a group would not be the way")
+          others: ["every process of root in the container"],
+          line: "CapabilityBoundingSet=CAP_DAC_OVERRIDE   for a systemd service",
+          note:
+            "without this capability root is an ordinary user; do not add root to a group instead")
       ]
     }
     if code == .networkFS, decision.rule == .fuseOtherUser { return [Self.allowOther] }
@@ -94,25 +95,25 @@ struct LayerRemedies {
     return []
   }
 
-  /// Returns a remedy for a CI service whose machines have no devices: a driver without hardware.
+  /// Returns a remedy for CI machines without devices: a driver that needs no hardware.
   static func testDevice(_ driver: String) -> Remedy {
     Remedy(
       .driver, ["modprobe", PathBytes(driver)], needsRoot: true, .untilReboot,
-      note: "a test driver, where the runner's kernel has it; else --skip-unavailable")
+      note: "a test driver, if the runner's kernel has it; otherwise use --skip-unavailable")
   }
 
-  /// What lets others into a FUSE mount.
+  /// The remedy that lets other users enter a FUSE mount.
   static var allowOther: Remedy {
     Remedy(
-      .mount, [], needsRoot: true, others: ["all whom the daemon lets in"],
-      line: "user_allow_other   in /etc/fuse.conf, and -o allow_other at the mount",
-      note: "with default_permissions too, or mode bits mean nothing")
+      .mount, [], needsRoot: true, others: ["everybody whom the FUSE daemon lets in"],
+      line: "user_allow_other   in /etc/fuse.conf, and mount with -o allow_other",
+      note: "also mount with default_permissions; otherwise the kernel ignores mode bits")
   }
 
   /// The file systems without ACLs whose ids are fixed when they are mounted.
   static let mountedForOne: Set<String> = ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "hfsplus"]
 
-  /// For those: mount them for the subject; nil for other file systems.
+  /// Returns the mount options that give such a file system to the subject; nil for other ones.
   func mountRemedy(_ decision: Decision) -> Remedy? {
     guard let index = decision.inode, case let mount = facts.mounts[facts.inodes[index].mount],
       Self.mountedForOne.contains(mount.fileSystem), !mount.point.isEmpty
@@ -124,9 +125,9 @@ struct LayerRemedies {
       kind: .mount, command: ["umount", mount.point], needsRoot: true, persistence: .permanent,
       othersAffected: [], outcome: .granted)
     remedy.line =
-      "\(options)   among the options of \(mount.point) in /etc/fstab, and mount it again"
+      "\(options)   to the options of \(mount.point) in /etc/fstab, then mount it again"
     remedy.note =
-      "\(mount.fileSystem) has no owners and no ACLs: chmod and setfacl do nothing there"
+      "\(mount.fileSystem) stores no owners and no ACLs, so chmod and setfacl do not help"
     return remedy
   }
 }

@@ -1,24 +1,24 @@
 extension Reason.Code {
-  /// What to do about it, where no change of bits would help; nil where there is nothing general.
+  /// What to do if no change of permissions helps; nil if there is no general advice.
   public var advice: String? {
     switch self {
     case .deviceCgroup:
-      "give the container the device (docker run --device=…) or the service DeviceAllow=…"
-    case .landlockOrLSM: "look for a sandbox or a security profile around this process"
+      "pass the device to the container (docker run --device=…), or set DeviceAllow=… of the service"
+    case .landlockOrLSM: "find the sandbox or security profile that confines this process"
     case .seccomp:
-      "start it without that filter (docker run --security-opt seccomp=FILE, or SystemCallFilter= of the service)"
-    case .driver: "see what its driver asks for: most often a capability"
+      "start the program without that filter (docker run --security-opt seccomp=FILE, or SystemCallFilter= of the service)"
+    case .driver: "find out what the driver requires, most often a capability"
     case .noDriver: "load the device's driver, or remove the stale node"
-    case .readOnlyMount: "remount it read-write, or choose another folder"
-    case .nodevMount: "use the node in /dev itself"
-    case .immutable: "chattr -i, as root"
-    case .appendOnly: "chattr -a, as root"
-    case .busy: "close the program that uses it, or wait"
+    case .readOnlyMount: "remount the file system read-write, or choose another folder"
+    case .nodevMount: "use the device node in /dev"
+    case .immutable: "run chattr -i as root"
+    case .appendOnly: "run chattr -a as root"
+    case .busy: "close the program that uses the device, or wait"
     case .notConfigured: "xdg-user-dirs-update --set PICTURES ~/Pictures"
-    case .danglingSymlink: "repair or remove the link"
-    case .usernsUnmapped: "ask outside the container or user namespace"
-    case .networkFS: "ask as that user, on the machine that serves it"
-    case .unreadableFacts: "ask as root"
+    case .danglingSymlink: "repair or remove the symbolic link"
+    case .usernsUnmapped: "check outside the container or user namespace"
+    case .networkFS: "check as that user, on the machine that serves the file system"
+    case .unreadableFacts: "check as root"
     default: nil
     }
   }

@@ -1,12 +1,12 @@
 extension ReasonFinder {
   /// Returns mode, owner and group of an inode, for people.
-  func who(_ inode: Int) -> String {
+  func modeAndOwners(_ inode: Int) -> String {
     let facts = facts.inodes[inode]
     return
       "\(facts.summary.modeText) \(users.userName(facts.uid)):\(users.groupName(facts.gid))"
   }
 
-  /// Returns the bits or entry that a decision rests on, for people: `owner rw-`,
+  /// Returns the mode bits or ACL entry that decided, for people: `owner rw-`,
   /// `ACL user:tester:rw-`.
   func basis(_ decision: Decision) -> String {
     guard let index = decision.inode, case .bits(let rule) = decision.rule.layer else {
@@ -29,10 +29,10 @@ extension ReasonFinder {
 }
 
 extension InodeFacts {
-  /// Returns one digit of the mode.
+  /// Returns one digit of the mode: shift 6 for the owner, 3 for the group, 0 for others.
   func bits(_ shift: UInt16) -> Permissions { Permissions(rawValue: UInt8(mode >> shift & 7)) }
 
-  /// Returns what the ACL's entry holds; nothing where there is none.
+  /// Returns the permissions of an ACL entry; empty if there is no such entry.
   func entry(_ tag: AccessControlList.Tag, _ id: UInt32? = nil) -> Permissions {
     acl?.entries.first { $0.tag == tag && (id == nil || $0.id == id) }?.permissions ?? []
   }

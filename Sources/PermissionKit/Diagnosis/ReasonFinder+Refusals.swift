@@ -1,13 +1,14 @@
 extension ReasonFinder {
-  /// Says why a rule refuses.
+  /// Returns the reason why a rule refuses.
   func refusal(
     _ ask: Ask, _ decision: Decision, _ errno: Errno, steps: [WalkStep]
   ) -> Reason {
     guard let inode = decision.inode else {
-      return Reason(.noDevice, .proven, "\(ask.path) is no path that can be opened (\(errno))")
+      return Reason(.noDevice, .proven, "the path \(ask.path) cannot be resolved (\(errno))")
     }
     let place = facts.path(of: inode)
-    let evidence = [who(inode)] + (facts.inodes[inode].acl?.entries.map(\.description) ?? [])
+    let evidence =
+      [modeAndOwners(inode)] + (facts.inodes[inode].acl?.entries.map(\.description) ?? [])
     if case .bits(let rule) = decision.rule.layer {
       let asked: Permissions = decision.step == .walk ? .execute : ask.need
       let (code, message) = bitRefusal(rule, inode, asked)
@@ -26,38 +27,39 @@ extension ReasonFinder {
     _ rule: BitRule, _ inode: Int, _ need: Permissions
   ) -> (Reason.Code, String) {
     let facts = facts.inodes[inode]
-    let seen = "(\(who(inode)))"
+    let seen = "(\(modeAndOwners(inode)))"
     let group = users.groupName(facts.gid)
     func lacks(_ have: Permissions) -> String {
-      "\(have), without \(need.subtracting(have).letters)"
+      "\(have), which lacks \(need.subtracting(have).letters)"
     }
     func mask(_ whose: String, _ permissions: Permissions) -> (Reason.Code, String) {
       let mask = facts.acl?.mask ?? []
       return (
         .aclMask,
-        "the ACL grants \(whose) \(permissions), but its mask \(mask) takes \(need.subtracting(mask).letters) away \(seen)"
+        "the ACL grants \(whose) \(permissions), but the mask \(mask) removes \(need.subtracting(mask).letters) \(seen)"
       )
     }
     func entry(_ whose: String, _ permissions: Permissions) -> (Reason.Code, String) {
-      (.aclEntry, "the ACL entry of \(whose) is \(lacks(permissions)) \(seen)")
+      (.aclEntry, "the ACL entry for \(whose) is \(lacks(permissions)) \(seen)")
     }
     switch rule {
     case .owner:
-      return (.ownerBits, "\(name) is the owner, whose bits are \(lacks(facts.bits(6))) \(seen)")
+      return (.ownerBits, "\(name) is the owner, and the owner has \(lacks(facts.bits(6))) \(seen)")
     case .group(false):
       return (
-        .groupBits, "\(name) is in group \(group), whose bits are \(lacks(facts.bits(3))) \(seen)"
+        .groupBits,
+        "\(name) is in group \(group), and the group has \(lacks(facts.bits(3))) \(seen)"
       )
     case .other(false) where facts.bits(3).isSuperset(of: need):
       return (
         .notInGroup, "\(name) is not in group \(group) \(seen) and no ACL entry names \(name)"
       )
     case .other(false):
-      return (.otherBits, "\(name) is neither owner nor in group \(group) \(seen)")
+      return (.otherBits, "\(name) is neither the owner nor in group \(group) \(seen)")
     case .group(true), .other(true):
       return (
         .aclMask,
-        "the ACL's mask is empty, so none of its entries counts, not even \(name)'s \(seen)"
+        "the ACL mask is empty, so no ACL entry counts, not even one for \(name) \(seen)"
       )
     case .aclUser(let id, false): return entry(name, facts.entry(.user, id))
     case .aclOwningGroup(false):
@@ -73,7 +75,7 @@ extension ReasonFinder {
     }
   }
 
-  /// No entry of the ACL is about the subject.
+  /// Returns the reason if no ACL entry matches the subject.
   private func noEntry(
     _ facts: InodeFacts, _ need: Permissions, _ seen: String
   ) -> (Reason.Code, String) {
@@ -82,13 +84,13 @@ extension ReasonFinder {
     if groups.contains(where: { $0.permissions.intersection(mask).isSuperset(of: need) }) {
       return (
         .notInGroup,
-        "\(name) is in no group that the ACL grants \(need.letters), and no entry names \(name) \(seen)"
+        "\(name) is in no group to which the ACL grants \(need.letters), and no ACL entry names \(name) \(seen)"
       )
     }
     let bits = facts.bits(0)
     return (
       .otherBits,
-      "no entry of the ACL is about \(name), and others have \(bits), without \(need.subtracting(bits).letters)"
+      "no ACL entry is for \(name) or a group of \(name), and others have \(bits), which lacks \(need.subtracting(bits).letters)"
     )
   }
 
@@ -103,30 +105,36 @@ extension ReasonFinder {
     case .link where rule == .protectedSymlink:
       return (
         .parentSearch,
-        "\(place) is somebody else's link in a sticky directory that all can write to; the kernel does not follow it (fs.protected_symlinks)"
+        "\(place) is another user's symbolic link in a sticky, world-writable directory, and the kernel does not follow such links (fs.protected_symlinks)"
       )
     case .link where rule == .noSymlinkMount:
-      return (.parentSearch, "\(place) is a link on a mount that follows none (nosymfollow)")
+      return (
+        .parentSearch,
+        "\(place) is a symbolic link on a mount that does not follow links (nosymfollow)"
+      )
     case .attribute where rule == .appendOnly:
       return (.appendOnly, "\(place) is append-only (chattr +a)")
     case .attribute where facts.inodes[inode].isImmutable:
       return (.immutable, "\(place) is immutable (chattr +i)")
-    case .attribute: return (.immutable, "\(place) is immutable, as all of its file system is")
+    case .attribute: return (.immutable, "\(place) is immutable because its whole file system is")
     case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
     case .securityModule:
       return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")
     case .driver where decision.errno == .ENXIO || decision.errno == .ENODEV:
-      return (.noDriver, "\(place) is there, but no driver answers for it (\(errno))")
-    case .driver: return (.driver, "the driver of \(place) refuses it (\(errno))")
+      return (.noDriver, "\(place) exists, but no driver handles it (\(errno))")
+    case .driver: return (.driver, "the driver of \(place) refuses access (\(errno))")
     case .fileSystem where rule == .fuseOtherUser:
       return (
         .networkFS,
         "\(mountPoint(inode)) is another user's FUSE mount without allow_other (\(errno))"
       )
     case .idMapping:
-      return (.usernsUnmapped, "ids of \(place) or of \(name) mean nothing on its mount (\(errno))")
+      return (
+        .usernsUnmapped,
+        "the mount of \(place) has no id mapping for \(rule == .unmappedSubject ? name : "its owner or group") (\(errno))"
+      )
     case .bits, .capability, .link, .fileSystem, .call, .nothing, .unknown:
-      return (.driver, "\(place) refuses it: \(rule) (\(errno))")
+      return (.driver, "the rule \(rule) refuses access to \(place) (\(errno))")
     }
   }
 
@@ -140,9 +148,11 @@ extension ReasonFinder {
   ) -> (Reason.Code, String) {
     let mount = mountPoint(inode)
     if rule == .noDeviceMount {
-      return (.nodevMount, "\(place) is on \(mount), whose devices are switched off (nodev)")
+      return (.nodevMount, "\(place) is on \(mount), and the mount allows no devices (nodev)")
     }
-    if rule == .noExecuteMount { return (.noexecMount, "\(place) is on \(mount), mounted noexec") }
+    if rule == .noExecuteMount {
+      return (.noexecMount, "\(place) is on \(mount), and the mount allows no programs (noexec)")
+    }
     return (.readOnlyMount, "\(place) is on \(mount), which is mounted read-only (\(errno))")
   }
 
@@ -153,7 +163,9 @@ extension ReasonFinder {
     if rule == .missing { return missing(place, steps) }
     if rule == .notADirectory { return (.noDevice, "\(place) is not a directory") }
     if rule == .tooManyLinks {
-      return (.danglingSymlink, "\(place) is one symbolic link too many (ELOOP)")
+      return (
+        .danglingSymlink, "the path follows too many symbolic links, the last one \(place) (ELOOP)"
+      )
     }
     if rule == .nameTooLong || rule == .pathTooLong {
       return (.noDevice, "the path is too long (ENAMETOOLONG)")
@@ -167,7 +179,7 @@ extension ReasonFinder {
       guard case .link(let link) = step.event else { continue }
       return (
         .danglingSymlink,
-        "\(facts.path(of: link)) is a symbolic link to what is not there (\(missing))"
+        "\(facts.path(of: link)) is a symbolic link, but \(missing) does not exist"
       )
     }
     return (.noDevice, "there is no \(missing)")

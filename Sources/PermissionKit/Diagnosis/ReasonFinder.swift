@@ -1,4 +1,4 @@
-/// Turns a decision, and what the kernel itself said, into a status and reasons for people.
+/// Turns a decision and the kernel's own answer into a status and reasons for people.
 struct ReasonFinder {
   let inspection: Inspection
 
@@ -11,7 +11,7 @@ struct ReasonFinder {
 
   // MARK: - Status
 
-  /// Returns the status that a decision alone stands for.
+  /// Returns the status for a decision alone.
   static func status(_ decision: Decision) -> AuthorizationStatus {
     switch decision.verdict {
     case .granted: .authorized
@@ -24,8 +24,8 @@ struct ReasonFinder {
     switch rule.layer {
     case .bits: .denied
     case .lookup: .unavailable
-    // Permission had been granted by then. Nothing that is requested here ends another program's
-    // use: EBUSY is restricted too.
+    // The bits granted access before the driver refused. No request can end another program's use,
+    // so EBUSY is restricted too.
     case .driver: errno == .ENXIO || errno == .ENODEV ? .unavailable : .restricted
     case .capability, .link, .mount, .attribute, .idMapping, .deviceCgroup, .securityModule,
       .fileSystem, .call, .nothing, .unknown:
@@ -33,7 +33,7 @@ struct ReasonFinder {
     }
   }
 
-  /// Returns the status when the kernel was asked as well; the kernel decides.
+  /// Returns the status for a decision and the kernel's answer; the kernel takes precedence.
   static func status(_ decision: Decision, _ probe: Probe?) -> AuthorizationStatus {
     guard let probe else { return status(decision) }
     guard let errno = probe.errno else {
@@ -43,7 +43,7 @@ struct ReasonFinder {
     if decision.errno == errno { return status(decision) }
     switch errno {
     case .EACCES, .EPERM, .EROFS:
-      // A refusal of which the facts gave another errno is still refused by what they name.
+      // The facts predict a refusal with another errno; their rule still gives the status.
       return decision.errno == nil ? .restricted : status(decision)
     case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: return .unavailable
     case .EBUSY: return .restricted
@@ -53,9 +53,15 @@ struct ReasonFinder {
 
   // MARK: - Reasons
 
-  /// Returns why a resource is not simply authorized; empty when it is.
+  /// Returns the reasons why a resource is not authorized; empty if it is authorized.
   ///
-  /// `contradicted` finds out why the kernel refuses with an errno what the facts grant.
+  /// - Parameters:
+  ///   - ask: The resource and the permissions that were asked for.
+  ///   - decision: The decision on the facts.
+  ///   - steps: The steps of the walk that led to the decision.
+  ///   - probe: The kernel's answer; nil if the kernel was not asked.
+  ///   - contradicted: Finds the reason why the kernel refuses, with an errno, what the facts grant.
+  /// - Returns: The reasons, the most important one first.
   func reasons(
     _ ask: Ask, _ decision: Decision, steps: [WalkStep], probe: Probe?,
     contradicted: (Errno) -> Reason
@@ -79,7 +85,7 @@ struct ReasonFinder {
         reasons.append(
           Reason(
             .rootWithoutCapability, .proven,
-            "root is judged like any user here: it lacks CAP_DAC_OVERRIDE for this inode",
+            "root has no exemption here: CAP_DAC_OVERRIDE is missing, or does not apply to this inode",
             evidence: [
               "effective capabilities 0x" + String(credentials.effective.rawValue, radix: 16)
             ]))
@@ -88,7 +94,7 @@ struct ReasonFinder {
     return reasons
   }
 
-  /// What it means that the kernel says otherwise than the facts.
+  /// Returns the reason why the kernel's answer differs from the facts; nil if that needs none.
   private func contradiction(
     _ decision: Decision, _ probe: Probe, _ path: PathBytes, _ contradicted: (Errno) -> Reason
   ) -> Reason? {
@@ -100,7 +106,7 @@ struct ReasonFinder {
       if decision.verdict == .undetermined { return nil }
       return Reason(
         .unreadableFacts, .suspected,
-        "the kernel grants \(path), though its mode and ACL refuse it: the facts changed meanwhile, or the file system has rules of its own",
+        "the kernel grants \(path) although mode and ACL refuse it; they probably changed meanwhile, or the file system has its own rules",
         evidence: evidence)
     }
     if decision.isForDriver {
@@ -111,20 +117,20 @@ struct ReasonFinder {
     switch errno {
     case .ENXIO, .ENODEV:
       return Reason(
-        .noDriver, .proven, "\(path) is there, but no driver answers for it (\(errno))",
+        .noDriver, .proven, "\(path) exists, but no driver handles it (\(errno))",
         evidence: evidence)
     case .EBUSY:
       return Reason(
-        .busy, .proven, "\(path) may be used, but something else is using it now",
+        .busy, .proven, "access to \(path) is allowed, but something else is using it now",
         evidence: evidence)
     case .EACCES, .EPERM, .EROFS:
       if decision.rule == .networkFileSystem || decision.rule == .fuseDaemon {
         let isServer = decision.rule == .networkFileSystem
         let system = decision.inode.map { facts.mounts[facts.inodes[$0].mount].fileSystem } ?? ""
-        return served(path, system, isServer: isServer, " (\(errno))", evidence)
+        return serverRefusal(path, system, isServer: isServer, " (\(errno))", evidence)
       }
       if decision.verdict == .undetermined, errno == .EACCES {
-        // The facts left it open, and this is the answer: no sign of a layer above the bits.
+        // The facts left the result open, so the refusal does not point to another layer.
         var reason = undetermined(decision, path)
         reason.evidence += evidence
         return reason
@@ -138,48 +144,48 @@ struct ReasonFinder {
     }
   }
 
-  /// Says that the server of a file system refuses, and what it may do to root.
-  func served(
+  /// Returns the reason for a refusal by the server of a file system.
+  func serverRefusal(
     _ path: PathBytes, _ system: String, isServer: Bool, _ answer: String, _ evidence: [String]
   ) -> Reason {
     let isRoot = inspection.subject.credentials.user.fileSystem == 0
-    let squash = isRoot && isServer ? "; it may take root for nobody (root squash)" : ""
+    let squash = isRoot && isServer ? "; it may treat root as nobody (root squash)" : ""
     return Reason(
-      .networkFS, .proven, "the server of \(path) (\(system)) refuses it\(answer)\(squash)",
+      .networkFS, .proven, "the server of \(path) (\(system)) refuses access\(answer)\(squash)",
       evidence: evidence)
   }
 
-  /// Says why the facts leave the answer open.
+  /// Returns the reason why the facts leave the result open.
   private func undetermined(_ decision: Decision, _ path: PathBytes) -> Reason {
     let place = decision.inode.map { facts.path(of: $0) } ?? path
     let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
     if decision.rule == .unmappedID {
       return Reason(
         .usernsUnmapped, .proven,
-        "\(place) belongs to an id that is not mapped in this user namespace, so it cannot be told from others",
-        evidence: decision.inode.map { [who($0)] } ?? [])
+        "an id that decides on \(place) is not mapped in this user namespace, so its user or group is unknown",
+        evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
     }
     if decision.rule == .networkFileSystem || decision.rule == .fuseDaemon {
       return Reason(
         .networkFS, .proven,
-        "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server has the last word",
+        "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server makes the final decision",
         evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
     }
     if decision.rule == .fileSystemRules {
       return Reason(
         .unreadableFacts, .proven,
-        "mode and ACL alone do not decide on \(place): its file system has rules of its own",
+        "mode and ACL alone do not decide on \(place), because its file system has its own rules",
         evidence: mount.map { [$0.fileSystem] } ?? [])
     }
     if decision.rule == .driver {
       return Reason(
         .driver, .proven,
-        "mode and ACL let \(name) in, but the driver of \(place) has a rule of its own, which only its open tells"
+        "mode and ACL grant \(place) to \(name), but its driver has its own rule, and only opening the device shows the result"
       )
     }
     return Reason(
       .unreadableFacts, .proven,
-      "what decides on \(path) cannot be read from here (at \(place))",
+      "this process cannot read everything that decides on \(path) (at \(place))",
       evidence: unreadable(decision.inode))
   }
 

@@ -1,5 +1,5 @@
 extension Remedy {
-  /// Creates a remedy outside of mode and ACL, whose outcome cannot be simulated.
+  /// Creates a remedy other than mode or ACL; its outcome cannot be simulated.
   init(
     _ kind: Kind, _ command: [PathBytes], needsRoot: Bool = false,
     _ persistence: Persistence = .permanent, others: [String] = [], line: String? = nil,

@@ -1,10 +1,10 @@
-/// Names the least changes that would let the subject in, as an administrator would make them.
+/// Finds the smallest changes of mode and ACL that give the subject access.
 struct RemedyFinder {
   private let inspection: Inspection
 
   init(_ inspection: Inspection) { self.inspection = inspection }
 
-  /// Returns the changes to make, in order; empty where no change of bits would do.
+  /// Returns the changes in their order; empty if no change of mode or ACL gives access.
   func remedies(_ ask: Ask) -> [Remedy] {
     var least = LeastChange(
       facts: inspection.facts, credentials: inspection.subject.credentials)
@@ -17,7 +17,7 @@ struct RemedyFinder {
   private func remedy(_ change: InodeChange) -> Remedy {
     let facts = inspection.facts
     let known = facts.path(of: change.inode)
-    // A relative path could be taken for an option.
+    // A command could take a relative path for an option.
     let path = known.isAbsolute ? known : PathBytes("./").appending(known)
     let uid = inspection.subject.credentials.user.fileSystem
     let classes = SubjectClasses(of: change.before, and: change.after, without: uid)

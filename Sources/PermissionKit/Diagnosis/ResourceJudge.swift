@@ -1,35 +1,35 @@
-/// Judges an inspection: decides on the facts, asks the kernel, and explains.
+/// Judges an inspection: decides on the facts, asks the kernel, and finds the reasons.
 package struct ResourceJudge {
   private let inspection: Inspection
-  /// Report the walk as well, also where nothing is refused.
+  /// Whether reports contain the walk, even if access is granted.
   private let explains: Bool
-  /// The kernel contradicted the facts once already, and they were read again since.
-  private let isSecond: Bool
+  /// Whether the facts were read again because the kernel contradicted them.
+  private let isRetry: Bool
   private let evaluator: AccessEvaluator
   private let finder: ReasonFinder
 
   private var facts: AccessFacts { inspection.facts }
-  /// Asks about this machine; nil if the facts come from elsewhere.
+  /// Examines this machine; nil if the facts were saved earlier or elsewhere.
   private var diagnosis: Diagnosis? { inspection.isSaved ? nil : Diagnosis(inspection) }
 
   /// Creates a judge.
   ///
   /// - Parameters:
-  ///   - inspection: What is judged, and all that was read about it.
-  ///   - explains: Report the walk as well, also where nothing is refused.
+  ///   - inspection: The subject, the resources and the facts.
+  ///   - explains: Whether reports contain the walk, even if access is granted.
   package init(_ inspection: Inspection, explains: Bool = false) {
-    self.init(inspection, explains: explains, isSecond: false)
+    self.init(inspection, explains: explains, isRetry: false)
   }
 
-  private init(_ inspection: Inspection, explains: Bool, isSecond: Bool) {
+  private init(_ inspection: Inspection, explains: Bool, isRetry: Bool) {
     self.inspection = inspection
     self.explains = explains
-    self.isSecond = isSecond
+    self.isRetry = isRetry
     evaluator = inspection.evaluator
     finder = ReasonFinder(inspection)
   }
 
-  /// Returns a report on each target, in their order.
+  /// Returns one report for each target, in their order.
   package func reports() -> [AccessReport] {
     inspection.targets.map { target in
       var reports = reports(on: target.set.resources)
@@ -62,7 +62,7 @@ package struct ResourceJudge {
       return
     }
     let probe = inspection.probe(ask, decision)
-    if isContradiction(decision, probe), let second = askedAgain(ask.resource) {
+    if isContradiction(decision, probe), let second = judgedAgain(ask.resource) {
       report = second
       return
     }
@@ -72,18 +72,18 @@ package struct ResourceJudge {
       report.status == .authorized && probe?.method != .open
       && diagnosis?.isTaken(ask, decision) == true
     if isTaken { report.status = .restricted }
-    report.decision = described(ask, decision, isAuthorized: report.status == .authorized)
+    report.decision = resourceDecision(ask, decision, isAuthorized: report.status == .authorized)
     if report.status != .authorized || !decision.isGranted || explains {
       explain(&report, ask, decision, isTaken: isTaken)
     }
   }
 
-  /// Adds why it is not simply authorized, and what would help; or the walk, where that is wanted.
+  /// Adds the reasons and remedies, and the walk if the caller wants it.
   private func explain(
     _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision, isTaken: Bool
   ) {
     let probe = report.probe
-    // Nothing on the way explains why the kernel refuses what the facts grant.
+    // If the facts grant access, no step of the walk explains a refusal.
     let steps = decision.isGranted && !explains ? [] : evaluator.steps(ask)
     if explains { report.walk = WalkExplainer(finder).walk(steps, decision, ask.path) }
     if decision.rule == .missing { report.decision?.component = facts.missingPath(steps) }
@@ -107,27 +107,27 @@ package struct ResourceJudge {
     if report.status != .authorized { diagnosis?.refine(&report, ask, decision) }
   }
 
-  /// Whether the kernel says otherwise than the facts: either may be older than a change.
+  /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
   private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
-    guard let probe, !isSecond, probe.errno != decision.errno, !probe.isSilent(on: decision) else {
+    guard let probe, !isRetry, probe.errno != decision.errno, !probe.isSilent(on: decision) else {
       return false
     }
     return decision.verdict != .undetermined
       && ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno)
   }
 
-  /// Reads the facts and asks the kernel once more; nil where that cannot be done.
-  private func askedAgain(_ resource: Resource) -> ResourceReport? {
+  /// Reads the facts and asks the kernel once more; nil if the facts cannot be read.
+  private func judgedAgain(_ resource: Resource) -> ResourceReport? {
     var context = inspection.context
     context.subject = inspection.subject
     let target = Inspection.Target(name: "", set: ResourceSet(resources: [resource]))
     let again = try? Inspection(context, users: inspection.users) { _ in [target] }
     return again.flatMap { again in
-      ResourceJudge(again, explains: explains, isSecond: true).reports().first?.resources.first
+      ResourceJudge(again, explains: explains, isRetry: true).reports().first?.resources.first
     }
   }
 
-  /// Why the inode is not what the accessor looks for; nil when it is, or is not reached.
+  /// Returns a reason if the inode has another type than the accessor needs; nil otherwise.
   private func wrongKind(
     _ wanted: FileKind, _ path: PathBytes, _ decision: Decision
   ) -> Reason? {
@@ -145,7 +145,7 @@ package struct ResourceJudge {
     return ReasonFinder.status(decision, inspection.probe(ask, decision)) == .authorized
   }
 
-  private func described(
+  private func resourceDecision(
     _ ask: Ask, _ decision: Decision, isAuthorized: Bool
   ) -> ResourceDecision {
     var basis = finder.basis(decision)
@@ -161,11 +161,11 @@ package struct ResourceJudge {
 }
 
 extension AccessReport {
-  /// Puts the reports on an accessor's resources together.
+  /// Creates the report on an accessor from the reports on its resources.
   fileprivate init(
     _ accessor: String, _ resources: [ResourceReport], subject: Subject, time: Int64
   ) {
-    // Devices can stand in for one another, the resources of one device cannot.
+    // One usable device is enough, but a device needs all of its resources.
     var devices: [String] = []
     var statuses: [AuthorizationStatus] = []
     var isRequestable = false
@@ -179,7 +179,7 @@ extension AccessReport {
         devices.append(resources[index].device)
         statuses.append(status)
       }
-      // A mount or a flag of a container is for an administrator, not for a request.
+      // A request cannot change a mount or a container flag; an administrator must.
       if status == .denied
         || status == .limited
           && resources[index].remedies.contains(where: \.isGrant)

@@ -1,11 +1,11 @@
-/// The security modules of the kernel, and what they say of this process.
+/// The active security modules of the kernel, and the label of this process.
 struct SecurityModules {
-  /// Their names; nil where they cannot be learned.
+  /// The names of the modules; nil if they cannot be read.
   let names: [String]?
-  /// The label or profile of this process; nil where no module gives one.
+  /// The label or profile of this process; nil if no module sets one.
   let label: String?
 
-  /// LSM_ID_… of include/uapi/linux/lsm.h.
+  /// The values LSM_ID_… of include/uapi/linux/lsm.h.
   private static let known: [UInt64: String] = [
     100: "capability", 101: "selinux", 102: "smack", 103: "tomoyo", 104: "apparmor", 105: "yama",
     106: "loadpin", 107: "safesetid", 108: "lockdown", 109: "bpf", 110: "landlock", 111: "ima",
@@ -29,7 +29,7 @@ struct SecurityModules {
 
   private func has(_ name: String) -> Bool { names?.contains(name) ?? true }
 
-  /// The name of the AppArmor profile that confines this process; nil where none does.
+  /// The name of the AppArmor profile that confines this process; nil if none does.
   var profile: String? {
     guard let label, label != "unconfined", label.hasSuffix(")"), has("apparmor"),
       let end = label.lastIndex(of: "(")
@@ -37,27 +37,32 @@ struct SecurityModules {
     return String(label[..<end].reversed().drop { $0 == " " }.reversed())
   }
 
-  /// The SELinux or Smack context, where that is what the label is.
+  /// The SELinux or Smack context; nil if the label is none.
   private var context: String? {
     guard let label, profile == nil, label != "unconfined" else { return nil }
     return label
   }
 
-  /// Whether SELinux confines this process as it does containers.
+  /// Whether SELinux confines this process with the context of containers.
   var isContainerContext: Bool { context?.contains(":container_t:") ?? false }
 
-  /// Which of them it is, most likely.
-  func likeliest(noNewPrivileges: Bool) -> String {
-    if let profile { return "most likely its AppArmor profile \(profile)" }
+  /// Returns a clause for people that names the security module that most likely refuses.
+  ///
+  /// - Parameters:
+  ///   - noNewPrivileges: Whether the process has the flag that Landlock requires, see prctl(2).
+  ///   - isSure: Whether some security module refuses for certain.
+  /// - Returns: The clause; it follows a semicolon.
+  func likeliestCause(noNewPrivileges: Bool, isSure: Bool) -> String {
+    if let profile { return "the most likely cause is the AppArmor profile \(profile)" }
     if let context, !context.contains("unconfined") {
-      return "most likely the policy for its security context \(context)"
+      return "the most likely cause is the policy for the security context \(context)"
     }
-    if noNewPrivileges, has("landlock") {
-      return "most likely Landlock, by which a program confines itself and what it starts"
-    }
-    return "a security module or Landlock, by which a program confines itself and what it starts"
+    let landlock = "Landlock, by which a program restricts itself and its child processes"
+    if noNewPrivileges, has("landlock") { return "the most likely cause is \(landlock)" }
+    return "the \(isSure ? "" : "most likely ")cause is a security module or \(landlock)"
   }
 
+  /// The modules and the label, as lines of evidence.
   var evidence: [String] {
     [
       names.map { "security modules: \($0.joined(separator: ", "))" }

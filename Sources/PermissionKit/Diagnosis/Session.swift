@@ -1,4 +1,4 @@
-/// What the subject's login has to do with a verdict: its groups, and the seat it may sit at.
+/// Finds how the login session affects a decision: by its groups, and by the seat.
 ///
 /// - SeeAlso: sd-login(3), loginctl(1), `70-uaccess.rules` of systemd
 struct Session {
@@ -15,9 +15,9 @@ struct Session {
 
   // MARK: - Groups
 
-  /// The groups that the data base gives the subject's user and the process does not have.
+  /// The groups that the user has in the data base and the process does not have.
   private var missingGroups: [UInt32] {
-    // In a user namespace the numbers of the data base are others.
+    // A user namespace may map these ids to other numbers.
     guard subject.source == .current || subject.source == .process, facts.overflow == nil,
       subject.credentials.userNamespace == nil, let record = try? users.user(uid),
       let known = try? users.groups(of: record)
@@ -25,7 +25,7 @@ struct Session {
     return known.filter { !subject.credentials.isMember(of: $0) }
   }
 
-  /// The group that would move the verdict on if the process had what the data base says.
+  /// Returns the missing group that would change the decision, with the new decision; nil if none.
   func staleGroup(_ ask: Ask, _ decision: Decision) -> (gid: UInt32, moved: Decision)? {
     guard couldGroupHelp(decision, ask.need) else { return nil }
     for gid in missingGroups {
@@ -39,7 +39,7 @@ struct Session {
     return nil
   }
 
-  /// Whether some group has here what is asked for: only then is the data base worth a question.
+  /// Returns whether some group has the permissions; only then is the data base worth reading.
   private func couldGroupHelp(_ decision: Decision, _ need: Permissions) -> Bool {
     guard let index = decision.inode else { return false }
     let inode = facts.inodes[index]
@@ -60,7 +60,7 @@ struct Session {
     }
   }
 
-  /// Says that the process began without the group, and what has to begin anew.
+  /// Returns the reason that the process lacks the group, and names the session to restart.
   func staleReason(_ gid: UInt32) -> Reason {
     let group = users.groupName(gid)
     let name = subject.displayName
@@ -75,54 +75,63 @@ struct Session {
     while let pid = next, pid > 0, depth < 64 {
       depth += 1
       guard let status = system.status(ofProcess: pid) else {
-        evidence.append("process \(pid): not visible, so what is above it is not known")
+        evidence.append("process \(pid): not visible, so its ancestors are unknown")
         break
       }
       guard status.credentials.user.fileSystem == uid else { break }
       if status.credentials.isMember(of: gid) {
-        evidence.append("\(status.name) (pid \(pid)) has the group, what it started does not")
+        evidence.append("\(status.name) (pid \(pid)) has the group, but its child process does not")
         break
       }
       top = (pid, status.name)
       evidence.append("\(status.name) (pid \(pid)) does not have the group")
       next = status.parent
     }
-    let remedy = top.map { restart($0.pid, $0.name, isAlone: $0.pid == own) }
+    let remedy = top.map { restartAdvice($0.pid, $0.name, isAlone: $0.pid == own) }
+    let process = subject.process.map { "process \($0)" } ?? "this process"
     return Reason(
       .staleGroups, .proven,
-      "\(name) is in group \(group) in the user data base, but this process is not: \(remedy ?? "log out and in again")",
+      "the user data base lists \(name) in group \(group), but \(process) does not have the group: \(remedy ?? "log out and in again")",
       evidence: evidence)
   }
 
-  /// What has to end and begin again: the topmost process of the user without the group.
-  private func restart(_ pid: Int32, _ program: String, isAlone: Bool) -> String {
-    if isAlone { return "it was started without it, by a process of another user" }
-    let began = "\(program) (pid \(pid)) and all that it started began before, or without it"
+  /// Returns advice on how to restart the session.
+  ///
+  /// - Parameters:
+  ///   - pid: The topmost process of the user that lacks the group.
+  ///   - program: The name of this process.
+  ///   - isAlone: Whether this process is the subject itself.
+  /// - Returns: A clause for people.
+  private func restartAdvice(_ pid: Int32, _ program: String, isAlone: Bool) -> String {
+    let name = subject.displayName
+    if isAlone { return "a process of another user started it without the group" }
+    let began =
+      "its session began with \(program) (pid \(pid)), before \(name) joined or without the group"
     if program == "systemd" {
-      let restart = "systemctl restart user@\(uid).service, as root"
+      let restart = "systemctl restart user@\(uid).service as root"
       return lingers
-        ? "\(began); it is the user manager, and \(subject.displayName) lingers, so that logging out does not end it: \(restart)"
-        : "\(began); it is the user manager: end every session of \(subject.displayName), or \(restart)"
+        ? "\(began); \(name) lingers, so logging out does not end this user manager; run \(restart)"
+        : "\(began); end every session of \(name), or run \(restart)"
     }
-    if program.hasPrefix("tmux") { return "\(began); end it by tmux kill-server" }
-    if program.lowercased().hasPrefix("screen") { return "\(began); end it by screen -X quit" }
-    return "\(began); end that session and log in again"
+    if program.hasPrefix("tmux") { return "\(began); end it with tmux kill-server" }
+    if program.lowercased().hasPrefix("screen") { return "\(began); end it with screen -X quit" }
+    return "\(began); log out and in again"
   }
 
-  /// Whether the user's manager outlives the logins, see loginctl(1), enable-linger.
+  /// Whether the user manager survives logout, see loginctl(1), enable-linger.
   private var lingers: Bool {
     guard let name = subject.name else { return false }
     let file = root.appending(PathBytes("var/lib/systemd/linger/\(name)"))
     return (try? system.status(of: file)) != nil
   }
 
-  /// A login that has the group, for this shell alone.
+  /// Returns the remedy that gives the group to one shell, see newgrp(1).
   func newGroupRemedy(_ gid: UInt32, _ moved: Decision) -> Remedy {
     var remedy = Remedy(
       kind: .login, command: ["newgrp", PathBytes(users.groupName(gid))], needsRoot: false,
       persistence: .untilLogout, othersAffected: [],
       outcome: moved.isGranted ? .granted : moved.errno == nil ? .undetermined : .refused)
-    remedy.note = "for one shell; a new login has the group everywhere"
+    remedy.note = "gives the group to one shell; after a new login every process has it"
     return remedy
   }
 
@@ -130,11 +139,11 @@ struct Session {
 
   private struct Seat {
     var name: String
-    /// Whose session is the active one; nil when none is.
+    /// The uid of the active session; nil if no session is active.
     var active: UInt32?
   }
 
-  /// Seats and who sits there, from the files of /run/systemd/seats; none without logind.
+  /// The seats and their active users, from the files of /run/systemd/seats; empty without logind.
   private var seats: [Seat] {
     let folder = root.appending("run/systemd/seats")
     return ((try? system.names(in: folder)) ?? []).compactMap { name in
@@ -150,28 +159,28 @@ struct Session {
     }
   }
 
-  /// Whether udev marks the node for whoever sits at the machine (TAG+="uaccess").
-  private func isForSeat(_ inode: InodeFacts) -> Bool {
+  /// Returns whether udev gives the node to the active user of the seat (TAG+="uaccess").
+  private func hasSeatTag(_ inode: InodeFacts) -> Bool {
     guard inode.kind == .characterDevice, let device = inode.device else { return false }
     let tag = root.appending(
       PathBytes("run/udev/tags/uaccess/c\(device.major):\(device.minor)"))
     return (try? system.status(of: tag)) != nil
   }
 
-  /// Whether the ACL entry that lets the subject in is the one logind gives to who sits there.
+  /// Returns whether access comes from the ACL entry that logind sets for the active user.
   func isSeatGrant(_ decision: Decision) -> Bool {
     guard decision.isGranted, case .aclUser(let id) = decision.rule, let index = decision.inode,
-      isForSeat(facts.inodes[index])
+      hasSeatTag(facts.inodes[index])
     else { return false }
     return seats.contains { $0.active == id }
   }
 
-  /// Why a device of the seat is not given to the subject; nil for any other device.
+  /// Returns why the subject lacks access to a device of the seat; nil for other devices.
   func seatReason(_ decision: Decision) -> Reason? {
     guard decision.step == .target, let index = decision.inode else { return nil }
     let inode = facts.inodes[index]
     let isNamed = inode.acl?.entries.contains { $0.tag == .user && $0.id == uid } ?? false
-    guard uid != 0, !isNamed, isForSeat(inode), case let seats = seats, !seats.isEmpty else {
+    guard uid != 0, !isNamed, hasSeatTag(inode), case let seats = seats, !seats.isEmpty else {
       return nil
     }
     let name = subject.displayName
@@ -182,33 +191,33 @@ struct Session {
     if seats.contains(where: { $0.active == uid }) {
       return Reason(
         .noSeatACL, .suspected,
-        "\(name) sits at the machine, and yet the node has no entry for \(name): something took the seat's ACL away (udevadm trigger brings it back)",
+        "\(name) is active at the seat, but the node has no ACL entry for \(name); something probably removed the seat's ACL (udevadm trigger restores it)",
         evidence: evidence)
     }
     let sitting = seats.compactMap { seat in seat.active.map { users.userName($0) } }
     return Reason(
       .noSeatACL, .proven,
-      "it is given to whoever sits at the machine (now \(sitting.isEmpty ? "nobody" : sitting.joined(separator: ", "))), which \(name) does not: not over ssh, in a service, or in a session that was switched away from",
+      "the seat gives access to its active user (now \(sitting.isEmpty ? "nobody" : sitting.joined(separator: ", "))), and \(name) is not active there; ssh, services and inactive sessions do not count",
       evidence: evidence)
   }
 
-  // MARK: - How long a grant holds
+  // MARK: - Where and how long access holds
 
-  /// What the ground of a grant means elsewhere: over ssh, as a service, after switching users.
+  /// Returns where and how long access holds: over ssh, in services, after switching users.
   func meaning(_ decision: Decision) -> String? {
     guard decision.isGranted, let index = decision.inode else { return nil }
     let name = subject.displayName
     let inode = facts.inodes[index]
     guard case .bits(let rule) = decision.rule.layer else {
       return decision.rule.layer == .capability
-        ? "by a capability of this process: not for \(name)'s other processes" : nil
+        ? "by a capability of the process; other processes of \(name) may lack it" : nil
     }
     switch rule {
     case .aclUser where isSeatGrant(decision):
       return
-        "while a session of \(name) is the active one at the seat; not after logout or switching users, and not for services of other users"
+        "while \(name) has the active session at the seat; not after logout or a switch of users, and not for services of other users"
     case .aclUser where facts.mounts[inode.mount].fileSystem == "devtmpfs":
-      return "an entry made by hand: over ssh too, until the device is re-plugged or changed"
+      return "by a manual ACL entry, over ssh too, until the device is re-plugged or changed"
     case .aclUser, .owner: return "for every process of \(name), over ssh and in services too"
     case .group, .aclOwningGroup: return meaning(ofGroup: inode.gid)
     case .aclGroup(let gid, _): return meaning(ofGroup: gid)
@@ -225,6 +234,6 @@ struct Session {
       !known.contains(gid)
     else { return always }
     return
-      "by group \(group), which this process still has; the user data base no longer gives it to \(subject.displayName), so the next login will not have it"
+      "by group \(group), which the process still has; the user data base no longer lists \(subject.displayName) in it, so the next login will not have it"
   }
 }

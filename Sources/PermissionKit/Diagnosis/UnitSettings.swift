@@ -1,20 +1,21 @@
-/// The settings of a systemd unit that take devices or folders away from its processes.
+/// The settings of a systemd unit that hide devices or folders from its processes.
 ///
 /// - SeeAlso: systemd.unit(5), systemd.exec(5), systemd.resource-control(5)
 struct UnitSettings {
-  /// Settings of which the last assignment counts.
+  /// The settings whose last assignment takes effect.
   private static let single: Set<String> = [
     "PrivateDevices", "DevicePolicy", "ProtectHome", "ProtectSystem", "RootDirectory", "RootImage",
   ]
-  /// Settings whose assignments add up; an empty one takes back those before.
+  /// The settings whose assignments add up; an empty assignment clears the earlier ones.
   private static let lists: Set<String> = [
     "DeviceAllow", "SystemCallFilter", "InaccessiblePaths", "ReadOnlyPaths", "TemporaryFileSystem",
   ]
+  /// The values that restrict nothing.
   private static let harmless: Set<String> = ["", "no", "false", "0", "off", "auto"]
 
   private var assignments: [(name: String, value: String)] = []
 
-  /// Takes the assignments of one more file of the unit, after those of the files before.
+  /// Adds the assignments of another file of the unit; call this in the order of the files.
   mutating func read(_ file: String) {
     for line in file.split(separator: "\n") {
       let name = String(line.prefix { $0 != "=" })
@@ -26,8 +27,8 @@ struct UnitSettings {
     }
   }
 
-  /// What is taken away, as the files have it: `PrivateDevices=yes`.
-  var telling: [String] {
+  /// The settings that restrict something, as lines: `PrivateDevices=yes`.
+  var restrictive: [String] {
     assignments.filter { !Self.harmless.contains($0.value) }.map { "\($0.name)=\($0.value)" }
   }
 }

@@ -1,9 +1,16 @@
-/// Tells the steps of a decision component by component.
+/// Turns the steps of a decision into a list of path components.
 struct WalkExplainer {
   private let finder: ReasonFinder
 
   init(_ finder: ReasonFinder) { self.finder = finder }
 
+  /// Returns the components in the order of the walk, with symbolic links resolved.
+  ///
+  /// - Parameters:
+  ///   - steps: The steps that the evaluator took.
+  ///   - decision: The decision, whose component is marked.
+  ///   - path: The path that was asked for.
+  /// - Returns: The components; those that the walk did not reach come last.
   func walk(
     _ steps: [WalkStep], _ decision: Decision, _ path: PathBytes
   ) -> [WalkedComponent] {
@@ -25,7 +32,7 @@ struct WalkExplainer {
           add(finder.facts.inodes[inode].target ?? "?", jump, isOfLink: true)
         }
       case .permission(let inode, let need, let verdict, let rule):
-        // A directory is asked again when the walk comes back to it from a link.
+        // The walk checks a directory again when a link leads back to it.
         guard let index = inodes.lastIndex(of: inode),
           walk[index].need?.isSuperset(of: need) != true
         else { continue }
@@ -68,7 +75,7 @@ struct WalkExplainer {
     walk[index].basis = finder.basis(decision)
   }
 
-  /// The components of the path that the walk did not come to.
+  /// Appends the components of the path that the walk did not reach.
   private func appendRest(_ path: PathBytes, _ walk: inout [WalkedComponent]) {
     let names = path.components
     let walked = walk.count { !$0.isOfLink } - 1

@@ -69,7 +69,7 @@ package struct RootCommand: Hashable, Sendable {
     switch via {
     case .none:
       throw PermissionError(
-        .changeFailed, "this is for root to do", advice: "ask by sudo or pkexec")
+        .changeFailed, "only root may make this change", advice: "use sudo or pkexec")
     case .sudo: prefix = bySudo
     case .pkexec: prefix = byPolkit
     case .auto: prefix = hasTerminal ? bySudo : byPolkit
@@ -80,25 +80,27 @@ package struct RootCommand: Hashable, Sendable {
     } catch {
       throw PermissionError(
         .changeFailed, "\(prefix[0]) cannot be run", path: prefix[0], call: "posix_spawn",
-        errno: error, advice: "ask as root")
+        errno: error, advice: "run permcheck as root")
     }
     switch end {
     // 0, 2 and 3 are answers; the next check decides.
     case .exited(0), .exited(2), .exited(3): return
     case .exited(126) where prefix[0] == "pkexec":
-      throw PermissionError(.changeFailed, "the request was dismissed")
+      throw PermissionError(.changeFailed, "the password dialog was dismissed")
     case .exited(127) where prefix[0] == "pkexec":
       throw PermissionError(
-        .changeFailed, "polkit does not let this session change access, or has nobody to ask",
-        advice: "ask from the seat, or by sudo")
+        .changeFailed,
+        "polkit does not allow this session to change access, or found nobody to ask",
+        advice: "try again at the seat, or use sudo")
     case .exited(1) where prefix[0] == "sudo":
       throw PermissionError(
-        .changeFailed, "sudo did not let permcheck run",
-        advice: hasTerminal ? nil : "ask at a terminal, or as root")
+        .changeFailed, "sudo did not run permcheck",
+        advice: hasTerminal ? nil : "try again at a terminal, or as root")
     case .exited(let status):
-      throw PermissionError(.changeFailed, "\(prefix[0]) or permcheck as root failed (\(status))")
+      throw PermissionError(
+        .changeFailed, "\(prefix[0]), or permcheck as root, failed with status \(status)")
     case .signalled(let signal):
-      throw PermissionError(.changeFailed, "\(prefix[0]) was ended by signal \(signal)")
+      throw PermissionError(.changeFailed, "signal \(signal) ended \(prefix[0])")
     }
   }
 }

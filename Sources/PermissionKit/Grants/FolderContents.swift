@@ -44,11 +44,12 @@ struct FolderContents {
       }
     } catch .EMLINK {
       throw PermissionError(
-        .changeFailed, "\(path) has another name elsewhere, which would be granted, too",
+        .changeFailed, "\(path) has another hard link, which would be granted too",
         path: path)
     } catch {
       throw PermissionError(
-        .changeFailed, "\(path) cannot be looked at, so not all in \(resource.path) can be granted",
+        .changeFailed,
+        "\(path) cannot be read, so \(resource.path) cannot be granted with all its contents",
         path: path, call: "open", errno: error)
     }
     return found

@@ -36,7 +36,7 @@ package struct GrantJournal: Sendable {
     }
     guard let home = subject.home, home.isAbsolute, home != "/" else {
       throw PermissionError(
-        .changeFailed, "there is no home to keep a journal of grants in",
+        .changeFailed, "there is no home directory for the journal of grants",
         advice: "set XDG_STATE_HOME")
     }
     return GrantJournal(home.appending(".local/state/permcheck/grants.jsonl"), system: system)
@@ -153,11 +153,11 @@ package struct GrantJournal: Sendable {
       } else if status.uid != own {
         problem = "belongs to another user"
       } else if status.mode & 0o022 != 0 {
-        problem = "can be written by others"
+        problem = "is writable by others"
       } else if status.links != 1 {
-        problem = "was removed, or has another name elsewhere"
+        problem = "was removed, or has another hard link"
       } else if folder.uid != own && folder.uid != 0 || folder.mode & 0o022 != 0 {
-        problem = "is in a folder that others can write to"
+        problem = "is in a folder that is writable by others"
       } else {
         problem = nil
       }
@@ -166,8 +166,8 @@ package struct GrantJournal: Sendable {
     }
     if let problem {
       throw failure(
-        "the journal of grants \(path) \(problem), so it is not trusted; nothing was changed",
-        advice: "look at it, and make it and its folder yours alone")
+        "the journal of grants \(path) \(problem), so it is not trusted and nothing was changed",
+        advice: "check the file, then make yourself the only owner and writer of it and its folder")
     }
   }
 
@@ -187,15 +187,15 @@ package struct GrantJournal: Sendable {
 
   func damaged(_ line: Int) -> PermissionError {
     failure(
-      "line \(line) of the journal of grants \(path) is about a grant that is not in it: something"
-        + " is missing, so it is not trusted; nothing was changed",
-      advice: "look at it, and at what it names, and put it away")
+      "line \(line) of the journal of grants \(path) names a grant that the journal does not contain,"
+        + " so lines are missing and the journal is not trusted; nothing was changed",
+      advice: "check the journal and the files that it names, then move the journal away")
   }
 
   func unreadable(_ line: Int) -> PermissionError {
     failure(
       "line \(line) of the journal of grants \(path) was written by a newer permcheck",
-      advice: "use that one")
+      advice: "use the newer permcheck")
   }
 
   func unwritable(_ call: String, _ errno: Errno) -> PermissionError {

@@ -3,7 +3,7 @@ extension GrantPlanner {
     guard let name = request.subject.name, request.uid != 0,
       (try? system.getpwnam(name))?.uid == request.uid
     else {
-      throw refusal("\(request.subject.displayName) is not one who could be put into a group")
+      throw refusal("\(request.subject.displayName) cannot be added to a group")
     }
     var steps: [GrantPlan.Step] = []
     var credentials = request.subject.credentials
@@ -29,8 +29,8 @@ extension GrantPlanner {
       let grant = GroupGrant(user: name, group: group)
       if try grant.progress(system) == .after {
         throw refusal(
-          "\(name) is in group \(group) already, but this login began before",
-          advice: "log in again")
+          "\(name) is already in group \(group), but this login does not have the group",
+          advice: "log out and in again")
       }
       steps.append(
         GrantPlan.Step(
@@ -39,10 +39,10 @@ extension GrantPlanner {
     }
     guard !steps.isEmpty else { return nil }
     let groups = steps.map(\.place).joined(separator: " and ")
-    var warnings = ["\(name) then may use all that \(groups) may, from any login, not this alone"]
+    var warnings = ["\(name) gets everything that \(groups) may use, in every login"]
     if groups.contains("group audio") {
       warnings.append(
-        "members of audio can listen while somebody else sits at the machine, and keep others from the sound devices"
+        "members of audio can record while somebody else is at the seat, and can block the sound devices"
       )
     }
     return GrantPlan(

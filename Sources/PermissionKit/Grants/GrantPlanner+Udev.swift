@@ -32,7 +32,7 @@ extension GrantPlanner {
     plan.steps.append(
       GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: own.user.effective != 0))
     plan.warnings.append(
-      "the rule is for nodes of that name, whichever device they are of after the next plugging in")
+      "the rule matches nodes by name, so a different device that gets this name later is included")
     return plan
   }
 }

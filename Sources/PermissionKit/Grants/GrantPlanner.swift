@@ -32,7 +32,8 @@ struct GrantPlanner {
         isHelped = true
       } else if request.isRecursive {
         throw refusal(
-          "\(ask.path) cannot be granted (\(decision.rule)), so nothing is", path: ask.path)
+          "\(ask.path) cannot be granted (\(decision.rule)), so nothing was changed", path: ask.path
+        )
       }
     }
     guard isHelped, !least.changes.isEmpty else { return nil }
@@ -49,9 +50,9 @@ struct GrantPlanner {
     if request.isRecursive { try addDefaults(&plan, least) }
     if !plan.othersAffected.isEmpty, !request.allowsOthers {
       throw refusal(
-        "no change gives \(request.subject.displayName) access and nobody else: "
+        "every change that gives access to \(request.subject.displayName) gives more to others: "
           + plan.othersAffected.joined(separator: "; "),
-        advice: "--allow-others does it all the same")
+        advice: "use --allow-others to make the change anyway")
     }
     return plan
   }
@@ -61,7 +62,7 @@ struct GrantPlanner {
   private func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
     let path = facts.path(of: change.inode)
     guard facts.isReachedFromRoot(change.inode) else {
-      throw refusal("the way to \(path) from the root is not known", path: path)
+      throw refusal("the path from the root directory to \(path) is unknown", path: path)
     }
     // Whoever owns a link may turn it to anybody's inode: it counts for inodes of its owner alone.
     let strangers = facts.inodes.filter { inode in
@@ -70,16 +71,16 @@ struct GrantPlanner {
     }
     if let link = strangers.first {
       throw refusal(
-        "the way to \(path) leads through a link of \(request.users.userName(link.uid)), who does not"
-          + " own it", path: path, advice: "name the path without the link")
+        "the path to \(path) follows a symbolic link of \(request.users.userName(link.uid)), who does"
+          + " not own \(path)", path: path, advice: "use a path without this link")
     }
     let grant = try tie(change, path)
     let isOwn = change.before.uid == own.user.fileSystem || own.effective.contains(.fowner)
     let keepsGroup = own.isMember(of: change.before.gid) || own.effective.contains(.fsetid)
     if change.before.mode & 0o2000 != 0, isOwn, !keepsGroup {
       throw refusal(
-        "\(path) would lose its set-group-ID bit, for its group is not one of yours", path: path,
-        advice: "ask as root")
+        "\(path) would lose its set-group-ID bit, because you are not in its group", path: path,
+        advice: "try again as root")
     }
     let ask = request.asks.first { facts.target(of: $0.path) == change.inode }
     return GrantPlan.Step(
@@ -98,7 +99,7 @@ struct GrantPlanner {
       state = try InodeGrant.state(change.attribute, of: descriptor, system)
     } catch {
       throw PermissionError(
-        .changeFailed, "\(path) cannot be looked at", path: path, call: "open", errno: error)
+        .changeFailed, "\(path) cannot be read", path: path, call: "open", errno: error)
     }
     let before = InodeGrant.State(change.before, change.attribute)
     let identity = InodeIdentity(status)
@@ -108,8 +109,8 @@ struct GrantPlanner {
       status.kind == change.before.kind
     else {
       throw PermissionError(
-        .changeFailed, "\(path) changed while it was looked at", path: path, errno: .EAGAIN,
-        advice: "ask again")
+        .changeFailed, "\(path) changed while it was read", path: path, errno: .EAGAIN,
+        advice: "try again")
     }
     return InodeGrant(
       path: path, identity: identity, uid: request.uid, user: request.subject.name,
@@ -135,7 +136,7 @@ struct GrantPlanner {
         inode.defaultACL = try InodeGrant.state(.defaultACL, of: descriptor, system).acl
       } catch {
         throw PermissionError(
-          .changeFailed, "\(path) cannot be looked at", path: path, call: "getxattr", errno: error)
+          .changeFailed, "\(path) cannot be read", path: path, call: "getxattr", errno: error)
       }
       guard inode.defaultACL != nil || request.allowsOthers else {
         isLeftOut = true
@@ -147,7 +148,7 @@ struct GrantPlanner {
       guard list.acl != inode.defaultACL else { continue }
       if inode.defaultACL == nil {
         plan.othersAffected.append(
-          "whom the umask of others keeps out of what they create in \(path)")
+          "everybody whom a umask keeps out of new files in \(path)")
       }
       var changed = inode
       changed.defaultACL = list.acl
@@ -159,7 +160,7 @@ struct GrantPlanner {
     }
     if isLeftOut {
       plan.warnings.append(
-        "what is created there later is not included: a default ACL would take the place of everybody's umask (--allow-others)"
+        "new files there are not included, because a default ACL would replace everybody's umask; --allow-others includes them"
       )
     }
   }

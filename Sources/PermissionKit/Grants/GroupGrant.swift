@@ -36,8 +36,8 @@ package struct GroupGrant: GrantCommand {
   package func execute(_ system: any System) throws(PermissionError) {
     if try isMember(system) {
       throw PermissionError(
-        .changeFailed, "\(user) is in group \(group) already",
-        advice: "a new login will have the group")
+        .changeFailed, "\(user) is already in group \(group)",
+        advice: "log out and in again to get the group")
     }
     try system.complete(arguments)
   }

@@ -43,7 +43,7 @@ package struct InodeGrant: GrantCommand {
   /// The change as a person would tell it, without the path.
   package var summary: String {
     switch attribute {
-    case .mode: "bits of the mode: \(arguments.dropFirst().first?.description ?? "")"
+    case .mode: "mode bits: \(arguments.dropFirst().first?.description ?? "")"
     case .accessACL: "ACL entry user:\(user ?? "\(uid)"):\(permissions)"
     case .defaultACL: "default ACL entry user:\(user ?? "\(uid)"):\(permissions)"
     }
@@ -82,7 +82,7 @@ package struct InodeGrant: GrantCommand {
       system.close(descriptor)
       return nil
     } catch {
-      throw failure("\(path) cannot be looked at", call, error)
+      throw failure("\(path) cannot be read", call, error)
     }
   }
 
@@ -149,23 +149,23 @@ package struct InodeGrant: GrantCommand {
   package func execute(_ system: any System) throws(PermissionError) {
     guard let descriptor = try open(system) else {
       throw failure(
-        "\(path) is not what it was when this was planned; nothing was changed",
-        advice: "ask again")
+        "\(path) was removed or replaced after the plan was made, so it was not changed",
+        advice: "try again")
     }
     defer { system.close(descriptor) }
     let now = try state(descriptor, system)
     guard now == before else {
       throw failure(
-        "mode or ACL of \(path) was changed since this was planned; it was left alone",
-        advice: "ask again")
+        "mode or ACL of \(path) changed after the plan was made, so it was not changed",
+        advice: "try again")
     }
     try set(after, from: before, descriptor, system)
     let done = try state(descriptor, system)
     guard done == after, let again = try open(system) else {
       try? set(before, from: done, descriptor, system)
       throw failure(
-        "\(path) did not become what was planned, and was put back: somebody else changes it",
-        advice: "ask again")
+        "\(path) did not get the planned mode and ACL, because somebody else changes it; it was put back",
+        advice: "try again")
     }
     system.close(again)
   }
@@ -174,7 +174,7 @@ package struct InodeGrant: GrantCommand {
   /// what was put in.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
     guard let descriptor = try open(system) else {
-      return "\(path) is gone, or is something else by now"
+      return "\(path) was removed or replaced"
     }
     defer { system.close(descriptor) }
     let now = try state(descriptor, system)
@@ -184,10 +184,10 @@ package struct InodeGrant: GrantCommand {
       return nil
     }
     guard let without = try withoutOwn(now) else {
-      return "\(path) no longer has what was granted"
+      return "\(path) no longer has the granted access"
     }
     try set(without, from: now, descriptor, system)
-    return "\(path) was changed by somebody else meanwhile; only what was granted was taken out"
+    return "somebody else changed \(path) meanwhile; only the granted access was removed"
   }
 
   /// The same change of the device node that is at the path now; nil when none of the same driver is.
@@ -205,7 +205,7 @@ package struct InodeGrant: GrantCommand {
     } catch .ENOENT {
       return nil
     } catch {
-      throw failure("\(path) cannot be looked at", "open", error)
+      throw failure("\(path) cannot be read", "open", error)
     }
   }
 
@@ -214,8 +214,8 @@ package struct InodeGrant: GrantCommand {
   /// - Throws: Where it is there in part, so that it cannot be told what is whose.
   private func withoutOwn(_ now: State) throws(PermissionError) -> State? {
     let conflict = failure(
-      "\(path) was changed by somebody else since; what was granted cannot be told from it",
-      advice: "look at it with getfacl, and change it by hand")
+      "somebody else changed \(path), so the granted access cannot be told from that change",
+      advice: "check \(path) with getfacl and change it by hand")
     if attribute == .mode {
       let added = after.mode & ~before.mode
       guard now.mode & added != 0 else { return nil }

@@ -10,7 +10,7 @@ public struct TerminalConsent: Sendable {
   /// - Returns: False where standard input or standard error is no terminal: nobody is there to ask.
   public func ask(_ plan: GrantPlan) -> Bool {
     ask(
-      "\(Sanitizer.clean(plan.subject.displayName)) is to get access to \(plan.accessor):\n\(plan)")
+      "Give \(Sanitizer.clean(plan.subject.displayName)) access to \(plan.accessor):\n\(plan)")
   }
 
   /// Asks whether to do what the text says.

@@ -11,7 +11,7 @@ package struct UdevRuleGrant: GrantCommand {
   package var entries: [InodeGrant]
 
   /// The change in one line.
-  package var summary: String { "udev rule, for every time the device is set up" }
+  package var summary: String { "udev rule that repeats the grant when the device is set up" }
   /// As an administrator would type it.
   package var arguments: [PathBytes] {
     let lines = contents.split(separator: "\n").map { "'" + $0 + "'" }.joined(separator: " ")
@@ -45,8 +45,8 @@ package struct UdevRuleGrant: GrantCommand {
   package func execute(_ system: any System) throws(PermissionError) {
     if try read(system) != nil {
       throw PermissionError(
-        .changeFailed, "\(path) is there already", path: path,
-        advice: "look at it, and remove it if it is not wanted")
+        .changeFailed, "\(path) already exists", path: path,
+        advice: "check the file, and remove it if nobody needs it")
     }
     // udev reads only names that end in .rules.
     let temporary = PathBytes(path.bytes + Array(".new".utf8))
@@ -84,7 +84,7 @@ package struct UdevRuleGrant: GrantCommand {
     try? system.unlink(PathBytes(path.bytes + Array(".new".utf8)))
     guard let bytes = try read(system) else { return nil }
     guard bytes == Array(contents.utf8) else {
-      return "\(path) was changed by somebody else meanwhile; it was left alone"
+      return "somebody else changed \(path) meanwhile, so it was not removed"
     }
     do throws(Errno) {
       try system.unlink(path)
@@ -95,7 +95,7 @@ package struct UdevRuleGrant: GrantCommand {
     do throws(PermissionError) {
       try system.complete(["udevadm", "control", "--reload"])
     } catch {
-      return "\(path) is removed, but udev was not told: \(error.message)"
+      return "\(path) is removed, but udev did not reload its rules: \(error.message)"
     }
     return nil
   }

@@ -83,8 +83,8 @@ package final class Inspection: Sendable {
       identities = reader.identities
     } catch {
       throw PermissionError(
-        .system, "the root directory of \(subject.displayName) cannot be looked at", call: "openat",
-        errno: error, advice: "ask as root")
+        .system, "the root directory of \(subject.displayName) cannot be opened", call: "openat",
+        errno: error, advice: "try again as root")
     }
   }
 

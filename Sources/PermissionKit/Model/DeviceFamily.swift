@@ -177,7 +177,7 @@ extension DeviceFamily {
     driver: Module(name: "uvcvideo", note: "the driver of USB cameras"), testDriver: "vivid",
     flatpak: Flatpak(
       permission: "--device=all",
-      note: "this gives every device; a program that asks the camera portal needs none of it"),
+      note: "this gives every device; a program that uses the camera portal does not need it"),
     snapPlug: "camera", deviceAllow: "char-video4linux", isAttachedByUSB: true)
 
   /// Microphones: capture PCMs of ALSA and the control node of their card, see sound/core/sound.c.
@@ -190,7 +190,7 @@ extension DeviceFamily {
     driver: Module(name: "snd-usb-audio"), testDriver: "snd-aloop", containerDevice: "/dev/snd",
     flatpak: Flatpak(
       permission: "--socket=pulseaudio",
-      way: "sound is recorded through PulseAudio or PipeWire there, not by nodes"),
+      way: "programs there record through PulseAudio or PipeWire, not through device nodes"),
     snapPlug: "audio-record", deviceAllow: "char-alsa")
 
   /// The kinds of device that this library knows.

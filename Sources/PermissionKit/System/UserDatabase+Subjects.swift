@@ -23,13 +23,14 @@ extension UserDatabase {
       if let record { groups = try self.groups(of: record) }
     } catch {
       throw PermissionError(
-        .system, "the user data base cannot be asked for \(text)", call: "getpwnam_r", errno: error,
-        advice: "name the numbers by --uid, --gid and --groups")
+        .system, "the user data base cannot be searched for \(text)", call: "getpwnam_r",
+        errno: error,
+        advice: "give numbers with --uid, --gid and --groups")
     }
     guard let record else {
       throw PermissionError(
         .unknownUser, "there is no user \(text)",
-        advice: "see getent passwd, or name the numbers by --uid, --gid and --groups")
+        advice: "see getent passwd, or give numbers with --uid, --gid and --groups")
     }
     return Subject(
       source: .user, credentials: credentials(record.uid, record.gid, groups),
@@ -73,17 +74,18 @@ extension UserDatabase {
         return try system.contents(of: path)
       } catch {
         let message =
-          error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be looked at"
+          error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be read"
         throw PermissionError(
           .unknownProcess, message, path: path, call: "open", errno: error,
-          advice: error == .ENOENT ? nil : "ask as root")
+          advice: error == .ENOENT ? nil : "try again as root")
       }
     }
     guard let status = ProcStatus(try contents("status")),
       let users = IDMap(lines: try contents("uid_map")),
       let groups = IDMap(lines: try contents("gid_map"))
     else {
-      throw PermissionError(.unknownProcess, "/proc/\(pid)/status cannot be understood")
+      throw PermissionError(
+        .unknownProcess, "/proc/\(pid)/status or an id map beside it has an unknown format")
     }
     var credentials = status.credentials
     if !users.isIdentity || !groups.isIdentity {

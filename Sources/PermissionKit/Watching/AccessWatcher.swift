@@ -58,8 +58,8 @@ public final class AccessWatcher {
       watches = try InodeWatches(system)
     } catch {
       throw PermissionError(
-        .system, "nothing can be watched", call: "inotify_init1", errno: error,
-        advice: "see fs.inotify.max_user_instances")
+        .system, "the kernel refuses to watch files", call: "inotify_init1", errno: error,
+        advice: "raise fs.inotify.max_user_instances")
     }
     for make in makers { looks.append(AccessLook(try make(), system)) }
     for process in Set(looks.map(\.process)).union([nil]) {
@@ -104,7 +104,7 @@ public final class AccessWatcher {
         if let deadline, system.monotonic() >= deadline { return .timeOver }
       }
     } catch {
-      throw PermissionError(.system, "changes cannot be waited for", call: "poll", errno: error)
+      throw PermissionError(.system, "waiting for changes failed", call: "poll", errno: error)
     }
   }
 

@@ -22,7 +22,7 @@ struct AccessorArgument {
     if path.isEmpty { throw ValidationError("\(name)=: the path is empty") }
     if !path.isAbsolute {
       throw ValidationError(
-        "\(name)=\(Sanitizer.clean(path.description)): the path must be absolute, starting with /")
+        "\(name)=\(Sanitizer.clean(path.description)): the path must start with /")
     }
     self.path = path
   }

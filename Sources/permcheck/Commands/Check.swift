@@ -3,30 +3,31 @@ import PermissionKit
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Checks accessors; the exit status says it all.",
+    abstract: "Checks whether accessors can be used; the exit status gives the answer.",
     discussion: """
       EXAMPLES
         permcheck camera mic photos
         permcheck check camera --user www-data --json
         permcheck photos=/srv/photos --need rx
-        permcheck camera --all --skip-unavailable   for CI: all there are
-        permcheck camera --wait 5                   until udev has set the node up
+        permcheck camera --all --skip-unavailable   for CI: every camera there is
+        permcheck camera --wait 5                   waits until udev has set up the node
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
+      "camera, microphone (mic) or photos; =PATH checks one node or folder.",
+      valueName: "name[=path]"))
   var names: [PathBytes]
 
-  @Flag(help: "Every resource must be usable, not just one.")
+  @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
-  @Flag(help: "Exit with 77 when all that was asked for is unavailable.")
+  @Flag(help: "Exit with 77 if everything is unavailable.")
   var skipUnavailable = false
 
   @Option(
     help: ArgumentHelp(
-      "Wait so long for access before the answer is no: 5, 0.5, 2m.", valueName: "duration"))
+      "Wait up to this long for access: 5, 0.5, 2m.", valueName: "duration"))
   var wait: TimeSpan?
 
   @OptionGroup var subject: SubjectOptions

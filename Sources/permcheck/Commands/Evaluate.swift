@@ -4,7 +4,7 @@ import PermissionKit
 
 struct Evaluate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Judges facts that permcheck explain --json saved, anywhere, without privileges.",
+    abstract: "Judges the facts that permcheck explain --json saved, on any machine.",
     discussion: """
       EXAMPLES
         permcheck explain camera --json > facts.json
@@ -15,13 +15,13 @@ struct Evaluate: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "What permcheck explain --json printed; - is standard input.", valueName: "facts"))
+      "Output of permcheck explain --json; - reads standard input.", valueName: "facts"))
   var file: PathBytes
 
-  @Option(help: ArgumentHelp("Judge for the subject of this document instead.", valueName: "facts"))
+  @Option(help: ArgumentHelp("Judge for the subject in this document instead.", valueName: "facts"))
   var userFacts: PathBytes?
 
-  @Flag(help: "Every resource must be usable, not just one.")
+  @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
   @OptionGroup var output: OutputOptions

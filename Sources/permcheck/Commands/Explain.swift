@@ -3,22 +3,22 @@ import PermissionKit
 
 struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows why: the walk to each resource or path, and the least change that helps.",
+    abstract: "Explains the result: each step of the path, and the smallest change that helps.",
     discussion: """
-      An argument with a slash is a path, any other an accessor.
+      An argument with a slash is a path; any other argument is an accessor.
 
       EXAMPLES
         permcheck explain camera
         permcheck explain /srv/photos/2024/a.jpg --user www-data
         permcheck explain ./upload --need rwx --pid 4242
-        permcheck explain /srv --json > facts.json     see permcheck evaluate
+        permcheck explain /srv --json > facts.json     saves facts for permcheck evaluate
       """)
 
   @Argument(
-    help: ArgumentHelp("Accessors (camera, mic=PATH, …) and paths.", valueName: "name|path"))
+    help: ArgumentHelp("An accessor (camera, mic=PATH, …) or a path.", valueName: "name|path"))
   var names: [PathBytes]
 
-  @Flag(help: "Every resource must be usable, not just one.")
+  @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
   @OptionGroup var subject: SubjectOptions
@@ -44,7 +44,7 @@ struct Explain: ParsableCommand {
 
     init(_ argument: PathBytes) throws {
       let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
-      if argument.isEmpty { throw ValidationError("an empty path names nothing") }
+      if argument.isEmpty { throw ValidationError("the path is empty") }
       if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
         self = .path(argument)
       } else {
@@ -61,7 +61,7 @@ struct Explain: ParsableCommand {
         let accessor = argument.accessor(context, .discard)
         guard let set = (accessor as? ResourceAccessor)?.resources(for: subject) else {
           throw PermissionError(
-            .invalidArgument, "\(accessor.name) has no resources that could be explained")
+            .invalidArgument, "\(accessor.name) has no resources to explain")
         }
         return Inspection.Target(name: accessor.name, set: set)
       }

@@ -5,18 +5,18 @@ import PermissionKit
 struct GrantFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "What is changed: acl, group, udev, none (show only) or auto, the least that works.",
+      "What to change: acl, group, udev, none (only show) or auto (the smallest change).",
       valueName: "strategy"))
   var strategy = StrategyName.auto
 
-  @Flag(help: "Also do what lets somebody else in; the plan says whom.")
+  @Flag(help: "Also make changes that give access to others; the plan names them.")
   var allowOthers = false
 
-  @Flag(help: "A folder means all that is in it as well, or nothing.")
+  @Flag(help: "Include everything in a folder; change nothing if a part cannot be granted.")
   var recursive = false
 
   @Option(
-    help: "Who does what is for root to do: sudo, pkexec, auto or none.")
+    help: "How to become root if needed: sudo, pkexec, auto or none.")
   var via: RootCommand.Via = .auto
 
   func options(_ system: any System) -> GrantOptions {
@@ -32,7 +32,7 @@ struct GrantFlags: ParsableArguments {
     for note in outcome.notes { console.warn(note) }
     for grant in outcome.recovered {
       console.warn(
-        "\(grant.change.command.summary) of \(grant.place) was left over, and is taken back")
+        "revoked an expired or unfinished grant: \(grant.change.command.summary) of \(grant.place)")
     }
   }
 }
@@ -72,7 +72,7 @@ struct ElevatedFlags: ParsableArguments {
       uid != 0, uid != .max
     else {
       throw PermissionError(
-        .invalidArgument, "--elevated is for permcheck itself, through sudo or pkexec")
+        .invalidArgument, "only permcheck itself uses --elevated, through sudo or pkexec")
     }
     return uid
   }
@@ -82,7 +82,7 @@ struct ElevatedFlags: ParsableArguments {
     guard let process else { return Grant.Lifetime() }
     guard let mark = system.mark(of: process),
       try system.status(of: PathBytes("/proc/\(process)")).uid == uid
-    else { throw PermissionError(.unknownProcess, "there is no process \(process) of yours") }
+    else { throw PermissionError(.unknownProcess, "you have no process \(process)") }
     return Grant.Lifetime(process: mark)
   }
 }

@@ -3,9 +3,9 @@ import PermissionKit
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the accessors that can be asked for, or what was granted.")
+    abstract: "Lists the accessors, or the grants that permcheck request made.")
 
-  @Flag(help: "What permcheck request has given and not taken back.")
+  @Flag(help: "List the grants that are not revoked.")
   var grants = false
 
   @OptionGroup var output: OutputOptions

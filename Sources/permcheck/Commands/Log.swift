@@ -5,8 +5,8 @@ struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Summarises the analytics log: checks, grants and refusals of each accessor.",
     discussion: """
-      A check counts as granted when its status was authorized or limited, and as refused when it
-      was denied or restricted; what was unavailable or could not be told is neither.
+      A check counts as granted if its status is authorized or limited, and as refused if its
+      status is denied or restricted. Other checks count as neither.
 
       EXAMPLES
         permcheck log
@@ -20,11 +20,11 @@ struct Log: ParsableCommand {
     let system = LinuxSystem()
     let console = Console(system, output)
     guard let path = log.chosen(system), path != "none", path != "-" else {
-      throw ValidationError("there is no log file to summarise; name one by --log FILE")
+      throw ValidationError("there is no log file to summarise; choose one with --log FILE")
     }
     let (events, unreadable) = try read(path, system)
     if unreadable > 0 {
-      console.warn("\(path): \(unreadable) line(s) that are no events do not count")
+      console.warn("\(path): ignored \(unreadable) line(s) that are not events")
     }
     let summary = LogSummary(lines: lines(events), unreadable: unreadable)
     console.print(try output.format(console).text(summary))
@@ -40,7 +40,7 @@ struct Log: ParsableCommand {
     } catch {
       throw PermissionError(
         .system, "the analytics log \(path) cannot be read", path: path, call: "open",
-        errno: error, advice: "name another by --log FILE")
+        errno: error, advice: "choose another file with --log FILE")
     }
   }
 

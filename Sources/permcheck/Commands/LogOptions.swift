@@ -5,7 +5,7 @@ import PermissionKit
 struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Write the analytics log to this file, to - (standard error), or to none.",
+      "Write the analytics log to this file, to standard error (-) or nowhere (none).",
       discussion: "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl.",
       valueName: "file"))
   var log: PathBytes?

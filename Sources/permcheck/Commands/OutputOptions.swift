@@ -2,26 +2,26 @@ import ArgumentParser
 
 /// How the answer is printed.
 struct OutputOptions: ParsableArguments {
-  @Option(help: "How to print: human, plain (a tab-separated record a line) or json.")
+  @Option(help: "Output format: human, plain (tab-separated lines) or json.")
   var format: FormatName?
 
-  @Flag(help: "The same as --format json.")
+  @Flag(help: "Same as --format json.")
   var json = false
 
-  @Option(help: "When to colour; NO_COLOR is heeded.")
+  @Option(help: "When to use colours; auto obeys NO_COLOR.")
   var color: Style.Color = .auto
 
-  @Flag(name: .shortAndLong, help: "Print nothing; the exit status says it all.")
+  @Flag(name: .shortAndLong, help: "Print nothing; only set the exit status.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Print all that was seen, and warnings.")
+  @Flag(name: .shortAndLong, help: "Also print all evidence, and warnings.")
   var verbose = false
 
   func validate() throws {
     if json, let format, format.type != JSONFormat.self {
-      throw ValidationError("--json and --format \(format.type.name) contradict each other")
+      throw ValidationError("--json and --format \(format.type.name) cannot be combined")
     }
-    if quiet, verbose { throw ValidationError("-q and -v contradict each other") }
+    if quiet, verbose { throw ValidationError("-q and -v cannot be combined") }
   }
 
   /// The format that was asked for, for the terminal of a console.

@@ -4,25 +4,26 @@ import PermissionKit
 struct RequestAccess: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "request",
-    abstract: "Gives access where it is missing: the least change, undone by permcheck revoke.",
+    abstract: "Gives missing access by the smallest change; permcheck revoke undoes it.",
     discussion: """
-      Shows what would change, for how long and who else would gain, and asks;
-      without a terminal and --yes nothing is changed. What is done is journalled,
-      checked, and can be undone.
+      Shows what changes, for how long and who else gains, then asks. Without a
+      terminal nothing changes unless --yes is given. Each change is written to a
+      journal, checked, and can be undone.
 
       EXAMPLES
-        permcheck request camera mic --dry-run      what would be done
+        permcheck request camera mic --dry-run      shows the plan alone
         sudo permcheck request camera mic --user tester --yes
         permcheck request photos=/srv/photos --need rx --user www-data --for 2h
-        permcheck request mic --strategy udev       for every time it is plugged in
+        permcheck request mic --strategy udev       also after it is plugged in again
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
+      "camera, microphone (mic) or photos; =PATH requests one node or folder.",
+      valueName: "name[=path]"))
   var names: [PathBytes]
 
-  @Flag(help: "Every resource must be usable, not just one.")
+  @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
   @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -34,7 +35,7 @@ struct RequestAccess: ParsableCommand {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "Wanted for so long: 30m, 2h, 1d; undone by permcheck revoke --expired or the next request.",
+      "Grant for this long: 30m, 2h, 1d. The next request or permcheck revoke --expired ends it.",
       valueName: "duration"))
   var duration: TimeSpan?
 
@@ -45,16 +46,20 @@ struct RequestAccess: ParsableCommand {
   @OptionGroup var elevated: ElevatedFlags
 
   func validate() throws {
-    if yes, dryRun { throw ValidationError("--yes and --dry-run contradict each other") }
+    if yes, dryRun { throw ValidationError("--yes and --dry-run cannot be combined") }
     if duration?.microseconds == 0 { throw ValidationError("--for 0: expected a time, such as 2h") }
-    if subject.pid != nil { throw ValidationError("request is for users, not for one process") }
-    if subject.root != "/" { throw ValidationError("request changes this system, not --root") }
+    if subject.pid != nil {
+      throw ValidationError("request does not work with --pid, only for users")
+    }
+    if subject.root != "/" {
+      throw ValidationError("request does not work with --root, only on this system")
+    }
     guard elevated.elevated else { return }
     if subject.user != nil || subject.uid != nil || grants.allowOthers || grants.recursive
       || names.contains(where: { $0.bytes.contains(UInt8(ascii: "=")) })
       || ![nil, "none"].contains(log.log)
     {
-      throw ValidationError("--elevated takes names, --need and --strategy alone")
+      throw ValidationError("--elevated accepts only names, --need and --strategy")
     }
   }
 
@@ -75,7 +80,7 @@ struct RequestAccess: ParsableCommand {
     if context.subject == nil, let name = system.getenv("SUDO_USER"), name != "root",
       try system.credentials().user.effective == 0
     {
-      console.warn("this asks for root; for \(name) give --user \(name)")
+      console.warn("this request is for root; use --user \(name) for \(name)")
     }
     // Where root writes is not for the one who asked to say.
     let analytics =
@@ -123,12 +128,12 @@ struct RequestAccess: ParsableCommand {
       guard !isAccess, report.isRequestable else { continue }
       do throws(PermissionError) {
         guard var plan = try (accessor as? ResourceAccessor)?.grantPlan() else {
-          console.warn("nothing that could be changed gives access to \(accessor.name)")
+          console.warn("no change of permissions gives access to \(accessor.name)")
           continue
         }
         if let expires = options.lifetime.expires {
           plan.warnings.append(
-            "wanted until \(Timestamp.rfc3339(expires)): the next request then takes it back, or permcheck revoke --expired"
+            "expires at \(Timestamp.rfc3339(expires)); the next request or permcheck revoke --expired then undoes it"
           )
         }
         result.plans.append(plan)
@@ -143,7 +148,7 @@ struct RequestAccess: ParsableCommand {
   private func agrees(_ plans: [GrantPlan], _ console: Console, _ system: any System) -> Bool {
     let text = HumanFormat(console.errorStyle, isVerbose: false).question(plans)
     if yes || TerminalConsent(system: system).ask(text) { return true }
-    console.warn("nothing was changed: nobody said yes (--yes does not ask)")
+    console.warn("cancelled, nothing was changed (--yes skips the question)")
     return false
   }
 

@@ -3,9 +3,9 @@ import PermissionKit
 
 struct Revoke: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Takes back what permcheck request has given.",
+    abstract: "Revokes the access that permcheck request gave.",
     discussion: """
-      Undoes only what is still as it was left; what somebody else has changed since stays.
+      Undoes only the changes that permcheck made; later changes by others stay.
 
       EXAMPLES
         permcheck revoke camera
@@ -14,20 +14,20 @@ struct Revoke: ParsableCommand {
         permcheck revoke --all
       """)
 
-  @Argument(help: ArgumentHelp("camera, microphone (mic), photos.", valueName: "name"))
+  @Argument(help: ArgumentHelp("camera, microphone (mic) or photos.", valueName: "name"))
   var names: [PathBytes] = []
 
-  @Flag(help: "Everything that was given.")
+  @Flag(help: "Revoke every grant.")
   var all = false
 
-  @Flag(help: "What is over by now, see request --for.")
+  @Flag(help: "Revoke the grants whose time is over, see request --for.")
   var expired = false
 
   @Option(
-    help: ArgumentHelp("Only what was given to this user.", valueName: "name|uid"))
+    help: ArgumentHelp("Revoke only the grants to this user.", valueName: "name|uid"))
   var user: TextArgument?
 
-  @Option(help: "Who does what is for root to do: sudo, pkexec, auto or none.")
+  @Option(help: "How to become root if needed: sudo, pkexec, auto or none.")
   var via: RootCommand.Via = .none
 
   @Flag(name: .shortAndLong, help: "Print nothing.")
@@ -37,12 +37,12 @@ struct Revoke: ParsableCommand {
 
   func validate() throws {
     if names.isEmpty, !all, !expired {
-      throw ValidationError("name what is to be revoked, or give --all or --expired")
+      throw ValidationError("name the accessors to revoke, or use --all or --expired")
     }
     if [!names.isEmpty, all, expired].count(where: { $0 }) > 1 {
-      throw ValidationError("names, --all and --expired contradict each other")
+      throw ValidationError("names, --all and --expired cannot be combined")
     }
-    if elevated.elevated, user != nil { throw ValidationError("--elevated takes names alone") }
+    if elevated.elevated, user != nil { throw ValidationError("--elevated accepts only names") }
   }
 
   func run() throws {

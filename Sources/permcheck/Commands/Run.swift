@@ -3,11 +3,11 @@ import PermissionKit
 
 struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Runs a command if access is there; with --request, gives it for so long.",
+    abstract: "Runs a command if it has access; --request gives access while it runs.",
     usage: "permcheck run NAME[=PATH] … [--request [--yes]] [OPTIONS] -- COMMAND …",
     discussion: """
-      The command's own exit status is passed on. 126: access was refused, the command did not run.
-      127: there is no such command.
+      Exits with the status of the command. 126: access was refused, so the command did not run.
+      127: the command was not found.
 
       EXAMPLES
         permcheck run camera -- guvcview
@@ -17,7 +17,8 @@ struct Run: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
+      "camera, microphone (mic) or photos; =PATH checks one node or folder.",
+      valueName: "name[=path]"))
   var names: [PathBytes]
 
   /// What follows `--`, see `Permcheck.main()`.
@@ -26,13 +27,13 @@ struct Run: ParsableCommand {
 
   static let terminator = "command"
 
-  @Flag(help: "Give the access that is missing, and take it back when the command ends.")
+  @Flag(help: "Give missing access, and revoke it when the command ends.")
   var request = false
 
   @Flag(name: .shortAndLong, help: "Do not ask.")
   var yes = false
 
-  @Flag(help: "Every resource must be usable, not just one.")
+  @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
   @OptionGroup var grants: GrantFlags
@@ -40,11 +41,11 @@ struct Run: ParsableCommand {
   @OptionGroup var log: LogOptions
 
   func validate() throws {
-    if command.isEmpty { throw ValidationError("name the command after --") }
+    if command.isEmpty { throw ValidationError("give the command after --") }
     if request, subject.root != "/" || subject.pid != nil {
-      throw ValidationError("--request is for users of this system")
+      throw ValidationError("--request does not work with --root or --pid")
     }
-    if yes, !request { throw ValidationError("--yes goes with --request") }
+    if yes, !request { throw ValidationError("--yes requires --request") }
   }
 
   func run() throws {
@@ -61,7 +62,7 @@ struct Run: ParsableCommand {
     try GrantFlags.recover(system, Console(system))
     guard let mark = system.mark(of: system.getpid()) else {
       throw PermissionError(
-        .system, "/proc does not show this process, so a grant could not end with it")
+        .system, "/proc does not show this process, so a grant cannot end with it")
     }
     var options = grants.options(system)
     options.lifetime.process = mark
@@ -126,7 +127,8 @@ struct Run: ParsableCommand {
     let style = Style(colors: false, columns: system.columns(.standardError))
     _ = try? system.write(
       .standardError, Array(HumanFormat(style, isVerbose: false).text(reports).utf8))
-    Console.report("refused, so \(Sanitizer.clean(command[0].description)) was not run", system)
+    Console.report(
+      "access was refused, so \(Sanitizer.clean(command[0].description)) was not run", system)
     throw ExitCode(126)
   }
 

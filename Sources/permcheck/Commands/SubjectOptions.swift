@@ -6,27 +6,28 @@ struct SubjectOptions: ParsableArguments {
   @Option(
     name: .customLong("user"),
     help: ArgumentHelp(
-      "Judge for this user, as a new login of theirs would be.", valueName: "name|uid"))
+      "Judge for this user, as after a new login.", valueName: "name|uid"))
   var user: TextArgument?
 
-  @Option(help: "Judge for this uid, with --gid and --groups, whether or not such a user exists.")
+  @Option(help: "Judge for this uid, with --gid and --groups; the user need not exist.")
   var uid: UInt32?
 
   @Option(help: "The primary group that goes with --uid.")
   var gid: UInt32?
 
-  @Option(help: "The supplementary groups that go with --uid, by commas.")
+  @Option(help: "The supplementary groups that go with --uid, separated by commas.")
   var groups: String?
 
-  @Option(help: "Judge for this running process: its credentials, its root and its mounts.")
+  @Option(help: "Judge for this running process, by its credentials, root directory and mounts.")
   var pid: Int32?
 
   @Option(
     help: ArgumentHelp(
-      "What is wanted: r, w, rw, rx, …; else what the accessor needs.", valueName: "rwx"))
+      "The access to check: r, w, rw, rx, …; by default what the accessor needs.", valueName: "rwx")
+  )
   var need: TextArgument?
 
-  @Option(help: "How the kernel is asked for this process: open, access or none.")
+  @Option(help: "How to ask the kernel, for this process alone: open, access or none.")
   var probe: Probe.Method = .open
 
   @Option(
@@ -36,21 +37,21 @@ struct SubjectOptions: ParsableArguments {
 
   func validate() throws {
     if [user != nil, uid != nil, pid != nil].count(where: { $0 }) > 1 {
-      throw ValidationError("--user, --uid and --pid contradict each other")
+      throw ValidationError("--user, --uid and --pid cannot be combined")
     }
-    if uid != nil, gid == nil { throw ValidationError("--uid wants --gid too") }
+    if uid != nil, gid == nil { throw ValidationError("--uid requires --gid") }
     if uid == nil, gid != nil || groups != nil {
-      throw ValidationError("--gid and --groups go with --uid")
+      throw ValidationError("--gid and --groups require --uid")
     }
     if let need, wanted == nil {
-      throw ValidationError("--need \(need.text): expected letters of r, w and x")
+      throw ValidationError("--need \(need.text): expected a combination of r, w and x")
     }
     if [uid, gid].contains(UInt32.max) {
       // setuid(2) and its kin take -1 for "leave it as it is".
-      throw ValidationError("4294967295 is no id that a process can have")
+      throw ValidationError("4294967295 is not a valid id of a process")
     }
     if groups != nil, supplementary == nil {
-      throw ValidationError("--groups: expected numbers, by commas")
+      throw ValidationError("--groups: expected numbers separated by commas")
     }
   }
 
@@ -116,7 +117,7 @@ struct SubjectOptions: ParsableArguments {
       guard try system.kind(of: path) == .directory else { throw .ENOTDIR }
       return path
     } catch {
-      throw ValidationError("--root \(root): not a directory that can be reached (\(error))")
+      throw ValidationError("--root \(root): not an accessible directory (\(error))")
     }
   }
 }

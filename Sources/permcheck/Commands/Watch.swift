@@ -5,9 +5,9 @@ struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Prints a line for each change of status, as it happens.",
     discussion: """
-      First a line for each accessor as it is. Changes that come close together are one line; what
-      is true at their end is always told. Ctrl-C, a closed pipe or --for ends it, and the exit
-      status is that of the last line, as of permcheck check.
+      The first lines show the current status of each accessor. Changes in quick succession give
+      one line, which shows the final status. Ctrl-C, a closed pipe or --for ends the watch; the
+      exit status is that of permcheck check for the last lines.
 
       Causes: node-added, node-removed, mode, owner, acl, mount, parent, group-database, settings,
       other.
@@ -20,18 +20,19 @@ struct Watch: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic), photos; =PATH for one node or folder.", valueName: "name[=path]"))
+      "camera, microphone (mic) or photos; =PATH watches one node or folder.",
+      valueName: "name[=path]"))
   var names: [PathBytes]
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("End after this time: 60, 2m, 1h30m.", valueName: "duration"))
+    help: ArgumentHelp("Stop after this time: 60, 2m, 1h30m.", valueName: "duration"))
   var time: TimeSpan?
 
-  @Flag(help: "Every resource must be usable, not just one.")
+  @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
-  @Flag(help: "Exit with 77 when all that was asked for is unavailable.")
+  @Flag(help: "Exit with 77 if everything is unavailable.")
   var skipUnavailable = false
 
   @OptionGroup var subject: SubjectOptions
@@ -49,7 +50,7 @@ struct Watch: ParsableCommand {
       system, stoppedBy: try stops(system), subject.makers(requests, context, analytics))
     if output.verbose {
       for (path, errno) in watcher.unseen {
-        console.warn("\(path) cannot be watched (\(errno)): it is looked at every second")
+        console.warn("\(path) cannot be watched (\(errno)); it is checked every second")
       }
     }
 
@@ -85,7 +86,7 @@ struct Watch: ParsableCommand {
       ]
     } catch {
       throw PermissionError(
-        .system, "signals cannot be waited for", call: "signalfd", errno: error)
+        .system, "waiting for signals failed", call: "signalfd", errno: error)
     }
   }
 }

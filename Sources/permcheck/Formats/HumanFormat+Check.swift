@@ -135,7 +135,7 @@ extension HumanFormat {
         ("\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")", false))
     }
     if let meaning = resource.decision?.meaning {
-      lines.append((Sanitizer.clean("that holds \(meaning)"), false))
+      lines.append((Sanitizer.clean("holds: \(meaning)"), false))
     }
     for evidence in resource.reasons.flatMap(\.evidence).map(Sanitizer.clean)
     where !lines.contains(where: { $0.0 == evidence }) {

@@ -30,7 +30,7 @@ extension HumanFormat {
     for reason in resource.reasons { text += "why: \(Sanitizer.clean(reason.message))\n" }
     if let probe = resource.probe {
       text +=
-        "asked: \(probe.method.rawValue) \(probe.errno.map { "fails (\($0))" } ?? "succeeds")\n"
+        "kernel: \(probe.method.rawValue) \(probe.errno.map { "fails (\($0))" } ?? "succeeds")\n"
     }
     for remedy in resource.remedies {
       let gains =
@@ -40,7 +40,7 @@ extension HumanFormat {
       let isKnown = remedy.outcome != .undetermined
       text +=
         "\(isKnown ? "least fix" : "fix"): \(remedy.text)     \(remedy.persistence.words), \(gains)"
-        + (isKnown ? "; with it: \(remedy.outcome.rawValue) (simulated)\n" : "\n")
+        + (isKnown ? "; result: \(remedy.outcome.rawValue) (simulated)\n" : "\n")
       if let note = remedy.note { text += "     \(Sanitizer.clean(note))\n" }
     }
     return text
@@ -55,7 +55,7 @@ extension HumanFormat {
       switch resource.decision?.verdict {
       case .granted: style.green("granted")
       case .refused(let errno): style.red("refused") + " (\(errno))"
-      case .undetermined, nil: style.yellow("cannot be told")
+      case .undetermined, nil: style.yellow("cannot be determined")
       }
     let path = style.bold(Sanitizer.clean(resource.path.description))
     return "\(path)   \(asked) \(verdict) for \(Sanitizer.clean(who))\n"

@@ -15,7 +15,7 @@ extension HumanFormat {
 
   func text(_ listing: GrantListing) -> String {
     if listing.grants.isEmpty {
-      return "nothing is granted by \(Sanitizer.clean(listing.journal.description))\n"
+      return "no grants in \(Sanitizer.clean(listing.journal.description))\n"
     }
     return Table(listing.rows).text
   }
