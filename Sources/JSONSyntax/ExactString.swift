@@ -1,6 +1,6 @@
 /// A string that equals another only when the UTF-8 bytes of both are the same.
 ///
-/// `String` itself compares by canonical equivalence, which is not what RFC 8259, section 8.3, asks.
+/// `String` itself compares by canonical equivalence, but RFC 8259, section 8.3, compares code units.
 struct ExactString: Hashable, Sendable {
   /// The string.
   let string: String

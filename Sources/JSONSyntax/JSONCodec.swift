@@ -1,12 +1,12 @@
-/// How a value is written as JSON and read from it, with the schema of both.
+/// Writes a value as JSON and reads it back, with a schema for both.
 ///
-/// One description gives writer, reader and schema, so they cannot drift apart.
+/// One description gives writer, reader and schema, so that they always agree.
 package struct JSONCodec<Value>: Sendable {
-  /// The JSON Schema of what is written.
+  /// The JSON Schema of the values that are written.
   package let schema: JSONValue
   /// Returns the value as JSON.
   package let encode: @Sendable (Value) -> JSONValue
-  /// Returns the value that JSON stands for; throws a `JSONMismatch`.
+  /// Returns the value that the JSON represents; throws a `JSONMismatch`.
   package let decode: @Sendable (JSONValue) throws -> Value
 
   /// Creates a codec.
@@ -20,23 +20,23 @@ package struct JSONCodec<Value>: Sendable {
   }
 }
 
-/// A JSON value is not what was expected in its place.
+/// The error for a JSON value that differs from the expected one.
 package struct JSONMismatch: Error, Hashable, Sendable {
   /// The names and indices that lead to the place, outermost first.
   package var path: [String] = []
-  /// What was expected, for people: `a string`.
+  /// The expected value, for people: `a string`.
   package let expected: String
 
   /// Creates the error for the place itself.
   package init(expected: String) { self.expected = expected }
 
-  /// One line: where, and what was expected there.
+  /// The place and the expected value, in one line.
   package var description: String {
     "\(path.isEmpty ? "the document" : path.joined(separator: ".")): expected \(expected)"
   }
 }
 
-/// Runs `body`, and adds a step to the path of what it throws.
+/// Runs `body`, and adds a step to the path of the error that it throws.
 func at<Result>(_ step: String, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()
@@ -49,13 +49,13 @@ func at<Result>(_ step: String, _ body: () throws -> Result) throws -> Result {
 // MARK: - Scalars and lists
 
 extension JSONCodec {
-  /// Creates a codec that goes by way of another value.
+  /// Creates a codec that converts to and from another value.
   ///
   /// - Parameters:
   ///   - codec: Writes and reads the other value.
-  ///   - expected: What is expected, for people.
-  ///   - to: The other value.
-  ///   - from: The value it stands for; nil if it stands for none.
+  ///   - expected: The expected value, for people.
+  ///   - to: Returns the other value.
+  ///   - from: Returns the value that the other value represents; nil if there is none.
   package init<Other>(
     _ codec: JSONCodec<Other>, expected: String, to: @escaping @Sendable (Value) -> Other,
     from: @escaping @Sendable (Other) -> Value?
@@ -80,7 +80,7 @@ extension JSONCodec {
 }
 
 extension JSONCodec<String> {
-  /// Texts.
+  /// A codec of strings.
   package static let string = JSONCodec(schema: JSONSchema.string, encode: { .string($0) }) {
     json in
     guard let text = json.string else { throw JSONMismatch(expected: "a string") }
@@ -89,7 +89,7 @@ extension JSONCodec<String> {
 }
 
 extension JSONCodec<Bool> {
-  /// True and false.
+  /// A codec of true and false.
   package static let bool = JSONCodec(schema: JSONSchema.bool, encode: { .bool($0) }) { json in
     guard let bool = json.bool else { throw JSONMismatch(expected: "true or false") }
     return bool
@@ -97,7 +97,7 @@ extension JSONCodec<Bool> {
 }
 
 extension JSONCodec where Value: FixedWidthInteger & Sendable {
-  /// Whole numbers of the type's range.
+  /// A codec of whole numbers in the range of the type.
   package static var integer: JSONCodec {
     JSONCodec(schema: JSONSchema.integer, encode: { JSONValue($0) }) { json in
       guard let number = json.integer(as: Value.self) else {
@@ -109,7 +109,7 @@ extension JSONCodec where Value: FixedWidthInteger & Sendable {
 }
 
 extension JSONCodec where Value: RawRepresentable & Sendable, Value.RawValue == String {
-  /// A value of an enumeration, by its name; a name that is not known is a mismatch.
+  /// A codec of enumeration values by name; an unknown name is a mismatch.
   package static var name: JSONCodec {
     JSONCodec(.string, expected: "a known name", to: \.rawValue) { Value(rawValue: $0) }
   }
@@ -117,14 +117,14 @@ extension JSONCodec where Value: RawRepresentable & Sendable, Value.RawValue == 
 
 extension JSONCodec
 where Value: RawRepresentable & Sendable, Value.RawValue: FixedWidthInteger & Sendable {
-  /// A value that stands for a number.
+  /// A codec of values that represent a number.
   package static var number: JSONCodec {
     JSONCodec(.integer, expected: "a known number", to: \.rawValue) { Value(rawValue: $0) }
   }
 }
 
 extension JSONCodec {
-  /// Returns a codec of objects whose members are all such values, whatever their names.
+  /// Returns a codec of objects whose members are such values and have any names.
   package var dictionary: JSONCodec<[String: Value]> {
     JSONCodec<[String: Value]>(
       schema: ["type": "object", "additionalProperties": schema],

@@ -1,11 +1,11 @@
-/// An array or object whose end was not read yet.
+/// An array or object whose end is not read yet.
 struct JSONContainer: Sendable {
-  /// The number of members from which on keys are looked up by their hash.
+  /// The number of members from which keys are found by their hash.
   private static let fewMembers = 16
 
-  /// Whether it is an object; otherwise it is an array.
+  /// Whether this is an object; otherwise it is an array.
   let isObject: Bool
-  /// The byte that ends it.
+  /// The byte that ends the array or object.
   let closingByte: UInt8
   /// The values of an array.
   private var elements: [JSONValue] = []
@@ -22,7 +22,7 @@ struct JSONContainer: Sendable {
     closingByte = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
   }
 
-  /// The array or object with all that was read.
+  /// The array or object with its complete contents.
   var value: JSONValue {
     isObject ? .object(JSONObject(distinct: members)) : .array(elements)
   }

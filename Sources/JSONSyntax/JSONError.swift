@@ -10,9 +10,9 @@ package struct JSONError: Error, Hashable, Sendable {
     case byteOrderMark
     /// The document ends before its value does.
     case unexpectedEnd
-    /// A byte stands where the grammar allows none of its kind.
+    /// A byte is not allowed at its place.
     case unexpectedByte
-    /// A comma stands before the end of an array or object.
+    /// A comma precedes the end of an array or object.
     case trailingComma
     /// Something other than white space follows the value.
     case trailingBytes
@@ -60,7 +60,7 @@ extension JSONError: CustomStringConvertible {
     case .byteOrderMark: "The document starts with a byte order mark, which JSON does not allow."
     case .unexpectedEnd: "The document ends before its value is complete."
     case .unexpectedByte: "This byte is not allowed here."
-    case .trailingComma: "A comma must not stand before the end of an array or object."
+    case .trailingComma: "A comma must not precede the end of an array or object."
     case .trailingBytes: "Only white space may follow the value."
     case .invalidLiteral: "This word is none of true, false and null."
     case .leadingZero: "A number must not start with a zero that another digit follows."

@@ -8,7 +8,7 @@ package struct JSONNumber: Hashable, Sendable {
   /// Creates a number with digits that the reader checked already.
   init(checked lexeme: String) { self.lexeme = lexeme }
 
-  /// Creates a number from its digits; nil when they are no JSON number.
+  /// Creates a number from its digits; nil if they are not a JSON number.
   package init?(lexeme: String) {
     var parser = JSONParser(maximumDepth: 0)
     guard let number = try? parser.number(lexeme.utf8.span), parser.offset == lexeme.utf8.count

@@ -78,7 +78,7 @@ extension JSONParser {
     return try text(start..<end, bytes)
   }
 
-  /// Returns a part of the document as a string, and refuses what is not UTF-8.
+  /// Returns a part of the document as a string, and refuses bytes that are not UTF-8.
   ///
   /// The standard library validates and copies many ASCII bytes at once.
   private func text(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(JSONError) -> String {
@@ -109,7 +109,7 @@ extension JSONParser {
     }
   }
 
-  /// Reads the digits of a `\u` escape, and all of the second where two make a surrogate pair.
+  /// Reads the digits of a `\u` escape, and a second escape if both form a surrogate pair.
   private mutating func codeUnits(
     _ bytes: Span<UInt8>, escapeAt start: Int
   ) throws(JSONError) -> Unicode.Scalar {

@@ -1,6 +1,6 @@
 /// A place in a document, and the arrays and objects that are open at this place.
 ///
-/// Every method takes the document anew: a stored span needs a lifetime annotation, which is still
+/// Every method receives the document as a parameter: a stored span needs a lifetime annotation, which is still
 /// experimental in Swift 6.3.
 struct JSONParser: Sendable {
   /// The greatest number of open arrays and objects.
@@ -84,7 +84,7 @@ struct JSONParser: Sendable {
     offset += 1
   }
 
-  /// Reads a value that contains no other, by its first byte.
+  /// Reads a value that is not an array or object; its first byte tells the type.
   private mutating func scalar(
     _ first: UInt8, _ bytes: Span<UInt8>
   ) throws(JSONError) -> JSONValue {

@@ -2,7 +2,7 @@
 ///
 /// Use this reader for every document that another program or user can write. The bytes must be
 /// UTF-8 without byte order mark. The reader accepts no extension of the grammar, and refuses what
-/// the RFC leaves open: an object that has a key twice, and half of a surrogate pair. Depth and size
+/// the RFC leaves open: an object with a duplicate key, and half of a surrogate pair. Depth and size
 /// are bounded, and the reader does not recurse, so no document can exhaust the stack.
 package struct JSONReader: Sendable {
   /// The default of `maximumDepth`.

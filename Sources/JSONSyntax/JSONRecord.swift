@@ -1,17 +1,17 @@
-/// One member of a JSON object that stands for a value.
+/// One member of a JSON object that represents a value.
 package struct JSONField<Value>: Sendable {
   /// The member's name.
   package let name: String
-  /// Whether every document has it.
+  /// Whether every document has the member.
   package let isRequired: Bool
-  /// What it holds.
+  /// The schema of the member.
   package let schema: JSONValue
-  /// Returns what to write; nil to leave the member out.
+  /// Returns the JSON to write; nil to omit the member.
   let encode: @Sendable (Value) -> JSONValue?
   /// Reads the member into the value; nil for a member that is only written.
   let decode: (@Sendable (JSONValue?, inout Value) throws -> Void)?
 
-  /// Returns the member of a value; nil if it is left out.
+  /// Returns the member of a value; nil if the member is omitted.
   package func json(_ value: Value) -> JSONValue? { encode(value) }
 
   /// Creates a member that is only written, and always.
@@ -21,14 +21,14 @@ package struct JSONField<Value>: Sendable {
     JSONField(name: name, isRequired: true, schema: schema, encode: { encode($0) }, decode: nil)
   }
 
-  /// Creates a member that is only written, and only where there is something to say.
+  /// Creates a member that is only written, and omitted if there is no value.
   package static func sometimes(
     _ name: String, _ schema: JSONValue, _ encode: @escaping @Sendable (Value) -> JSONValue?
   ) -> JSONField {
     JSONField(name: name, isRequired: false, schema: schema, encode: encode, decode: nil)
   }
 
-  /// Creates a member without which the object means nothing.
+  /// Creates a member that every object must have.
   package static func required<Member>(
     _ name: String, _ path: any WritableKeyPath<Value, Member> & Sendable,
     _ codec: JSONCodec<Member>
@@ -42,7 +42,7 @@ package struct JSONField<Value>: Sendable {
     }
   }
 
-  /// Creates a member that is always written; where an older document lacks it, the default counts.
+  /// Creates a member that is always written; a document without it gets the default.
   package static func defaulted<Member>(
     _ name: String, _ path: any WritableKeyPath<Value, Member> & Sendable,
     _ codec: JSONCodec<Member>
@@ -55,7 +55,7 @@ package struct JSONField<Value>: Sendable {
     }
   }
 
-  /// Creates a member that is left out where there is no value.
+  /// Creates a member that is omitted if there is no value.
   package static func optional<Member>(
     _ name: String, _ path: any WritableKeyPath<Value, Member?> & Sendable,
     _ codec: JSONCodec<Member>
@@ -70,17 +70,17 @@ package struct JSONField<Value>: Sendable {
   }
 }
 
-/// A JSON object that stands for a value.
+/// A JSON object that represents a value.
 package struct JSONRecord<Value>: Sendable {
-  /// The members, in the order in which they are written.
+  /// The members in the order in which they are written.
   package let fields: [JSONField<Value>]
   private let about: String?
 
   /// Creates a record.
   ///
   /// - Parameters:
-  ///   - fields: The members, in the order in which they are written.
-  ///   - about: What the object is, for the schema.
+  ///   - fields: The members in the order in which they are written.
+  ///   - about: A description of the object, for the schema.
   package init(_ fields: [JSONField<Value>], about: String? = nil) {
     self.fields = fields
     self.about = about
@@ -99,7 +99,7 @@ package struct JSONRecord<Value>: Sendable {
       properties: fields.map { ($0.name, $0.schema) })
   }
 
-  /// Returns a codec that reads the object as well; members that are only written are passed over.
+  /// Returns a codec that also reads the object; it ignores members that are only written.
   ///
   /// - Parameter blank: The value that the members are read into.
   /// - Returns: The codec.
@@ -115,26 +115,26 @@ package struct JSONRecord<Value>: Sendable {
 
 /// The parts of a JSON Schema, see json-schema.org, draft 2020-12.
 package enum JSONSchema: Sendable {
-  /// Any text.
+  /// The schema of any string.
   package static let string: JSONValue = ["type": "string"]
-  /// True or false.
+  /// The schema of true and false.
   package static let bool: JSONValue = ["type": "boolean"]
-  /// A whole number.
+  /// The schema of a whole number.
   package static let integer: JSONValue = ["type": "integer"]
 
-  /// Returns the schema of a text that matches a regular expression.
+  /// Returns the schema of a string that matches a regular expression.
   package static func string(pattern: String) -> JSONValue {
     ["type": "string", "pattern": .string(pattern)]
   }
 
-  /// Returns the schema of a whole number that is not less than 0 and not more than `maximum`.
+  /// Returns the schema of a whole number from 0 to `maximum`.
   package static func natural(maximum: UInt64? = nil) -> JSONValue {
     var members: [(String, JSONValue)] = [("type", "integer"), ("minimum", 0)]
     if let maximum { members.append(("maximum", JSONValue(maximum))) }
     return .object(JSONObject(members))
   }
 
-  /// Returns the schema of one of several texts.
+  /// Returns the schema of a string that is one of several.
   package static func oneOf(_ names: [String]) -> JSONValue {
     ["enum": .array(names.map { .string($0) })]
   }
@@ -145,7 +145,7 @@ package enum JSONSchema: Sendable {
   /// Returns a reference to a definition of the same document.
   package static func ref(_ name: String) -> JSONValue { ["$ref": .string("#/$defs/\(name)")] }
 
-  /// Returns the schema with a sentence about it.
+  /// Returns the schema with a description.
   package static func about(_ text: String, _ schema: JSONValue) -> JSONValue {
     guard let object = schema.object else { return schema }
     return .object(

@@ -1,6 +1,6 @@
 /// Writes JSON documents as UTF-8.
 ///
-/// Strings are written as they are, but for `"`, `\` and control characters. Numbers keep their
+/// Strings are written unchanged, except for `"`, `\` and control characters. Numbers keep their
 /// digits. `JSONReader` reads the same value back.
 package struct JSONWriter: Sendable {
   /// Whether each element and member has a line of its own, indented by two spaces a level.
@@ -72,7 +72,7 @@ extension JSONWriter {
     return object.members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 
-  /// Appends what stands before the element or member with this index.
+  /// Appends the comma and the indentation before the element or member with this index.
   private func separate(_ index: Int, level: Int, in bytes: inout [UInt8]) {
     if index > 0 { bytes.append(UInt8(ascii: ",")) }
     if isPretty { newLine(level, in: &bytes) }
@@ -97,7 +97,7 @@ extension JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Returns whether a string cannot contain this byte as it is.
+  /// Returns whether a string must contain this byte as an escape.
   private static func needsEscape(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }

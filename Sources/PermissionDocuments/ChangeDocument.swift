@@ -1,24 +1,28 @@
 internal import JSONSyntax
 package import PermissionKit
 
-/// A line of `permcheck watch --json`.
+/// One line of `permcheck watch --json`.
 package struct ChangeDocument: Sendable {
   private let time: String
   private let new: AccessReport
   private var change: AccessWatcher.Change?
   private var isVerbose = false
 
-  /// Creates the line of an accessor as it is at the beginning.
+  /// Creates the line that reports an accessor when the watch starts.
+  ///
+  /// - Parameters:
+  ///   - report: The report on the accessor.
+  ///   - time: The time in microseconds since 1970, UTC.
   package init(_ report: AccessReport, time: Int64) {
     self.time = Timestamp.rfc3339(time)
     new = report
   }
 
-  /// Creates the line of a change.
+  /// Creates the line that reports a change.
   ///
   /// - Parameters:
-  ///   - change: What became of an accessor.
-  ///   - isVerbose: List the resources as well.
+  ///   - change: The change of an accessor.
+  ///   - isVerbose: Whether to list the resources.
   package init(_ change: AccessWatcher.Change, isVerbose: Bool) {
     time = change.timestamp
     new = change.new
@@ -39,7 +43,7 @@ package struct ChangeDocument: Sendable {
   private static let record = JSONRecord<ChangeDocument>(
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
-      .always("time", ReportDocument.timeSchema("When the change was found out.")) {
+      .always("time", ReportDocument.timeSchema("The time when the change was detected.")) {
         .string($0.time)
       },
       .always("accessor", JSONSchema.string) { .string($0.new.accessor) },
@@ -50,7 +54,7 @@ package struct ChangeDocument: Sendable {
       .sometimes("cause", JSONSchema.oneOf(ChangeCause.allCases.map(\.rawValue))) {
         $0.change.map { .string($0.cause.rawValue) }
       },
-      .sometimes("path", JSONSchema.about("Where the cause is.", JSONSchema.string)) {
+      .sometimes("path", JSONSchema.about("The path of the cause.", JSONSchema.string)) {
         $0.change?.path.map { .string($0.description) }
       },
       .sometimes("reason", ReportDocument.reasonCodes) {
@@ -65,7 +69,7 @@ package struct ChangeDocument: Sendable {
       ) { line in
         line.isVerbose ? line.change.map { .array($0.resources.map(resource.json)) } : nil
       },
-    ], about: "A line of permcheck watch --json; the first of an accessor has no old.")
+    ], about: "A line of permcheck watch --json; the first line of an accessor has no member old.")
 
   private static let resource = JSONRecord<AccessWatcher.Change.Resource>([
     .always("path", JSONSchema.string) { .string($0.path.description) },

@@ -1,24 +1,24 @@
 internal import JSONSyntax
 package import PermissionKit
 
-/// What `permcheck check --json`, `request --json` and `explain --json` print.
+/// The output of `permcheck check --json`, `request --json` and `explain --json`.
 package struct CheckDocument: Sendable {
-  /// The tool that prints it.
+  /// The version of the tool.
   package var toolVersion: String
-  /// On whose behalf, in the first place.
+  /// The subject of the first report.
   package var subject: Subject
-  /// What was found out.
+  /// The reports on the accessors.
   package var reports: [AccessReport]
-  /// What the tool exits with.
+  /// The exit status of the tool.
   package var exitStatus: Int32
-  /// Of a request: what is to be changed.
+  /// The planned changes of a request; nil for other commands.
   package var plans: [GrantPlan]?
-  /// Of a request: whether it was changed.
+  /// Whether the plans of a request were carried out; nil for other commands.
   package var isApplied: Bool?
-  /// Of an explanation: what it was made on.
+  /// The facts of an explanation; nil for other commands.
   package var basis: FactsDocument?
 
-  /// Creates the document of a check.
+  /// Creates the document of a check with these values.
   package init(
     toolVersion: String, subject: Subject, reports: [AccessReport], exitStatus: Int32
   ) {
@@ -28,7 +28,7 @@ package struct CheckDocument: Sendable {
     self.exitStatus = exitStatus
   }
 
-  /// The document as text, its members sorted, with a newline.
+  /// The document as one line with a newline; members are sorted by name.
   package var text: String { Documents.text(Self.record.json(self)) }
 
   static let record = JSONRecord<CheckDocument>(
@@ -43,17 +43,18 @@ package struct CheckDocument: Sendable {
       .sometimes(
         "plans",
         JSONSchema.about(
-          "Of request: what is to be changed.", JSONSchema.array(JSONSchema.ref("plan")))
+          "Of request: the planned changes.", JSONSchema.array(JSONSchema.ref("plan")))
       ) { $0.plans.map { .array($0.map(PlanDocument.plan.json)) } },
       .sometimes(
-        "applied", JSONSchema.about("Of request: whether it was changed.", JSONSchema.bool)
+        "applied",
+        JSONSchema.about("Of request: whether the plans were carried out.", JSONSchema.bool)
       ) { $0.isApplied.map { .bool($0) } },
     ] + basis)
 
   private static let basis: [JSONField<CheckDocument>] = [
-    ("credentials", "Of explain: the subject in full, for permcheck evaluate."),
-    ("facts", "Of explain: all that was read, for permcheck evaluate."),
-    ("targets", "Of explain: what was asked, for permcheck evaluate."),
+    ("credentials", "Of explain: the complete subject, for permcheck evaluate."),
+    ("facts", "Of explain: all facts that were read, for permcheck evaluate."),
+    ("targets", "Of explain: the resources that were asked for, for permcheck evaluate."),
   ].compactMap { name, about in
     guard let field = FactsDocument.fields.first(where: { $0.name == name }) else { return nil }
     return .sometimes(name, JSONSchema.about(about, field.schema)) { document in

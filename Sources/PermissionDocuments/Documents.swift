@@ -1,19 +1,20 @@
 internal import JSONSyntax
 
-/// The documents that programs read, and their schema.
+/// The JSON documents of permcheck, and their schema.
 package enum Documents: Sendable {
-  /// Returns a document as one line, its members sorted by name.
+  /// Returns a document as one line with a newline; members are sorted by name.
   static func text(_ json: JSONValue) -> String { JSONWriter(sortsKeys: true).text(json) + "\n" }
 
-  /// The JSON Schema of what `permcheck check`, `request` and `explain` print with `--json`; its
-  /// `$defs` describe the other documents.
+  /// The JSON Schema of the output of `permcheck check`, `request` and `explain` with `--json`.
+  ///
+  /// Its `$defs` describe the other documents.
   package static var schema: String {
     var members: [(String, JSONValue)] = [
       ("$schema", "https://json-schema.org/draft/2020-12/schema"),
       ("title", "permcheck check --json, permcheck explain --json"),
       (
         "description",
-        #"Paths are UTF-8; a byte that is not, and the backslash, reads \xNN. A line of permcheck watch --json is #/$defs/change. Readers must accept members and codes that are not listed here."#
+        #"Paths are UTF-8; the backslash, and each byte that is not UTF-8, is written as \xNN. A line of permcheck watch --json is #/$defs/change. Readers must accept members and codes that are not listed here."#
       ),
     ]
     members += CheckDocument.record.schema.object?.members.map { ($0.key, $0.value) } ?? []

@@ -1,7 +1,7 @@
 internal import JSONSyntax
 internal import PermissionKit
 
-// Saved facts, as documents hold them: version 1. What a document lacks has its default.
+// Saved facts, version 1. A member that a document lacks has its default.
 
 extension JSONCodec<AccessFacts> {
   static let facts = JSONRecord<AccessFacts>([
@@ -44,8 +44,8 @@ extension JSONCodec<InodeFacts> {
     .optional("target", \.target, .path), .optional("jump", \.jump, .integer),
   ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
 
-  /// `{name, inode}`, `{name, errno}` for what could not be looked up, or `{name}` for what is not
-  /// there.
+  /// An entry of a directory: `{name, inode}`, `{name, errno}` if the lookup failed, or `{name}` if
+  /// there is no such file.
   private static let entry = JSONRecord<InodeFacts.Entry>([
     .required("name", \.name, .path), .optional("inode", \.index, .integer),
     .optional("errno", \.errno, .number),
@@ -95,7 +95,7 @@ extension JSONCodec<LandlockRuleset> {
     .required("handled", \.handled, .number), .required("allowed", \.allowed, allowed),
   ]).codec(LandlockRuleset(handled: [], allowed: [:]))
 
-  /// The rights by the index of the inode, which is a member's name.
+  /// The rights by inode; the name of each member is the index of an inode.
   private static let allowed = JSONCodec<[Int: LandlockRights]>(
     JSONCodec<LandlockRights>.number.dictionary, expected: "members that are indices of inodes",
     to: { rights in

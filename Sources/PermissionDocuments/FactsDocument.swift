@@ -1,25 +1,24 @@
 internal import JSONSyntax
 package import PermissionKit
 
-/// The part of an explanation's document that it was made on, and that `permcheck evaluate` judges
-/// again, perhaps on another machine.
+/// The facts of an explanation, which `permcheck evaluate` judges again, perhaps on another machine.
 package struct FactsDocument: Sendable {
-  /// The version that is written; only a change of meaning raises it.
+  /// The version of documents that are written; it increases only if a meaning changes.
   package static let version = 1
 
-  /// On whose behalf.
+  /// The subject to judge for.
   package var subject: Subject
-  /// All that was read.
+  /// All facts that were read.
   package var facts: AccessFacts
-  /// What was asked.
+  /// The resources that were asked for.
   package var targets: [Inspection.Target]
 
-  /// Takes what an explanation was made on.
+  /// Creates the document of an explanation.
   package init(_ explanation: Explainer.Explanation) {
     subject = explanation.inspection.subject
     facts = explanation.inspection.facts
     targets = zip(explanation.inspection.targets, explanation.reports).map { target, report in
-      // What was asked for, where that was not what the accessor needs.
+      // `--need` may replace the permissions that the accessor needs.
       var target = target
       target.set.absences = []
       for index in target.set.resources.indices {
@@ -33,27 +32,27 @@ package struct FactsDocument: Sendable {
 
   /// Reads a document of `permcheck explain --json`.
   ///
-  /// Members that are not known are passed over; those that an older version did not write have
-  /// their defaults.
+  /// Unknown members are ignored; members that an older version did not write get their defaults.
   ///
-  /// - Throws: A `DocumentError` that says what is wrong, and where.
+  /// - Parameter bytes: The whole document.
+  /// - Throws: A `DocumentError` that names the fault and its place.
   package init(_ bytes: [UInt8]) throws(DocumentError) {
     let json: JSONValue
     do throws(JSONError) {
       json = try JSONReader().value(from: bytes)
     } catch {
-      throw DocumentError(message: "is no JSON (\(error.description))")
+      throw DocumentError(message: "is not valid JSON (\(error.description))")
     }
     if let version: Int = json["schemaVersion"]?.integer(), version != Self.version {
-      throw DocumentError(message: "has schemaVersion \(version), which is not \(Self.version)")
+      throw DocumentError(message: "has schemaVersion \(version) instead of \(Self.version)")
     }
     do {
       self = try Self.codec.decode(json)
     } catch let error as JSONMismatch {
       throw DocumentError(
-        message: "is no document of permcheck explain --json (\(error.description))")
+        message: "is not a document of permcheck explain --json (\(error.description))")
     } catch {
-      throw DocumentError(message: "is no document of permcheck explain --json")
+      throw DocumentError(message: "is not a document of permcheck explain --json")
     }
     let asked = targets.flatMap(\.set.resources)
     guard facts.isConsistent, asked.allSatisfy({ !$0.need.isEmpty }) else {
@@ -67,7 +66,7 @@ package struct FactsDocument: Sendable {
     targets = []
   }
 
-  /// The document alone, with a newline.
+  /// The document as one line, with a newline.
   package var text: String {
     let version = JSONField<FactsDocument>.always("schemaVersion", ["const": 1]) { _ in
       JSONValue(Self.version)
@@ -75,18 +74,18 @@ package struct FactsDocument: Sendable {
     return Documents.text(JSONRecord<FactsDocument>([version] + Self.fields).json(self))
   }
 
-  /// The members, which stand in the document of an explanation beside its reports.
+  /// The members, which the document of an explanation contains beside its reports.
   static let fields: [JSONField<FactsDocument>] = [
-    .required("credentials", \.subject, .who), .required("facts", \.facts, .facts),
+    .required("credentials", \.subject, .subject), .required("facts", \.facts, .facts),
     .required("targets", \.targets, JSONCodec<Inspection.Target>.target.list),
   ]
 
   private static let codec = JSONRecord<FactsDocument>(fields).codec(FactsDocument())
 }
 
-/// A document cannot be used.
+/// The error for a document that cannot be used.
 package struct DocumentError: Error, Hashable, Sendable {
-  /// What is wrong with it, to be put behind its name.
+  /// What is wrong with the document; a predicate that follows its name.
   package let message: String
 }
 
@@ -96,8 +95,8 @@ extension Subject {
 }
 
 extension JSONCodec<Subject> {
-  /// The subject in full; home and process mean nothing elsewhere.
-  fileprivate static let who = JSONRecord<Subject>([
+  /// The complete subject, but without home and process, which mean nothing on another machine.
+  fileprivate static let subject = JSONRecord<Subject>([
     .required("source", \.source, .name), .optional("user", \.name, .string),
     .required("credentials", \.credentials, .credentials),
   ]).codec(.blank)

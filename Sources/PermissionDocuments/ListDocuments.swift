@@ -1,11 +1,11 @@
 internal import JSONSyntax
 package import PermissionKit
 
-/// What `permcheck list --json` prints.
+/// The output of `permcheck list --json`.
 package struct AccessorsDocument: Sendable {
   private let entries: [AccessorRegistry.Entry]
 
-  /// Creates the document of a registry's accessors.
+  /// Creates the document for the accessors of a registry.
   package init(_ entries: [AccessorRegistry.Entry]) { self.entries = entries }
 
   /// The document as text, with a newline.
@@ -15,7 +15,7 @@ package struct AccessorsDocument: Sendable {
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
       .always("accessors", JSONSchema.array(entry.schema)) { .array($0.entries.map(entry.json)) },
-    ], about: "What permcheck list --json prints.")
+    ], about: "The output of permcheck list --json.")
 
   private static let entry = JSONRecord<AccessorRegistry.Entry>([
     .always("name", JSONSchema.string) { .string($0.name) },
@@ -26,15 +26,15 @@ package struct AccessorsDocument: Sendable {
   ])
 }
 
-/// What `permcheck list --grants --json` prints.
+/// The output of `permcheck list --grants --json`.
 package struct GrantsDocument: Sendable {
-  /// A grant, with the name of its user and of what was changed.
+  /// A grant, with the name of its user and the file or group that it changed.
   package struct Item: Sendable {
     let grant: Grant
     let user: String
     let place: String
 
-    /// Creates an item.
+    /// Creates an item with these values.
     package init(_ grant: Grant, user: String, place: String) {
       self.grant = grant
       self.user = user
@@ -44,7 +44,7 @@ package struct GrantsDocument: Sendable {
 
   private let items: [Item]
 
-  /// Creates the document.
+  /// Creates the document for these grants.
   package init(_ items: [Item]) { self.items = items }
 
   /// The document as text, with a newline.
@@ -54,7 +54,7 @@ package struct GrantsDocument: Sendable {
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
       .always("grants", JSONSchema.array(item.schema)) { .array($0.items.map(item.json)) },
-    ], about: "What permcheck list --grants --json prints.")
+    ], about: "The output of permcheck list --grants --json.")
 
   private static let item = JSONRecord<Item>([
     .always("id", JSONSchema.string) { .string($0.grant.id) },
@@ -66,20 +66,22 @@ package struct GrantsDocument: Sendable {
     .always("command", JSONSchema.array(JSONSchema.string)) {
       ReportDocument.texts($0.grant.change.command.arguments)
     },
-    .always("time", ReportDocument.timeSchema("When it was granted.")) { .string($0.grant.time) },
-    .sometimes("expires", ReportDocument.timeSchema("When it ends.")) {
+    .always("time", ReportDocument.timeSchema("The time of the grant.")) { .string($0.grant.time) },
+    .sometimes("expires", ReportDocument.timeSchema("The time when the grant expires.")) {
       $0.grant.lifetime.expires.map { .string(Timestamp.rfc3339($0)) }
     },
-    .sometimes("pid", JSONSchema.about("The process with which it ends.", JSONSchema.natural())) {
+    .sometimes(
+      "pid", JSONSchema.about("The process whose end ends the grant.", JSONSchema.natural())
+    ) {
       $0.grant.lifetime.process.map { JSONValue($0.pid) }
     },
     .always("stage", JSONSchema.string) { .string($0.grant.stage.rawValue) },
   ])
 }
 
-/// What `permcheck log --json` prints.
+/// The output of `permcheck log --json`.
 package struct LogDocument: Sendable {
-  /// One accessor's share.
+  /// The counts of one accessor.
   package struct Line: Sendable {
     let accessor: String
     let checks: Int
@@ -88,7 +90,7 @@ package struct LogDocument: Sendable {
     let requests: Int
     let grantedShare: Double
 
-    /// Creates a line.
+    /// Creates a line with these values.
     package init(
       accessor: String, checks: Int, granted: Int, refused: Int, requests: Int,
       grantedShare: Double
@@ -108,8 +110,8 @@ package struct LogDocument: Sendable {
   /// Creates the document.
   ///
   /// - Parameters:
-  ///   - lines: One for each accessor.
-  ///   - unreadable: How many lines of the log are no events.
+  ///   - lines: One line for each accessor.
+  ///   - unreadable: The number of lines in the log that are not events.
   package init(_ lines: [Line], unreadable: Int) {
     self.lines = lines
     self.unreadable = unreadable
@@ -123,9 +125,11 @@ package struct LogDocument: Sendable {
       .always("schemaVersion", ["const": 1]) { _ in 1 },
       .always("accessors", JSONSchema.array(line.schema)) { .array($0.lines.map(line.json)) },
       .always(
-        "unreadable", JSONSchema.about("Lines of the log that are no events.", JSONSchema.natural())
+        "unreadable",
+        JSONSchema.about(
+          "The number of lines in the log that are not events.", JSONSchema.natural())
       ) { JSONValue($0.unreadable) },
-    ], about: "What permcheck log --json prints.")
+    ], about: "The output of permcheck log --json.")
 
   private static let line = JSONRecord<Line>([
     .always("accessor", JSONSchema.string) { .string($0.accessor) },

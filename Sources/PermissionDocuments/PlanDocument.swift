@@ -1,7 +1,7 @@
 internal import JSONSyntax
 internal import PermissionKit
 
-/// The part of a document that a plan is.
+/// The JSON form of a plan.
 enum PlanDocument {
   static let plan = JSONRecord<GrantPlan>([
     .always("accessor", JSONSchema.string) { .string($0.accessor) },

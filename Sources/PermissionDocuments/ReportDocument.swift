@@ -1,7 +1,7 @@
 internal import JSONSyntax
 internal import PermissionKit
 
-/// The parts of a document that reports are made of.
+/// The JSON forms of reports and their parts.
 enum ReportDocument {
   static let report = JSONRecord<AccessReport>([
     .always("accessor", JSONSchema.string) { .string($0.accessor) },
@@ -16,7 +16,7 @@ enum ReportDocument {
     .sometimes(
       "request",
       JSONSchema.about(
-        "What the request before the check came to.",
+        "The outcome of the request before the check.",
         JSONSchema.oneOf(["nothing-to-change", "declined", "granted", "granted-by-root"]))
     ) { $0.requestOutcome.map { .string($0.rawValue) } },
   ])
@@ -26,7 +26,7 @@ enum ReportDocument {
     .always("label", JSONSchema.string) { .string($0.label) },
     .always(
       "device",
-      JSONSchema.about("Resources of one device are needed together.", JSONSchema.string)
+      JSONSchema.about("The device needs all of its resources together.", JSONSchema.string)
     ) { .string($0.device) },
     .always("need", permissions) { .string($0.need.letters) },
     .always("status", JSONSchema.ref("status")) { .string($0.status.rawValue) },
@@ -41,7 +41,8 @@ enum ReportDocument {
     .sometimes(
       "walk",
       JSONSchema.about(
-        "Of explain: each component, root first.", JSONSchema.array(JSONSchema.ref("component")))
+        "Of explain: the components of the path, root first.",
+        JSONSchema.array(JSONSchema.ref("component")))
     ) { $0.walk.isEmpty ? nil : .array($0.walk.map(component.json)) },
   ])
 
@@ -53,12 +54,13 @@ enum ReportDocument {
     .always(
       "basis",
       JSONSchema.about(
-        "The bits or ACL entry that decided, for people: ACL user:tester:rw-.", JSONSchema.string)
+        "The mode bits or ACL entry that decided, for people: ACL user:tester:rw-.",
+        JSONSchema.string)
     ) { .string($0.basis) },
     .sometimes(
       "meaning",
       JSONSchema.about(
-        "Of explain and -v: how long and where what was granted holds.", JSONSchema.string)
+        "Of explain and -v: where and how long the access holds.", JSONSchema.string)
     ) { $0.meaning.map { .string($0) } },
   ])
 
@@ -90,12 +92,15 @@ enum ReportDocument {
     .always(
       "outcome",
       JSONSchema.about(
-        "By simulation; undetermined where that cannot be simulated.", verdicts)
+        "The simulated result; undetermined if the remedy cannot be simulated.", verdicts)
     ) { .string($0.outcome.rawValue) },
     .sometimes("line", JSONSchema.about("A line to add to a file.", JSONSchema.string)) {
       $0.line.map { .string($0) }
     },
-    .sometimes("note", JSONSchema.about("Why the usual advice is worse.", JSONSchema.string)) {
+    .sometimes(
+      "note",
+      JSONSchema.about("More advice, for example why a common fix is worse.", JSONSchema.string)
+    ) {
       $0.note.map { .string($0) }
     },
   ])

@@ -44,7 +44,9 @@ struct Permcheck: ParsableCommand {
     ],
     defaultSubcommand: Check.self)
 
-  /// Arguments are bytes; what is not UTF-8 reaches the parser escaped, see `PathBytes`.
+  /// Parses the arguments and runs the command.
+  ///
+  /// Arguments are bytes. Bytes that are not UTF-8 reach the parser escaped, see `PathBytes`.
   static func main() {
     do {
       var command = try parseAsRoot(arguments)
@@ -56,7 +58,7 @@ struct Permcheck: ParsableCommand {
 
   private static var arguments: [String] {
     var arguments = LinuxSystem.arguments.dropFirst().map(\.description)
-    // The parser tells the names before `--` from the command behind it by an option alone.
+    // The parser needs an option to separate the names before `--` from the command after it.
     if arguments.first == Run._commandName, let end = arguments.firstIndex(of: "--"),
       end + 1 < arguments.count
     {
@@ -65,7 +67,7 @@ struct Permcheck: ParsableCommand {
     return arguments
   }
 
-  /// Ends the run: an error is one line on standard error, help is not an error.
+  /// Prints an error as one line on standard error and exits; help is not an error.
   private static func finish(_ error: any Error) -> Never {
     if let error = error as? PermissionError {
       fail(error.description, .init(error))

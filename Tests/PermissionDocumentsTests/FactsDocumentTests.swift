@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "is no JSON"), ("{", "is no JSON"), ("{}", "expected a member credentials"),
+    ("", "is not valid JSON"), ("{", "is not valid JSON"), ("{}", "expected a member credentials"),
     (#"{"schemaVersion":2}"#, "has schemaVersion 2, which is not 1"),
     (#"{"schemaVersion":1,"credentials":[]}"#, "credentials: expected an object"),
   ])

@@ -1,31 +1,31 @@
-/// The accessors that can be asked for by name: the three of this library, and those added to it.
+/// A list of accessors by name: the three of this library, and those that a program adds.
 ///
-/// A value: what a program adds to its registry is in no other.
+/// A registry is a value, so additions affect one copy only.
 public struct AccessorRegistry: Sendable {
-  /// Makes an accessor that works in a context and writes to a log.
+  /// A closure that creates an accessor for a context and an analytics log.
   public typealias Factory = @Sendable (AccessContext, AnalyticsLog) -> PermissionAccessor
 
   /// A registered accessor.
   public struct Entry: Sendable {
-    /// The name that asks for it, which no other entry has: `microphone`.
+    /// The unique name of the accessor: `microphone`.
     public let name: String
-    /// Other names that ask for it: `mic`.
+    /// Other names for the accessor: `mic`.
     public let aliases: [String]
-    /// What it is about, one line.
+    /// A description of the accessor in one line.
     public let summary: String
-    /// The kind of device that it is about; nil for anything else.
+    /// The device family of the accessor; nil for other accessors.
     public let family: DeviceFamily?
-    /// Makes the accessor where it is used, for the accessor itself is not Sendable.
+    /// Creates the accessor; call it where the accessor is used, because accessors are not Sendable.
     public let make: Factory
   }
 
-  /// The accessors, in the order in which they were added.
+  /// The accessors in the order in which they were added.
   public private(set) var entries: [Entry] = []
 
-  /// A registry without any accessor.
+  /// Creates a registry without accessors.
   public init() {}
 
-  /// The accessors of this library: camera, microphone (mic) and photos.
+  /// A registry with the accessors of this library: camera, microphone (mic) and photos.
   public static var standard: AccessorRegistry {
     var registry = AccessorRegistry()
     registry.add(
@@ -45,10 +45,17 @@ public struct AccessorRegistry: Sendable {
     return registry
   }
 
-  /// The kinds of devices that its accessors are about.
+  /// The device families of the accessors.
   public var families: [DeviceFamily] { entries.compactMap(\.family) }
 
-  /// Adds an accessor; one of the same name is replaced.
+  /// Adds an accessor, and replaces one with the same name.
+  ///
+  /// - Parameters:
+  ///   - name: The unique name of the accessor.
+  ///   - aliases: Other names for the accessor.
+  ///   - summary: A description in one line.
+  ///   - family: The device family of the accessor; nil for other accessors.
+  ///   - make: Creates the accessor.
   public mutating func add(
     _ name: String, aliases: [String] = [], summary: String, family: DeviceFamily? = nil,
     _ make: @escaping Factory
@@ -58,7 +65,7 @@ public struct AccessorRegistry: Sendable {
       Entry(name: name, aliases: aliases, summary: summary, family: family, make: make))
   }
 
-  /// The accessor of that name or alias; nil when there is none.
+  /// Returns the accessor with this name or alias; nil if there is none.
   public subscript(name: String) -> Entry? {
     entries.first { $0.name == name || $0.aliases.contains(name) }
   }

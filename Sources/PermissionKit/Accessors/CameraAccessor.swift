@@ -1,11 +1,15 @@
-/// Access to the cameras that Video4Linux shows as capture nodes.
+/// An accessor for cameras: the capture nodes of Video4Linux.
 ///
 /// - SeeAlso: The V4L2 documentation, "Querying Capabilities"
 public final class CameraAccessor: ResourceAccessor {
-  /// The name that the standard registry knows it by.
+  /// The name in the standard registry.
   public static let name = "camera"
 
-  /// Makes an accessor for all cameras, or for the node that `context.path` names.
+  /// Creates an accessor for all cameras, or for the node at `context.path`.
+  ///
+  /// - Parameters:
+  ///   - context: The subject, the system and the options of the check.
+  ///   - analytics: The log that receives the events.
   public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
     super.init(name: Self.name, context: context, analytics: analytics)
   }

@@ -1,11 +1,15 @@
-/// Access to the microphones that ALSA shows as capture PCMs, each with its card's control node.
+/// An accessor for microphones: the capture PCMs of ALSA, each with the control node of its card.
 ///
 /// - SeeAlso: sound/core/pcm_native.c; alsa-lib's `snd_pcm_open()`, which opens the control first
 public final class MicrophoneAccessor: ResourceAccessor {
-  /// The name that the standard registry knows it by.
+  /// The name in the standard registry.
   public static let name = "microphone"
 
-  /// Makes an accessor for all microphones, or for the node that `context.path` names.
+  /// Creates an accessor for all microphones, or for the node at `context.path`.
+  ///
+  /// - Parameters:
+  ///   - context: The subject, the system and the options of the check.
+  ///   - analytics: The log that receives the events.
   public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
     super.init(name: Self.name, context: context, analytics: analytics)
   }

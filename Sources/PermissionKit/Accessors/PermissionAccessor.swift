@@ -1,23 +1,28 @@
-/// A permission that a program can look at and ask for: the template that every accessor follows.
+/// A permission that a program can check and request: the base class of every accessor.
 ///
-/// `requestAccessIfNeeded(_:)` is the template method. It checks; when access is missing and a
-/// request could help, it calls `willReceiveAccess()`, requests, checks again, and ends in
-/// `didReceiveAccess()` or `didRejectAccess()`. It writes an event to the analytics log at each of
-/// these points itself, so a subclass cannot lose one. A subclass answers one question,
-/// `checkAccess()`, and may know how to ask, `requestAccess(_:)`; its hooks need no `super`. What
-/// is not overridden is denied.
+/// `requestAccessIfNeeded(_:)` is the template method. It checks access. If access is missing and a
+/// request can help, it calls `willReceiveAccess()`, requests access, checks again, and calls
+/// `didReceiveAccess()` or `didRejectAccess()`. The template itself writes an event to the analytics
+/// log at each of these points, so a subclass cannot omit one.
 ///
-/// Not Sendable: an accessor belongs to whoever made it. Share a factory instead, see
-/// `AccessorRegistry`, or a `PermissionGate`.
+/// A subclass overrides `checkAccess()`, and `requestAccess(_:)` if it can request access. Hooks are
+/// empty and need no `super`. Without an override there is no access.
+///
+/// An accessor is not Sendable. Share a factory instead, see `AccessorRegistry`, or a
+/// `PermissionGate`.
 open class PermissionAccessor: CustomStringConvertible {
-  /// The name by which the accessor is asked for: `camera`.
+  /// The name of the accessor: `camera`.
   public let name: String
-  /// Where the template writes its events.
+  /// The log that receives the events of the template.
   public let analytics: AnalyticsLog
-  /// Whether `limited` counts as access, in `hasAccess()` and for the hooks.
+  /// Whether the status `limited` counts as access, in `hasAccess()` and for the hooks.
   public var acceptsLimited = true
 
-  /// Names an accessor and says where its events go.
+  /// Creates an accessor.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the accessor.
+  ///   - analytics: The log that receives the events.
   public init(name: String, analytics: AnalyticsLog = .shared) {
     self.name = name
     self.analytics = analytics
@@ -25,11 +30,11 @@ open class PermissionAccessor: CustomStringConvertible {
 
   // MARK: The template
 
-  /// Checks access and, where it is missing and a request could help, requests it.
+  /// Checks access, and requests it if it is missing and a request can help.
   ///
-  /// - Parameter completion: Called once, with the final report, after all hooks.
-  /// - Returns: The same report. A denial is a report, not an error.
-  /// - Throws: Where a change could not be made or undone.
+  /// - Parameter completion: Called once with the final report, after all hooks.
+  /// - Returns: The final report. A denial is a report, not an error.
+  /// - Throws: If a change cannot be made or undone.
   @discardableResult
   public final func requestAccessIfNeeded(
     _ completion: (AccessReport) -> Void = { _ in }
@@ -48,7 +53,7 @@ open class PermissionAccessor: CustomStringConvertible {
           write(.didRejectAccess, report, since: start)
           throw error
         }
-        // What the request says of access does not count; what is so now does.
+        // Only the new check decides, not the report of the request.
         report = checkAccess()
         report.requestOutcome = requested.requestOutcome
       }
@@ -64,7 +69,9 @@ open class PermissionAccessor: CustomStringConvertible {
     return report
   }
 
-  /// Checks access and writes the outcome to the analytics log.
+  /// Checks access and writes the result to the analytics log.
+  ///
+  /// - Returns: The report of the check.
   public final func currentAccess() -> AccessReport {
     let start = analytics.system.monotonic()
     let report = checkAccess()
@@ -72,7 +79,9 @@ open class PermissionAccessor: CustomStringConvertible {
     return report
   }
 
-  /// Whether there is access now: `authorized` or, where `acceptsLimited` is set, `limited`.
+  /// Returns whether there is access now.
+  ///
+  /// - Returns: True for `authorized`, and for `limited` if `acceptsLimited` is set.
   public final func hasAccess() -> Bool { isAccess(currentAccess()) }
 
   private func isAccess(_ report: AccessReport) -> Bool {
@@ -83,33 +92,34 @@ open class PermissionAccessor: CustomStringConvertible {
     analytics.log(point, report, duration: analytics.system.monotonic() - start)
   }
 
-  // MARK: What a subclass answers
+  // MARK: Methods to override
 
-  /// Finds out how access stands.
+  /// Checks access.
   ///
-  /// - Returns: The report; what cannot be told is `notDetermined`, for nothing is thrown.
+  /// - Returns: The report; its status is `notDetermined` if access cannot be determined.
   open func checkAccess() -> AccessReport {
     AccessReport(accessor: name, status: .notDetermined)
   }
 
-  /// Asks for the access that `report` says is missing.
+  /// Requests the access that is missing.
   ///
-  /// - Returns: The report, with `requestOutcome` set; the template checks again in any case.
-  /// - Throws: Where a change could not be made or undone.
+  /// - Parameter report: The report of the check before the request.
+  /// - Returns: The report with `requestOutcome` set; the template always checks again.
+  /// - Throws: If a change cannot be made or undone.
   open func requestAccess(_ report: AccessReport) throws(PermissionError) -> AccessReport {
     report
   }
 
   // MARK: Hooks
 
-  /// Called just before an actual request.
+  /// Called immediately before a request.
   open func willReceiveAccess() {}
-  /// Called when a request was made and there is access now.
+  /// Called after a request if there is access now.
   open func didReceiveAccess() {}
-  /// Called whenever the outcome is not access.
+  /// Called whenever there is no access at the end.
   open func didRejectAccess() {}
 
-  /// The name, unless a subclass says more.
+  /// The name of the accessor; a subclass may return more.
   open var description: String { name }
 }
 

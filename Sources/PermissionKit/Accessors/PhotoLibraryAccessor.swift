@@ -1,11 +1,15 @@
-/// Access to the folder of the user's pictures, as xdg-user-dirs names it.
+/// An accessor for the user's picture folder, as xdg-user-dirs configures it.
 ///
 /// - SeeAlso: xdg-user-dir(1), user-dirs.dirs(5)
 public final class PhotoLibraryAccessor: ResourceAccessor {
-  /// The name that the standard registry knows it by.
+  /// The name in the standard registry.
   public static let name = "photos"
 
-  /// Makes an accessor for the folder of pictures, or for the one that `context.path` names.
+  /// Creates an accessor for the picture folder, or for the folder at `context.path`.
+  ///
+  /// - Parameters:
+  ///   - context: The subject, the system and the options of the check.
+  ///   - analytics: The log that receives the events.
   public init(_ context: AccessContext = AccessContext(), analytics: AnalyticsLog = .shared) {
     super.init(name: Self.name, context: context, analytics: analytics)
   }
@@ -38,7 +42,7 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
     return file.map { [$0] } ?? []
   }
 
-  /// All that a photo program wants of the folder; listing and reading alone is `limited`.
+  /// Returns the folder with the permissions of a photo program; listing and reading is `limited`.
   private func folder(_ path: PathBytes) -> Resource {
     Resource(
       path: path, label: path.lastComponent.description, device: "pictures", need: .all,

@@ -1,11 +1,11 @@
 extension ResourceAccessor {
-  /// What a device accessor needs, from what the catalogue finds.
+  /// Returns the resources of a device accessor, from the search of the catalogue.
   ///
   /// - Parameters:
-  ///   - find: The catalogue's search.
-  ///   - family: The kind of device that is looked for.
-  ///   - noneHint: What was looked at, when nothing is there.
-  /// - Returns: The nodes to judge, and reports on what is not there.
+  ///   - find: The search of the catalogue.
+  ///   - family: The kind of device to search for.
+  ///   - noneHint: The places that were searched, as evidence if no device is found.
+  /// - Returns: The nodes to judge, and reports on missing nodes.
   func deviceResources(
     _ find: () -> DeviceCatalog.Findings, of family: DeviceFamily, noneHint: String
   ) -> ResourceSet {
@@ -54,7 +54,7 @@ extension ResourceAccessor {
     return set
   }
 
-  /// The folders that the catalogue looks into; none where one node is named.
+  /// Returns the folders that the catalogue searches; empty if the context names one node.
   func deviceSources(_ folders: [PathBytes]) -> [PathBytes] {
     context.path == nil ? folders.map(context.root.appending) : []
   }

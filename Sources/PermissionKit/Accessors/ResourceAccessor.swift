@@ -1,26 +1,36 @@
-/// An accessor whose permission comes down to nodes and directories of the file system.
+/// An accessor for device nodes, files and directories.
 ///
-/// A subclass says which (`resources(for:)`); everything else is the same for all: read the facts,
-/// decide, ask the kernel where that is possible, explain.
+/// A subclass returns them in `resources(for:)`. This class does the rest: it reads the facts,
+/// decides, asks the kernel if possible, and finds the reasons.
 open class ResourceAccessor: PermissionAccessor {
-  /// What is judged: the subject, the system and the root.
+  /// The subject, the system, the root directory and the options of the check.
   public let context: AccessContext
-  /// How missing access is asked for.
+  /// How to request missing access.
   public var grants = GrantOptions()
-  /// What the newest check was made on; nil where nothing could be looked at.
+  /// The inspection of the latest check; nil if it failed.
   private(set) var inspection: Inspection?
 
-  /// Names an accessor that judges within a context.
+  /// Creates an accessor.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the accessor.
+  ///   - context: The subject, the system and the options of the check.
+  ///   - analytics: The log that receives the events.
   public init(name: String, context: AccessContext, analytics: AnalyticsLog = .shared) {
     self.context = context
     super.init(name: name, analytics: analytics)
   }
 
-  /// What the accessor needs on behalf of `subject`, and what it looked for and did not find.
+  /// Returns the nodes, files and directories that the accessor needs.
+  ///
+  /// - Parameter subject: The user or process to judge for.
+  /// - Returns: The resources to judge, and reports on those that are missing.
   open func resources(for subject: Subject) -> ResourceSet { ResourceSet() }
 
-  /// Where else an answer to `resources(for:)` comes from: the folders that are listed and the files
-  /// that are read, so that a change there can be watched for.
+  /// Returns the folders and files that `resources(for:)` reads, so that they can be watched.
+  ///
+  /// - Parameter subject: The user or process to judge for.
+  /// - Returns: Absolute paths; they need not exist.
   open func sources(for subject: Subject) -> [PathBytes] { [] }
 
   open override func checkAccess() -> AccessReport {
@@ -45,9 +55,11 @@ open class ResourceAccessor: PermissionAccessor {
     }
   }
 
-  /// Carries out the plan of `grants.strategy`, if somebody agrees.
+  /// Carries out the plan of `grants.strategy` if `grants.consent` agrees.
   ///
-  /// - Returns: The same report, with what the request came to.
+  /// - Parameter report: The report of the check before the request.
+  /// - Returns: The same report, with the outcome of the request.
+  /// - Throws: If a change cannot be made or undone.
   open override func requestAccess(
     _ report: AccessReport
   ) throws(PermissionError) -> AccessReport {
@@ -72,7 +84,7 @@ open class ResourceAccessor: PermissionAccessor {
     }
     _ = try GrantJournal.standard(context.system).carryOut(lifetime: grants.lifetime) {
       () throws(PermissionError) -> GrantPlan? in
-      // Nobody else can plan now; what was agreed to must still be what is to be done.
+      // The journal is locked now; the new plan must not exceed the one that was agreed to.
       guard let fresh = try grantPlan() else { return nil }
       guard fresh.isCovered(by: [plan]) else { throw .planChanged }
       return fresh
@@ -80,12 +92,12 @@ open class ResourceAccessor: PermissionAccessor {
     return .granted
   }
 
-  /// What would have to be changed for access, by the context's strategy.
+  /// Returns the changes that would give access, by the strategy in `grants`.
   ///
-  /// - Returns: The plan; nil when there is nothing to change, or nothing that would help.
-  /// - Throws: Where something stands in the way that a person should know of.
+  /// - Returns: The plan; nil if there is nothing to change, or no change helps.
+  /// - Throws: If there is an obstacle that a person must resolve.
   public final func grantPlan() throws(PermissionError) -> GrantPlan? {
-    // Another request may be changing the same inodes: what is seen then is of no one moment.
+    // Another request may change the same inodes during the reads; then the facts are inconsistent.
     for _ in 0..<15 {
       do throws(PermissionError) {
         return try planOnce()
@@ -114,8 +126,8 @@ open class ResourceAccessor: PermissionAccessor {
     }
     let wanted = inspection.targets.flatMap(\.set.resources)
     if wanted.isEmpty { return nil }
-    // What lies in a folder may be its owner's to swap: for a link out of it, or a name of somebody
-    // else's file.
+    // The owner of a folder may replace a file in it by a link out of it, or by a hard link to
+    // somebody else's file.
     for found in contents {
       let inode = inspection.facts.inode(at: found.resource.path)
       guard let inode, inspection.identities[inode] == found.identity else {
@@ -142,7 +154,7 @@ open class ResourceAccessor: PermissionAccessor {
 }
 
 extension PermissionError {
-  /// The plan is not the one that somebody agreed to.
+  /// The error for a plan that differs from the one that was agreed to.
   package static var planChanged: PermissionError {
     PermissionError(
       .changeFailed, "the plan has changed since it was agreed to",

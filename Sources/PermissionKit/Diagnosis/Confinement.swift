@@ -163,7 +163,7 @@ struct Confinement {
   private mutating func findService(_ privateDevices: Bool) {
     guard root == "/", let groups = contents("proc/self/cgroup") else { return }
     let units = groups.split { $0 == "\n" || $0 == "/" }.filter { $0.hasSuffix(".service") }
-    // The user manager is a service too, but it confines nothing.
+    // The user manager of a login is a service too, but not a unit to name here.
     guard let unit = units.last.map(String.init), !unit.hasPrefix("user@") else { return }
     var unitSettings = UnitSettings()
     var seen = false

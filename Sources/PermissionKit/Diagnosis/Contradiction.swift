@@ -23,7 +23,7 @@ struct Contradiction {
   private struct Answers {
     /// The answer of faccessat2(2) for the same access; nil if granted.
     var access: Errno?
-    /// The answer of open(2); nil if it succeeded, so that faccessat2(2) alone refused.
+    /// The answer of open(2); nil if it succeeded and faccessat2(2) alone refused.
     var open: Errno?
     /// The answer of openat2(2) with the same flags; nil if it succeeded.
     var open2: Errno?

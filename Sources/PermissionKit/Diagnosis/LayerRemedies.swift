@@ -110,7 +110,7 @@ struct LayerRemedies {
       note: "also mount with default_permissions; otherwise the kernel ignores mode bits")
   }
 
-  /// The file systems without ACLs whose ids are fixed when they are mounted.
+  /// The file systems without ACLs whose owner and group are mount options.
   static let mountedForOne: Set<String> = ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "hfsplus"]
 
   /// Returns the mount options that give such a file system to the subject; nil for other ones.

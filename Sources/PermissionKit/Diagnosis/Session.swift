@@ -49,7 +49,7 @@ struct Session {
     switch rule {
     case .other(isMaskEmpty: false): return bits.isSuperset(of: asked)
     case .aclOther, .aclGroup(_, isMasked: false), .aclOwningGroup(isMasked: false):
-      // With an ACL the group bits are its mask.
+      // With an ACL, the group bits of the mode are the mask.
       return inode.acl?.entries.contains {
         ($0.tag == .group || $0.tag == .owningGroup)
           && $0.permissions.intersection(bits).isSuperset(of: asked)

@@ -1,24 +1,26 @@
-/// Has another program do as root what this process may not.
+/// A way to request access through a program that runs as root.
 ///
-/// That program works everything out again for the user who asks; it is told no path and no change.
+/// The program receives no path and no change. It computes the plan again, for the user who asks.
 public protocol Elevation: Sendable {
-  /// Asks for access on behalf of the calling user.
+  /// Requests access for the calling user.
   ///
-  /// - Throws: Where root could not be asked, did not agree, or failed.
+  /// - Parameter request: The accessor, the strategy and the permissions.
+  /// - Throws: If the program cannot be started, the user is not allowed to start it, or it fails.
   func request(_ request: ElevatedRequest) throws(PermissionError)
 }
 
-/// What the root side is asked for.
+/// A request for access that is passed to the program that runs as root.
 public struct ElevatedRequest: Hashable, Sendable {
-  /// The accessor's name.
+  /// The name of the accessor.
   public let accessor: String
-  /// The name of the strategy.
+  /// The name of the grant strategy.
   public let strategy: String
-  /// What is wanted of each resource; nil for what the accessor needs.
+  /// The permissions for each resource; nil for those that the accessor needs.
   public let need: Permissions?
-  /// How long the access is wanted.
+  /// When the grant ends.
   package let lifetime: Grant.Lifetime
 
+  /// Creates a request with these values.
   package init(
     accessor: String, strategy: String, need: Permissions?, lifetime: Grant.Lifetime
   ) {
@@ -29,26 +31,26 @@ public struct ElevatedRequest: Hashable, Sendable {
   }
 }
 
-/// Starts a program as root by sudo(8) or pkexec(1).
+/// A command that runs a program as root through sudo(8) or pkexec(1).
 package struct RootCommand: Hashable, Sendable {
-  /// By which program.
+  /// The program that starts another program as root.
   package enum Via: String, Hashable, Sendable, CaseIterable {
-    /// sudo(8): asks on the terminal.
+    /// sudo(8), which asks for a password on the terminal.
     case sudo
-    /// pkexec(1): polkit decides, and asks through the agent of the session.
+    /// pkexec(1); polkit decides, and asks through the authentication agent of the session.
     case pkexec
-    /// sudo at a terminal, otherwise pkexec.
+    /// sudo if there is a terminal, pkexec otherwise.
     case auto
-    /// Not at all.
+    /// Neither: only the process itself makes changes.
     case none
   }
 
-  /// By which program.
+  /// The program that starts `program` as root.
   package var via: Via
-  /// The permcheck to run, as an absolute path.
+  /// The absolute path of permcheck.
   package var program: PathBytes
 
-  /// Creates the command.
+  /// Creates a command with these values.
   package init(via: Via, program: PathBytes) {
     self.via = via
     self.program = program
@@ -58,8 +60,8 @@ package struct RootCommand: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - arguments: The arguments of the program.
-  ///   - system: What starts it.
-  /// - Throws: Where it was not let, or failed.
+  ///   - system: The system that starts the program.
+  /// - Throws: If the user is not allowed to run the program, or the program fails.
   package func run(_ arguments: [PathBytes], _ system: any System) throws(PermissionError) {
     let hasTerminal =
       system.isatty(Descriptor(rawValue: 0)) && system.isatty(Descriptor(rawValue: 2))

@@ -1,18 +1,21 @@
-/// All that is in a directory, to be granted as a whole.
+/// Lists everything in a directory, for grants that include the contents.
 struct FolderContents {
   let system: any System
 
-  /// Something below a resource, and which inode it was when it was looked at.
+  /// A file or directory below a resource, with its inode at the time of the listing.
   struct Found {
     var resource: Resource
     var identity: InodeIdentity
   }
 
-  /// The files and directories below a resource, each with what is needed of it; links, special files
-  /// and other file systems are left out.
+  /// Returns the files and directories below a resource, with the permissions that each needs.
   ///
-  /// - Throws: Where not all can be listed, or a file has another name elsewhere: its owner could
-  ///   have put anybody's file here.
+  /// Skips links, special files and other file systems.
+  ///
+  /// - Parameter resource: A directory.
+  /// - Returns: The files and directories, in no particular order.
+  /// - Throws: If a directory cannot be listed, or if a file has another hard link: the owner of the
+  ///   directory may have linked somebody else's file here.
   func resources(below resource: Resource) throws(PermissionError) -> [Found] {
     var found: [Found] = []
     var folders = [resource.path]

@@ -1,47 +1,47 @@
-/// A change that was made for a subject, as the journal has it.
+/// A change that gives a subject access, as the journal records it.
 package struct Grant: Hashable, Sendable {
-  /// How far it has come.
+  /// The progress of a grant.
   package enum Stage: String, Hashable, Sendable {
-    /// Written down; perhaps made, perhaps not.
+    /// Recorded; the change may or may not have been made.
     case intended
-    /// Made, and its request not finished.
+    /// Applied; other steps of the request remain.
     case applied
-    /// Made, with all else that was asked for.
+    /// Applied, like every other step of the request.
     case active
-    /// About to be taken back.
+    /// The undo has begun.
     case undoing
-    /// Taken back, or never made.
+    /// Undone, or never applied.
     case undone
   }
 
-  /// How long it is wanted.
+  /// When a grant ends.
   package struct Lifetime: Hashable, Sendable {
-    /// Microseconds since 1970; nil when it does not expire.
+    /// The expiry in microseconds since 1970 (UTC); nil if the grant does not expire.
     package var expires: Int64?
-    /// The process with whose end it ends, and when that was started, as /proc/PID/stat has it.
+    /// The process whose end ends the grant, with its start time from /proc/PID/stat; nil if none.
     package var process: ProcessMark?
 
-    /// Makes one of its parts; by default it is wanted until it is revoked.
+    /// Creates a lifetime with these values; by default the grant lasts until it is revoked.
     package init(expires: Int64? = nil, process: ProcessMark? = nil) {
       self.expires = expires
       self.process = process
     }
   }
 
-  /// Names it in the journal.
+  /// The identifier in the journal.
   package var id: String
-  /// What was asked for together has the same request.
+  /// The identifier of the request, which all grants of one request share.
   package var request: String
-  /// When it was written down, RFC 3339.
+  /// The time of the record, RFC 3339, UTC.
   package var time: String
-  /// The accessor that it is for.
+  /// The name of the accessor.
   package var accessor: String
-  /// The uid that it is for.
+  /// The uid of the user who gets access.
   package var uid: UInt32
-  /// How long it is wanted.
+  /// When the grant ends.
   package var lifetime: Lifetime
   /// The change.
   package var change: GrantChange
-  /// How far it has come.
+  /// The progress of the grant.
   package var stage: Stage
 }

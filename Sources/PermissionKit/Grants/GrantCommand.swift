@@ -1,47 +1,53 @@
-/// A change of the system as a value: what it would change, where and for whom.
+/// A change of the system as a value: what it changes, where and for whom.
 ///
-/// It can be carried out and undone, now or later, by this process or another.
+/// The command can be executed and undone now or later, by this process or another.
 package protocol GrantCommand: Hashable, Sendable {
   /// The change in one line, for people.
   var summary: String { get }
-  /// What an administrator would type to make the change.
+  /// The shell command that makes the same change.
   var arguments: [PathBytes] { get }
   /// How long the change lasts.
   var persistence: Persistence { get }
 
-  /// Makes the change, if what it was planned on still holds.
+  /// Makes the change if the system is still in the state that the plan is based on.
   ///
-  /// - Throws: Where it could not be made; then nothing is changed.
+  /// - Parameter system: The system to change.
+  /// - Throws: If the change cannot be made; the system is then unchanged.
   func execute(_ system: any System) throws(PermissionError)
-  /// Whether it is made, as far as can be seen.
-  func progress(_ system: any System) throws(PermissionError) -> GrantProgress
-  /// Takes the change back, and nothing that somebody else has changed since.
+  /// Returns whether the change is in place.
   ///
-  /// - Returns: What was left alone, for people; nil when all is as it was before.
-  /// - Throws: Where it could not be taken back.
+  /// - Parameter system: The system to examine.
+  /// - Returns: The state that the system shows now.
+  /// - Throws: If that state cannot be read.
+  func progress(_ system: any System) throws(PermissionError) -> GrantProgress
+  /// Undoes the change, and leaves later changes by others in place.
+  ///
+  /// - Parameter system: The system to change.
+  /// - Returns: What was left unchanged, for people; nil if the earlier state is restored.
+  /// - Throws: If the change cannot be undone.
   func undo(_ system: any System) throws(PermissionError) -> String?
 }
 
-/// How far a change has come.
+/// The state of a change in the system.
 package enum GrantProgress: Hashable, Sendable {
-  /// All is as before.
+  /// The change is not made.
   case before
   /// The change is made.
   case after
-  /// Neither: somebody else has changed it since, or it is no longer there.
+  /// Neither: somebody else changed the file since, or the file is gone.
   case neither
 }
 
-/// The commands that a journal can hold.
+/// The kinds of commands that a journal can record.
 package enum GrantChange: Hashable, Sendable {
   /// An ACL entry or mode bits of one inode.
   case inode(InodeGrant)
   /// Membership in a group.
   case group(GroupGrant)
-  /// A rule for udev.
+  /// A udev rule.
   case udevRule(UdevRuleGrant)
 
-  /// The change itself.
+  /// The command that makes the change.
   package var command: any GrantCommand {
     switch self {
     case .inode(let grant): grant

@@ -1,31 +1,37 @@
-/// Writes changes down before they are made, makes them, and takes them back, now or later.
+/// Records changes, makes them, and undoes them now or later.
 ///
-/// Every change is a line before it is made and a line after, each on the disk before the next step.
-/// Whatever kills the process, the next one finds what was half done and takes it back.
+/// The journal writes one line before each change and one line after it, and waits until the line is
+/// on the disk. If the process is killed, the next process finds unfinished changes and undoes them.
 package struct GrantJournal: Sendable {
   /// The file of JSON lines.
   package let path: PathBytes
   private let system: any System
 
-  /// What came of something: what was done, and what was left alone, for people.
+  /// The result of an operation on the journal.
   package struct Outcome: Hashable, Sendable {
-    /// The grants that were made or taken back.
+    /// The grants that were made or undone.
     package var grants: [Grant] = []
-    /// Grants that another process left half done, or that were over, and were taken back.
+    /// The grants that were undone because they were unfinished or had ended.
     package var recovered: [Grant] = []
-    /// What else is to be known.
+    /// Further notes, for people.
     package var notes: [String] = []
   }
 
-  /// Takes a file; nothing is opened yet.
+  /// Creates a journal in a file, without opening the file.
+  ///
+  /// - Parameters:
+  ///   - path: The file of JSON lines; it is created when the first grant is made.
+  ///   - system: The system that the grants change.
   package init(_ path: PathBytes, system: any System = Systems.running) {
     self.path = path
     self.system = system
   }
 
-  /// The journal of this process: root's own, or the user's.
+  /// Returns the journal of the calling user; root has its own.
   ///
-  /// - Throws: Where there is no home to keep it in.
+  /// - Parameter system: The system that the grants change.
+  /// - Returns: The journal in /var/lib/permcheck for root, or below XDG_STATE_HOME or the home.
+  /// - Throws: If the user has no home directory.
   package static func standard(_ system: any System) throws(PermissionError) -> GrantJournal {
     let subject = try UserDatabase(system).currentSubject()
     if subject.credentials.user.effective == 0 {
@@ -42,23 +48,25 @@ package struct GrantJournal: Sendable {
     return GrantJournal(home.appending(".local/state/permcheck/grants.jsonl"), system: system)
   }
 
-  // MARK: - What is done
+  // MARK: - Operations
 
-  /// The grants that are not taken back, oldest first; none where there is no journal.
+  /// Returns the grants that are not undone, oldest first; empty if there is no journal.
+  ///
+  /// - Returns: The grants, even those that have ended but are not undone yet.
+  /// - Throws: If the journal cannot be read or is not trusted.
   package func grants() throws(PermissionError) -> [Grant] {
     guard let file = try open(forWriting: false) else { return [] }
     defer { system.close(file) }
     return try GrantRecord.grants(in: try read(file), self).filter { $0.stage != .undone }
   }
 
-  /// Makes a plan's changes, all or none.
+  /// Makes all changes of a plan, or none.
   ///
   /// - Parameters:
-  ///   - lifetime: How long they are wanted.
-  ///   - makePlan: Works the plan out, when nobody else can change anything by this journal; nil
-  ///     when nothing is to be done.
-  /// - Returns: The grants made, and what was taken back on the way.
-  /// - Throws: Where one could not be made; then none is.
+  ///   - lifetime: When the grants end.
+  ///   - makePlan: Creates the plan while the journal is locked; nil if there is nothing to change.
+  /// - Returns: The new grants, and the older grants that were undone first.
+  /// - Throws: If one change cannot be made; then none remains.
   package func carryOut(
     lifetime: Grant.Lifetime = .init(),
     _ makePlan: () throws(PermissionError) -> GrantPlan?
@@ -72,19 +80,23 @@ package struct GrantJournal: Sendable {
     return outcome
   }
 
-  /// Takes back what another process left half done, what ended with a process that is gone, and what
-  /// is over.
+  /// Undoes unfinished grants, expired grants, and grants whose process has ended.
+  ///
+  /// - Returns: The grants that were undone.
+  /// - Throws: If the journal cannot be read or written.
   package func recover() throws(PermissionError) -> Outcome { try undo { _ in false } }
 
-  /// Takes back the grants that `isWanted` names, the newest first.
+  /// Undoes the grants that a closure selects, newest first.
   ///
-  /// - Throws: Where one could not be taken back; the others are.
-  package func undo(_ isWanted: (Grant) -> Bool) throws(PermissionError) -> Outcome {
+  /// - Parameter isSelected: Returns whether to undo a grant.
+  /// - Returns: The grants that were undone.
+  /// - Throws: If one grant cannot be undone; the others are undone nevertheless.
+  package func undo(_ isSelected: (Grant) -> Bool) throws(PermissionError) -> Outcome {
     guard let file = try open(forWriting: true, creates: false) else { return Outcome() }
     defer { system.close(file) }
     var writer = try GrantJournalWriter(file, self, system)
     var outcome = try writer.recover()
-    try writer.undo(writer.grants.filter { $0.stage != .undone && isWanted($0) }, &outcome)
+    try writer.undo(writer.grants.filter { $0.stage != .undone && isSelected($0) }, &outcome)
     return outcome
   }
 
@@ -97,9 +109,13 @@ package struct GrantJournal: Sendable {
       .changeFailed, message, path: path, call: call, errno: errno, advice: advice)
   }
 
-  /// Opens the journal and, for writing, waits until no other process has it.
+  /// Opens the journal and, for writing, waits for the lock.
   ///
-  /// - Returns: Nil when there is none and none is to be created.
+  /// - Parameters:
+  ///   - forWriting: Whether to lock the journal and open it for writing.
+  ///   - creates: Whether to create a missing journal.
+  /// - Returns: The open file; nil if there is no journal and none is created.
+  /// - Throws: If the journal cannot be opened or is not trusted.
   private func open(
     forWriting: Bool, creates: Bool = true
   ) throws(PermissionError) -> Descriptor? {
@@ -138,7 +154,7 @@ package struct GrantJournal: Sendable {
     }
   }
 
-  /// Waits for the file, and makes sure that nobody else can write to it or put another in its place.
+  /// Locks the file, and checks that nobody else can write to it or replace it.
   private func examine(_ file: Descriptor, locks: Bool) throws(PermissionError) {
     var call = "flock"
     let problem: String?
@@ -171,6 +187,7 @@ package struct GrantJournal: Sendable {
     }
   }
 
+  /// Returns the contents of the journal.
   func read(_ file: Descriptor) throws(PermissionError) -> [UInt8] {
     var bytes: [UInt8] = []
     do throws(Errno) {
@@ -185,6 +202,7 @@ package struct GrantJournal: Sendable {
     }
   }
 
+  /// Returns the error for a line that names an unknown grant.
   func damaged(_ line: Int) -> PermissionError {
     failure(
       "line \(line) of the journal of grants \(path) names a grant that the journal does not contain,"
@@ -192,12 +210,14 @@ package struct GrantJournal: Sendable {
       advice: "check the journal and the files that it names, then move the journal away")
   }
 
+  /// Returns the error for a line of another version.
   func unreadable(_ line: Int) -> PermissionError {
     failure(
       "line \(line) of the journal of grants \(path) was written by a newer permcheck",
       advice: "use the newer permcheck")
   }
 
+  /// Returns the error for a failed write.
   func unwritable(_ call: String, _ errno: Errno) -> PermissionError {
     failure("the journal of grants \(path) cannot be written", call, errno)
   }

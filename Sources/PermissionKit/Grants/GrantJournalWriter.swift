@@ -1,11 +1,11 @@
-/// The journal while this process alone has it.
+/// Makes and undoes grants while this process holds the lock of the journal.
 struct GrantJournalWriter {
   private let file: Descriptor
   private let journal: GrantJournal
   private let system: any System
   private(set) var grants: [Grant]
-  /// The last line is torn, so the next one begins with a newline.
-  private var isTorn: Bool
+  /// Whether the last line is incomplete, so that the next record must begin with a newline.
+  private var hasIncompleteLine: Bool
 
   init(_ file: Descriptor, _ journal: GrantJournal, _ system: any System) throws(PermissionError) {
     self.file = file
@@ -13,18 +13,18 @@ struct GrantJournalWriter {
     self.system = system
     let bytes = try journal.read(file)
     grants = try GrantRecord.grants(in: bytes, journal)
-    isTorn = bytes.last.map { $0 != UInt8(ascii: "\n") } ?? false
+    hasIncompleteLine = bytes.last.map { $0 != UInt8(ascii: "\n") } ?? false
   }
 
-  /// Writes lines, and waits until they are on the disk.
+  /// Appends records, and waits until they are on the disk.
   private mutating func append(_ records: [GrantRecord]) throws(PermissionError) {
-    var bytes: [UInt8] = isTorn ? [UInt8(ascii: "\n")] : []
+    var bytes: [UInt8] = hasIncompleteLine ? [UInt8(ascii: "\n")] : []
     for record in records { bytes += record.line }
     var call = "write"
     do throws(Errno) {
-      isTorn = true
+      hasIncompleteLine = true
       try system.writeAll(file, bytes)
-      isTorn = false
+      hasIncompleteLine = false
       call = "fsync"
       try system.fsync(file)
     } catch {
@@ -44,6 +44,13 @@ struct GrantJournalWriter {
 
   // MARK: - Making
 
+  /// Makes all changes of a plan, or none.
+  ///
+  /// - Parameters:
+  ///   - plan: The changes.
+  ///   - lifetime: When the grants end.
+  ///   - outcome: Receives the new grants.
+  /// - Throws: If one change cannot be made; then none remains.
   mutating func make(
     _ plan: GrantPlan, _ lifetime: Grant.Lifetime, _ outcome: inout GrantJournal.Outcome
   ) throws(PermissionError) {
@@ -70,7 +77,7 @@ struct GrantJournalWriter {
       }
       try append(made.map { record(.applied, $0.id) } + [record(.committed, request)])
     } catch {
-      throw takeBack(made, after: error)
+      throw rollBack(made, after: error)
     }
     for grant in made {
       set(.active, grant.id)
@@ -80,8 +87,8 @@ struct GrantJournalWriter {
     }
   }
 
-  /// All or none: takes back what was made, whether or not that can be written down.
-  private mutating func takeBack(
+  /// Undoes the changes of a failed request, even if the journal cannot be written.
+  private mutating func rollBack(
     _ made: [Grant], after error: PermissionError
   ) -> PermissionError {
     var error = error
@@ -92,7 +99,7 @@ struct GrantJournalWriter {
         }
         set(.undone, grant.id)
       } catch let second {
-        // The journal has the intent: the next run tries again.
+        // The journal contains the intent, so the next run tries again.
         error.message += "; and \(second.message)"
       }
     }
@@ -102,13 +109,19 @@ struct GrantJournalWriter {
     return error
   }
 
-  // MARK: - Taking back
+  // MARK: - Undoing
 
+  /// Undoes grants, newest first.
+  ///
+  /// - Parameters:
+  ///   - wanted: The grants, oldest first.
+  ///   - outcome: Receives the grants that were undone, and notes.
+  /// - Throws: The first error; the other grants are undone nevertheless.
   mutating func undo(
     _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome
   ) throws(PermissionError) {
     guard let newest = wanted.last else { return }
-    // Whoever finds this half done takes all of it back.
+    // If this process is killed, the next one undoes all of these grants.
     var together = record(.undoing, newest.id)
     together.ids = wanted.map(\.id)
     try append([together])
@@ -125,9 +138,9 @@ struct GrantJournalWriter {
     if let failure { throw failure }
   }
 
-  /// Takes back one, though others may have come to stand upon it.
+  /// Undoes one grant even if later ones changed the inode.
   private mutating func undo(_ grant: Grant) throws(PermissionError) -> String? {
-    // What was taken back before it may have moved it.
+    // An earlier undo may have rebased this grant.
     let grant = grants.first { $0.id == grant.id } ?? grant
     let (shift, rebased) = shift(without: grant)
     if grant.stage != .undoing {
@@ -154,8 +167,10 @@ struct GrantJournalWriter {
     return note
   }
 
-  /// The change that leaves the later grants of the same inode as if `grant` had not been, and what
-  /// they then are; nil when there are none.
+  /// Returns the change that removes `grant` and keeps later grants of the same inode.
+  ///
+  /// - Parameter grant: The grant to remove.
+  /// - Returns: The change, and the later grants as they are after it; nil if there are none.
   private func shift(without grant: Grant) -> (InodeGrant?, [String: GrantChange]) {
     guard case .inode(let own) = grant.change,
       let place = grants.firstIndex(where: { $0.id == grant.id })
@@ -181,9 +196,9 @@ struct GrantJournalWriter {
     return (shift, rebased)
   }
 
-  // MARK: - What was half done
+  // MARK: - Recovery
 
-  /// Takes back what another process left half done, and what is no longer wanted.
+  /// Undoes unfinished grants, expired grants, and grants whose process has ended.
   mutating func recover() throws(PermissionError) -> GrantJournal.Outcome {
     var outcome = GrantJournal.Outcome()
     let time = system.realtime()
@@ -192,25 +207,25 @@ struct GrantJournalWriter {
       case .undone: continue
       case .intended, .applied, .undoing: recover(grant, &outcome)
       case .active:
-        // It was taken back, and that could not be written down; or somebody else undid it.
+        // The undo was not recorded, or somebody else undid the change.
         if (try? grant.change.command.progress(system)) == .before {
           forget(grant, &outcome)
           continue
         }
-        let isOver = grant.lifetime.expires.map { $0 <= time } ?? false
-        let isAlone = grant.lifetime.process.map { !isAlive($0) } ?? false
-        if isOver || isAlone { recover(grant, &outcome) }
+        let isExpired = grant.lifetime.expires.map { $0 <= time } ?? false
+        let processEnded = grant.lifetime.process.map { !isAlive($0) } ?? false
+        if isExpired || processEnded { recover(grant, &outcome) }
       }
     }
     return outcome
   }
 
-  /// Where /proc shows not even this process, every other counts as alive.
+  /// Returns whether a process still runs; true for every process if /proc is not readable.
   private func isAlive(_ process: ProcessMark) -> Bool {
     system.mark(of: system.getpid()) == nil || system.mark(of: process.pid) == process
   }
 
-  /// Writes down that there is nothing to take back.
+  /// Records that there is nothing to undo.
   private mutating func forget(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
     do throws(PermissionError) {
       try append([record(.undone, grant.id)])

@@ -1,22 +1,30 @@
-/// How missing access is asked for, and who has to agree.
+/// How to request missing access, and who must agree.
 public struct GrantOptions: Sendable {
-  /// What kind of change is made.
+  /// The kind of change to make.
   public var strategy: any GrantStrategy
-  /// Changes by which somebody else gains are made, too.
+  /// Whether to make changes that give access to others too.
   public var allowsOthers: Bool
-  /// A directory means all that is in it as well.
+  /// Whether a directory includes everything in it.
   public var isRecursive: Bool
-  /// How long the access is wanted.
+  /// When the grants end.
   package var lifetime = Grant.Lifetime()
-  /// Asked before anything is changed; by default a person at the terminal, and nobody where there is
-  /// none.
+  /// Returns whether to carry out a plan; by default asks the person at the terminal, and returns
+  /// false if there is no terminal.
   public var consent: @Sendable (GrantPlan) throws(PermissionError) -> Bool
-  /// What does as root that which this process may not; nil when that is not wanted.
+  /// The way to make changes that need root; nil if such changes fail.
   public var elevation: (any Elevation)?
-  /// Only devices are changed: nodes of V4L2 and ALSA below /dev, and what leads to them.
+  /// Whether to change only device nodes below /dev and the directories that lead to them.
   public var isConfinedToDevices: Bool
 
-  /// Makes one of its parts; by default the least change, to which a person at the terminal agrees.
+  /// Creates options; by default for the smallest change, if the person at the terminal agrees.
+  ///
+  /// - Parameters:
+  ///   - strategy: The kind of change to make.
+  ///   - allowsOthers: Whether to make changes that give access to others too.
+  ///   - isRecursive: Whether a directory includes everything in it.
+  ///   - elevation: The way to make changes that need root; nil if such changes fail.
+  ///   - isConfinedToDevices: Whether to change only device nodes and directories that lead to them.
+  ///   - consent: Returns whether to carry out a plan.
   public init(
     strategy: any GrantStrategy = GrantStrategies.auto, allowsOthers: Bool = false,
     isRecursive: Bool = false,

@@ -1,17 +1,17 @@
-/// The changes that together give a subject the access it lacks, and what they come to.
+/// The changes that together give a subject the access that it lacks, with their effect.
 public struct GrantPlan: Hashable, Sendable {
-  /// A change and where it is made.
+  /// A change and its place.
   public struct Step: Hashable, Sendable {
-    /// What is done.
+    /// The change.
     package var change: GrantChange
-    /// The inode, group or file that is changed, for people.
+    /// The file or group that changes, for people.
     public var place: String
-    /// Whether this process may not make it itself.
+    /// Whether the change needs root, because this process may not make it.
     public var needsRoot: Bool
-    /// The kind of device that the node belongs to; nil for anything else.
+    /// The device family of the node; nil for other files.
     package var family: DeviceFamily?
 
-    /// Creates a step.
+    /// Creates a step with these values.
     package init(
       _ change: GrantChange, place: String, needsRoot: Bool, family: DeviceFamily? = nil
     ) {
@@ -22,24 +22,24 @@ public struct GrantPlan: Hashable, Sendable {
     }
   }
 
-  /// The accessor's name that asked.
+  /// The name of the accessor.
   public var accessor: String
-  /// For whom.
+  /// The subject that gets access.
   public var subject: Subject
-  /// The name of the strategy that made it.
+  /// The name of the strategy that created the plan.
   public var strategy: String
-  /// The changes, in the order in which they are made; undone in reverse.
+  /// The changes in their order; undo reverses this order.
   public var steps: [Step]
-  /// What the evaluator says with them made, for the subject, or for a new login of theirs.
+  /// The evaluator's result after the changes, for the subject or for a new login of its user.
   public var outcome: Remedy.Outcome
-  /// The access is there only for a login after the change.
+  /// Whether only logins after the change have access.
   public var needsNewLogin: Bool
-  /// Who else would gain, for people; empty when nobody would.
+  /// Who else gains access, for people; empty if nobody does.
   public var othersAffected: [String]
-  /// What else is to be known before it is done.
+  /// Notes to read before the changes are made, for people.
   public var warnings: [String]
 
-  /// Creates a plan.
+  /// Creates a plan with these values.
   package init(
     accessor: String, subject: Subject, strategy: String, steps: [Step] = [],
     outcome: Remedy.Outcome, needsNewLogin: Bool = false, othersAffected: [String] = [],
@@ -55,17 +55,18 @@ public struct GrantPlan: Hashable, Sendable {
     self.warnings = warnings
   }
 
-  /// How long the access lasts: as long as the change that lasts least.
+  /// How long the access lasts: as long as the shortest of the changes.
   public var persistence: Persistence {
-    // A rule brings back what an event takes away.
+    // The udev rule repeats what a udev event removes.
     if steps.contains(where: { if case .udevRule = $0.change { true } else { false } }) {
       return .permanent
     }
     return .shortest(of: steps.map { $0.change.command.persistence })
   }
 
-  /// Returns whether every step and every beneficiary of this plan is in `others`, whatever state the
-  /// inodes are in by now.
+  /// Returns whether every step and every beneficiary of this plan is in `others`.
+  ///
+  /// Compares places, changes and inodes, but not the present state of the inodes.
   package func isCovered(by others: [GrantPlan]) -> Bool {
     struct Part: Hashable {
       let place: String
@@ -83,13 +84,15 @@ public struct GrantPlan: Hashable, Sendable {
       && Set(othersAffected).isSubset(of: others.flatMap(\.othersAffected))
   }
 
-  /// Whether one of the changes is not for this process to make.
+  /// Whether one of the changes needs root.
   public var needsRoot: Bool { steps.contains(where: \.needsRoot) }
 }
 
 extension GrantPlan.Step {
-  /// Returns whether it changes a node that the kernel lists as a device of its family, or a directory
-  /// below /dev that leads to one; rules and groups are about such nodes as well.
+  /// Returns whether the step changes a device of its family, or a directory below /dev.
+  ///
+  /// The kernel must list the node as a device of the family, and a directory may gain only search
+  /// permission. Steps that change rules or groups count as changes of devices.
   func isOfDevice(_ system: any System) -> Bool {
     guard case .inode(let grant) = change else { return true }
     guard grant.path.isBelow("/dev") else { return false }
@@ -100,7 +103,7 @@ extension GrantPlan.Step {
 }
 
 extension GrantPlan: CustomStringConvertible {
-  /// What changes, for how long, and who else gains: lines for people, safe to print.
+  /// What changes, for how long, and who else gains: lines for people, safe for a terminal.
   public var description: String {
     var lines = steps.map { "  \($0.place)   \($0.change.command.summary)" }
     lines.append("  lasts: \(persistence.words)\(needsNewLogin ? ", from the next login on" : "")")

@@ -1,4 +1,9 @@
 extension GrantPlanner {
+  /// Returns a plan that adds the user to groups; nil if access is not missing.
+  ///
+  /// - Parameter strategy: The name of the strategy.
+  /// - Returns: The plan, which takes effect at the next login.
+  /// - Throws: If no group gives access, or the user is already a member.
   func groupPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
     guard let name = request.subject.name, request.uid != 0,
       (try? system.getpwnam(name))?.uid == request.uid

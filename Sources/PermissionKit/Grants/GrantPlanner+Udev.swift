@@ -1,7 +1,12 @@
 extension GrantPlanner {
+  /// Returns a plan of ACL entries and of a udev rule that repeats them; nil if no change helps.
+  ///
+  /// - Parameter strategy: The name of the strategy.
+  /// - Returns: The plan; the rule is its last step.
+  /// - Throws: If a resource is not a device that udev sets up, or as `plan(strategy:)` does.
   func udevPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
     guard var plan = try plan(strategy: strategy) else { return nil }
-    // udev has no PATH to look in.
+    // udev does not search PATH, so the rule needs the full path.
     let setfacl = system.program("setfacl")
     var lines: [String] = []
     var entries: [InodeGrant] = []
@@ -38,7 +43,7 @@ extension GrantPlanner {
 }
 
 extension String {
-  /// Letters, digits, `_` and `-` alone: nothing that udev or a shell takes for something else.
+  /// Whether the text has only letters, digits, `_` and `-`, which udev and shells do not interpret.
   var isPlainName: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in

@@ -1,8 +1,9 @@
-/// Works out plans on the facts, and ties them to the inodes that are there.
+/// Creates plans from the facts, and binds them to the present inodes.
 struct GrantPlanner {
   let request: GrantRequest
   var system: any System { request.system }
   var facts: AccessFacts { request.facts }
+  /// The credentials of this process.
   let own: Credentials
 
   init(_ request: GrantRequest) throws(PermissionError) {
@@ -15,6 +16,7 @@ struct GrantPlanner {
     }
   }
 
+  /// Returns the error for a plan that cannot be made.
   func refusal(
     _ message: String, path: PathBytes? = nil, advice: String? = nil
   ) -> PermissionError {
@@ -23,20 +25,25 @@ struct GrantPlanner {
 
   // MARK: - Entries and bits
 
+  /// Returns a plan of ACL entries and mode bits; nil if no such change helps.
+  ///
+  /// - Parameter strategy: The name of the strategy.
+  /// - Returns: The smallest changes that give access.
+  /// - Throws: If others gain and that is not allowed, or if a file cannot be changed safely.
   func plan(strategy: String) throws(PermissionError) -> GrantPlan? {
     var least = LeastChange(facts: facts, credentials: request.subject.credentials)
-    var isHelped = false
+    var isAnyGranted = false
     for ask in request.asks {
       let decision = least.grant(ask.need, path: ask.path, isDirectory: ask.isDirectory)
       if decision.isGranted {
-        isHelped = true
+        isAnyGranted = true
       } else if request.isRecursive {
         throw refusal(
           "\(ask.path) cannot be granted (\(decision.rule)), so nothing was changed", path: ask.path
         )
       }
     }
-    guard isHelped, !least.changes.isEmpty else { return nil }
+    guard isAnyGranted, !least.changes.isEmpty else { return nil }
     var plan = GrantPlan(
       accessor: request.accessor, subject: request.subject, strategy: strategy, outcome: .granted)
     for change in least.changes {
@@ -57,24 +64,23 @@ struct GrantPlanner {
     return plan
   }
 
-  /// Ties a change that was found on the facts to the inode that is there, and looks whether it is
-  /// still as the facts have it.
+  /// Returns the step for a change, after checking that the inode still matches the facts.
   private func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
     let path = facts.path(of: change.inode)
     guard facts.isReachedFromRoot(change.inode) else {
       throw refusal("the path from the root directory to \(path) is unknown", path: path)
     }
-    // Whoever owns a link may turn it to anybody's inode: it counts for inodes of its owner alone.
-    let strangers = facts.inodes.filter { inode in
+    // The owner of a link can point it to any inode, so follow it only to inodes of that owner.
+    let foreignLinks = facts.inodes.filter { inode in
       inode.kind == .symbolicLink
         && ![0, own.user.fileSystem, change.before.uid].contains(inode.uid)
     }
-    if let link = strangers.first {
+    if let link = foreignLinks.first {
       throw refusal(
         "the path to \(path) follows a symbolic link of \(request.users.userName(link.uid)), who does"
           + " not own \(path)", path: path, advice: "use a path without this link")
     }
-    let grant = try tie(change, path)
+    let grant = try bind(change, path)
     let isOwn = change.before.uid == own.user.fileSystem || own.effective.contains(.fowner)
     let keepsGroup = own.isMember(of: change.before.gid) || own.effective.contains(.fsetid)
     if change.before.mode & 0o2000 != 0, isOwn, !keepsGroup {
@@ -87,7 +93,14 @@ struct GrantPlanner {
       .inode(grant), place: path.description, needsRoot: !isOwn, family: ask?.resource.family)
   }
 
-  private func tie(
+  /// Returns the change for the inode that is at the path now.
+  ///
+  /// - Parameters:
+  ///   - change: The change that was found on the facts.
+  ///   - path: The path of the inode.
+  /// - Returns: The change, bound to the inode.
+  /// - Throws: If the inode no longer matches the facts.
+  private func bind(
     _ change: InodeChange, _ path: PathBytes
   ) throws(PermissionError) -> InodeGrant {
     let status: StatusFields
@@ -120,10 +133,12 @@ struct GrantPlanner {
       attribute: change.attribute, arguments: change.command(path))
   }
 
-  // MARK: - What is created later
+  // MARK: - Files that are created later
 
-  /// Default entries where there is a default ACL, and everywhere when others may gain, for a default
-  /// ACL takes the place of the umask.
+  /// Adds default ACL entries to directories, so that new files are included.
+  ///
+  /// A new default ACL replaces the umask and so may give access to others. The function adds one only
+  /// if the directory has a default ACL already, or if others may gain.
   private func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
     var isLeftOut = false
     for ask in request.asks where ask.resource.kind == .directory {

@@ -1,8 +1,9 @@
 internal import JSONSyntax
 
-// How the lines of the journal are written and read.
+// Writes and reads the lines of the journal.
 
 extension GrantRecord {
+  /// The members of a line.
   static let record = JSONRecord<GrantRecord>([
     .required("v", \.v, .integer), .required("time", \.time, .string),
     .required("event", \.event, .name), .required("id", \.id, .string),
@@ -14,6 +15,7 @@ extension GrantRecord {
     .optional("rebased", \.rebased, JSONCodec<GrantChange>.change.dictionary),
   ])
 
+  /// The codec of a line.
   static let codec = record.codec(GrantRecord(time: "", event: .intent, id: ""))
 }
 
@@ -28,7 +30,7 @@ extension JSONCodec<Grant.Lifetime> {
 }
 
 extension JSONCodec<GrantChange> {
-  /// An object of one member, whose name says what is changed.
+  /// An object with one member, whose name is the kind of change.
   fileprivate static let change = JSONCodec(
     schema: JSONSchema.object(nil, required: [], properties: []),
     encode: { change in
@@ -69,7 +71,7 @@ extension JSONCodec<InodeGrant> {
 }
 
 extension InodeGrant {
-  /// What the members of a document are read into.
+  /// An empty value that the codec fills with the members of a document.
   fileprivate static let blank = InodeGrant(
     path: "", identity: InodeIdentity(StatusFields(mode: 0, uid: 0, gid: 0, inode: 0)), uid: .max,
     user: nil, permissions: [], before: State(mode: 0, acl: nil), after: State(mode: 0, acl: nil),

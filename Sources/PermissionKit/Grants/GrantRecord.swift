@@ -1,17 +1,17 @@
 internal import JSONSyntax
 
-/// A line of the journal.
+/// One line of the journal.
 struct GrantRecord: Sendable {
   enum Event: String, Sendable {
-    /// The changes follow now.
+    /// The request begins to make this change.
     case intent
     /// The change is made.
     case applied
-    /// All that was asked for together is made.
+    /// Every change of the request is made.
     case committed
-    /// The change is taken back now.
+    /// The undo of the change begins.
     case undoing
-    /// The change is taken back, or was never made.
+    /// The change is undone, or was never made.
     case undone
   }
 
@@ -19,25 +19,31 @@ struct GrantRecord: Sendable {
   var v = 1
   var time: String
   var event: Event
-  /// Of the grant; of the request for `committed`.
+  /// The identifier of the grant; that of the request for `committed`.
   var id: String
-  /// All that is taken back together, for `undoing`: one line, so it is all of it or nothing.
+  /// All grants that are undone together, for `undoing`; one line makes the list atomic.
   var ids: [String]?
   var request: String?
   var accessor: String?
   var uid: UInt32?
-  /// Who made it: the fsuid and the process.
+  /// The fsuid of the process that wrote the line.
   var by: UInt32?
+  /// The id of the process that wrote the line.
   var pid: Int32?
   var lifetime: Grant.Lifetime?
   var change: GrantChange?
+  /// The later grants of the same inode as they are after an undo, by identifier.
   var rebased: [String: GrantChange]?
 
-  /// Returns the grants that the lines come to.
+  /// Returns the grants that the lines of a journal describe.
   ///
-  /// Ignores incomplete lines: what such a line was to tell had not begun.
+  /// Ignores incomplete lines, because the change that such a line announces had not begun.
   ///
-  /// - Throws: Where a line is of another version, or about a grant that no line before it tells of.
+  /// - Parameters:
+  ///   - bytes: The contents of the journal.
+  ///   - journal: The journal, for error messages.
+  /// - Returns: The grants in the order of their first lines, with their present stage.
+  /// - Throws: If a line has another version, or names a grant that no earlier line contains.
   static func grants(
     in bytes: [UInt8], _ journal: GrantJournal
   ) throws(PermissionError) -> [Grant] {
@@ -56,12 +62,12 @@ struct GrantRecord: Sendable {
     return grants
   }
 
-  /// The record as one line of JSON, with its newline.
+  /// The record as one line of JSON, with a newline.
   var line: [UInt8] {
     JSONWriter(sortsKeys: true).bytes(Self.record.json(self)) + [UInt8(ascii: "\n")]
   }
 
-  /// Answers whether it is about something that the lines before it have told of.
+  /// Adds the record to the grants; returns false if it names a grant that is not among them.
   private func add(to grants: inout [Grant]) -> Bool {
     if event == .intent {
       guard let accessor, let uid, let change, let request else { return false }
@@ -71,7 +77,7 @@ struct GrantRecord: Sendable {
           lifetime: lifetime ?? .init(), change: change, stage: .intended))
       return true
     }
-    // An intent that was torn is taken back all the same.
+    // The intent line may be incomplete; its grant is undone nevertheless.
     var isKnown = event == .undone
     for index in grants.indices {
       if grants[index].id == id || grants[index].request == id { isKnown = true }

@@ -1,51 +1,55 @@
-/// How missing access is asked for.
+/// A way to give missing access, such as an ACL entry or a group.
 public protocol GrantStrategy: Sendable {
-  /// The name by which it is chosen: `acl`.
+  /// The name that selects the strategy: `acl`.
   var name: String { get }
-  /// Whether its plans are carried out, or shown only.
+  /// Whether plans of this strategy are carried out; otherwise they are only shown.
   var isCarriedOut: Bool { get }
-  /// Works out what to change.
+  /// Creates a plan.
   ///
-  /// - Returns: The plan; nil when there is nothing that this strategy could do.
-  /// - Throws: Where something stands in the way that a person should know of.
+  /// - Parameter request: The subject, the resources that are refused, and the facts.
+  /// - Returns: The plan; nil if this strategy cannot help.
+  /// - Throws: If there is an obstacle that a person must resolve.
   func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan?
 }
 
-/// The strategies that can be chosen by name.
+/// The strategies of this library.
 public enum GrantStrategies: Sendable {
-  /// In the order in which they are told.
+  /// All strategies, in the order in which they are listed.
   public static let all: [any GrantStrategy] = [
     AutoStrategy(), ACLStrategy(), GroupStrategy(), UdevStrategy(), NoStrategy(),
   ]
 
-  /// The names, in the same order.
+  /// The names of all strategies, in the same order.
   public static var names: [String] { all.map(\.name) }
 
-  /// The least change that works.
+  /// The strategy that makes the smallest change.
   public static var auto: any GrantStrategy { AutoStrategy() }
 
-  /// The strategy of that name; nil when there is none.
+  /// Returns the strategy with this name.
+  ///
+  /// - Parameter name: A name such as `acl`.
+  /// - Returns: The strategy; nil if there is none.
   public static func named(_ name: String) -> (any GrantStrategy)? {
     all.first { $0.name == name }
   }
 }
 
 extension GrantStrategy {
-  /// Plans are carried out, by default.
+  /// True: by default, plans are carried out.
   public var isCarriedOut: Bool { true }
 }
 
-/// What a strategy plans on: who wants what, and everything that was read about it.
+/// The input of a grant strategy: the subject, the refused resources and the facts.
 public struct GrantRequest: Sendable {
-  /// The accessor's name.
+  /// The name of the accessor.
   public let accessor: String
-  /// On whose behalf, and all that was read.
+  /// The subject and the facts.
   package let inspection: Inspection
-  /// What is refused.
+  /// The resources, each with the permissions that it needs.
   package let asks: [Ask]
-  /// Plans by which somebody else gains are wanted, too.
+  /// Whether the plan may give access to others too.
   package let allowsOthers: Bool
-  /// A directory means all that is in it as well.
+  /// Whether a directory includes everything in it.
   package let isRecursive: Bool
 
   var system: any System { inspection.system }
@@ -55,75 +59,77 @@ public struct GrantRequest: Sendable {
   var uid: UInt32 { subject.credentials.user.fileSystem }
 }
 
-/// Entries in the ACLs of the inodes that refuse, or bits of their modes where an entry would be
-/// inert or cannot be kept.
+/// A strategy that adds an ACL entry to each inode that refuses.
+///
+/// It sets mode bits instead if the kernel would ignore the entry, or the file system has no ACLs.
 package struct ACLStrategy: GrantStrategy {
   /// Always `acl`.
   package var name: String { "acl" }
 
-  /// Makes the strategy, which holds no data.
+  /// Creates the strategy, which has no settings.
   package init() {}
 
-  /// Plans the least changes, one inode at a time.
+  /// Returns a plan of the smallest changes, inode by inode.
   package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try GrantPlanner(request).plan(strategy: name)
   }
 }
 
-/// Membership in the group that may use the resource already.
+/// A strategy that adds the user to a group that already has access.
 package struct GroupStrategy: GrantStrategy {
   /// Always `group`.
   package var name: String { "group" }
 
-  /// Makes the strategy, which holds no data.
+  /// Creates the strategy, which has no settings.
   package init() {}
 
-  /// Plans the membership that gives access to all the resources that one group gives.
+  /// Returns a plan of the memberships that give access to all resources.
   package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try GrantPlanner(request).groupPlan(strategy: name)
   }
 }
 
-/// A udev rule that gives the ACL entry each time the device is set up, and the entry itself now.
+/// A strategy that adds an ACL entry now, and a udev rule that repeats it when the device is set up.
 package struct UdevStrategy: GrantStrategy {
   /// Always `udev`.
   package var name: String { "udev" }
 
-  /// Makes the strategy, which holds no data.
+  /// Creates the strategy, which has no settings.
   package init() {}
 
-  /// Plans the rule and the entries; nil for what is not set up by udev.
+  /// Returns a plan of the entries and the rule.
   package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try GrantPlanner(request).udevPlan(strategy: name)
   }
 }
 
-/// The least that works: what `ACLStrategy` plans.
+/// A strategy that makes the smallest change, as `ACLStrategy` does.
 package struct AutoStrategy: GrantStrategy {
   /// Always `auto`.
   package var name: String { "auto" }
 
-  /// Makes the strategy, which holds no data.
+  /// Creates the strategy, which has no settings.
   package init() {}
 
-  /// Plans entries and bits; a group or a rule gives more than was asked for, and is for a person to
-  /// choose.
+  /// Returns a plan of ACL entries and mode bits.
+  ///
+  /// A group or a udev rule gives more than was asked for, so only a person may choose it.
   package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try ACLStrategy().plan(request)
   }
 }
 
-/// Nothing is changed: the plan is shown.
+/// A strategy that changes nothing and only shows the plan.
 package struct NoStrategy: GrantStrategy {
   /// Always `none`.
   package var name: String { "none" }
-  /// Never.
+  /// Always false.
   package var isCarriedOut: Bool { false }
 
-  /// Makes the strategy, which holds no data.
+  /// Creates the strategy, which has no settings.
   package init() {}
 
-  /// Plans what `AutoStrategy` does.
+  /// Returns the plan of `AutoStrategy`.
   package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
     try AutoStrategy().plan(request)
   }

@@ -1,4 +1,4 @@
-/// Membership of a user in a group, in the group data base; it counts from the next login on.
+/// Adds a user to a group in the group data base; the membership takes effect at the next login.
 package struct GroupGrant: GrantCommand {
   /// The login name.
   package var user: String
@@ -9,9 +9,9 @@ package struct GroupGrant: GrantCommand {
   package var summary: String {
     "\(user) becomes a member of group \(group), from the next login on"
   }
-  /// As an administrator would type it.
+  /// The shell command that makes the same change.
   package var arguments: [PathBytes] { ["gpasswd", "-a", PathBytes(user), PathBytes(group)] }
-  /// Until somebody takes the user out of the group.
+  /// Permanent: the membership lasts until somebody removes it.
   package var persistence: Persistence { .permanent }
 
   private func isMember(_ system: any System) throws(PermissionError) -> Bool {
@@ -27,12 +27,12 @@ package struct GroupGrant: GrantCommand {
     }
   }
 
-  /// Whether the user is a member.
+  /// Returns whether the user is a member.
   package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
     try isMember(system) ? .after : .before
   }
 
-  /// Calls gpasswd(1) with -a.
+  /// Adds the user with gpasswd(1), option -a.
   package func execute(_ system: any System) throws(PermissionError) {
     if try isMember(system) {
       throw PermissionError(
@@ -42,7 +42,7 @@ package struct GroupGrant: GrantCommand {
     try system.complete(arguments)
   }
 
-  /// Calls gpasswd(1) with -d.
+  /// Removes the user with gpasswd(1), option -d.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
     guard try isMember(system) else { return "\(user) is no longer in group \(group)" }
     try system.complete(["gpasswd", "-d", PathBytes(user), PathBytes(group)])

@@ -1,10 +1,10 @@
-/// An ACL entry of one user, or mode bits, of one inode: changed by a single system call.
+/// Changes an ACL entry or mode bits of one inode for one user, by a single system call.
 package struct InodeGrant: GrantCommand {
-  /// What is changed of an inode: its mode and its access ACL, or its default ACL alone.
+  /// The part of an inode that changes: mode and access ACL, or the default ACL alone.
   package struct State: Hashable, Sendable {
     /// The bits 07777; 0 for a default ACL.
     package var mode: UInt16
-    /// The ACL; nil when the mode says it all.
+    /// The ACL; nil if the inode has only a mode.
     package var acl: AccessControlList?
 
     init(mode: UInt16, acl: AccessControlList?) {
@@ -20,27 +20,28 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  /// Where the inode is: absolute, without links.
+  /// The absolute path of the inode, without symbolic links.
   package var path: PathBytes
-  /// Which inode it is; another one at the same path is left alone.
+  /// The identity of the inode; another inode at the same path is never changed.
   package var identity: InodeIdentity
-  /// For whom.
+  /// The uid of the user who gets access.
   package var uid: UInt32
-  /// The user's name, for people; nil where there is none.
+  /// The name of the user, for people; nil if there is none.
   package var user: String?
-  /// What the user's entry holds afterwards, or which bits are added.
+  /// The permissions of the user's entry after the change, or the mode bits that are added.
   package var permissions: Permissions
-  /// How it was before.
+  /// The state before the change.
   package var before: State
-  /// How it is to be afterwards.
+  /// The state after the change.
   package var after: State
-  /// How long the file system keeps it.
+  /// How long the file system keeps the change.
   package var persistence: Persistence
+  /// The attribute that changes.
   var attribute: InodeChange.Attribute
-  /// See `arguments`.
+  /// The shell command that makes the same change.
   package var arguments: [PathBytes]
 
-  /// The change as a person would tell it, without the path.
+  /// The change in one line for people, without the path.
   package var summary: String {
     switch attribute {
     case .mode: "mode bits: \(arguments.dropFirst().first?.description ?? "")"
@@ -49,7 +50,7 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  // MARK: - Looking
+  // MARK: - Reading
 
   private var name: ACLAttribute { attribute == .defaultACL ? .default : .access }
 
@@ -60,7 +61,7 @@ package struct InodeGrant: GrantCommand {
       .changeFailed, message, path: path, call: call, errno: errno, advice: advice)
   }
 
-  /// Opens what is at the path now; nil when it is not the inode that is meant, or nothing.
+  /// Opens the inode; nil if another inode or none is at the path.
   private func open(_ system: any System) throws(PermissionError) -> Descriptor? {
     var call = "open"
     do throws(Errno) {
@@ -86,6 +87,14 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
+  /// Returns the present state of an inode.
+  ///
+  /// - Parameters:
+  ///   - attribute: The attribute that changes.
+  ///   - descriptor: The inode, open with O_PATH.
+  ///   - system: The system to read from.
+  /// - Returns: The mode and the ACL; the ACL is nil if the inode has none.
+  /// - Throws: The errno of statx(2) or getxattr(2), EINVAL for a malformed ACL.
   static func state(
     _ attribute: InodeChange.Attribute, of descriptor: Descriptor, _ system: any System
   ) throws(Errno) -> State {
@@ -111,7 +120,7 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  /// Whether it is made.
+  /// Returns whether the inode is in the state before or after the change.
   package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
     guard let descriptor = try open(system) else { return .neither }
     defer { system.close(descriptor) }
@@ -132,7 +141,7 @@ package struct InodeGrant: GrantCommand {
         call = "removexattr"
         return try system.removexattr(name, of: descriptor)
       }
-      // An ACL that says no more than the mode is kept as the mode: one call for both.
+      // The kernel stores an ACL without named entries as the mode, so one call sets both.
       let acl = state.acl ?? AccessControlList(mode: state.mode)
       call = "acl_valid"
       guard acl.isValid else { throw .EINVAL }
@@ -145,7 +154,7 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  /// Makes the change of the very inode that was planned for, as it was then.
+  /// Changes the inode if it is the planned one and still in the planned state.
   package func execute(_ system: any System) throws(PermissionError) {
     guard let descriptor = try open(system) else {
       throw failure(
@@ -170,8 +179,8 @@ package struct InodeGrant: GrantCommand {
     system.close(again)
   }
 
-  /// Puts the inode back to `before`, or, when somebody else has changed it since, takes out just
-  /// what was put in.
+  /// Restores the state `before`; if somebody else changed the inode since, removes only the granted
+  /// access.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
     guard let descriptor = try open(system) else {
       return "\(path) was removed or replaced"
@@ -183,15 +192,15 @@ package struct InodeGrant: GrantCommand {
       try set(before, from: now, descriptor, system)
       return nil
     }
-    guard let without = try withoutOwn(now) else {
+    guard let without = try stateWithoutGrant(now) else {
       return "\(path) no longer has the granted access"
     }
     try set(without, from: now, descriptor, system)
     return "somebody else changed \(path) meanwhile; only the granted access was removed"
   }
 
-  /// The same change of the device node that is at the path now; nil when none of the same driver is.
-  func ofPresentNode(_ system: any System) throws(PermissionError) -> InodeGrant? {
+  /// Returns the same change for the present device node; nil if no node of that driver is there.
+  func retargetedToPresentNode(_ system: any System) throws(PermissionError) -> InodeGrant? {
     do throws(Errno) {
       let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
       defer { system.close(descriptor) }
@@ -209,10 +218,12 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  /// The state without what this command put in; nil when it is not there any more.
+  /// Returns the state without the access that this command granted; nil if that access is gone.
   ///
-  /// - Throws: Where it is there in part, so that it cannot be told what is whose.
-  private func withoutOwn(_ now: State) throws(PermissionError) -> State? {
+  /// - Parameter now: The present state.
+  /// - Returns: The state to set.
+  /// - Throws: If only a part of the granted access is left, because its origin is then unclear.
+  private func stateWithoutGrant(_ now: State) throws(PermissionError) -> State? {
     let conflict = failure(
       "somebody else changed \(path), so the granted access cannot be told from that change",
       advice: "check \(path) with getfacl and change it by hand")
@@ -235,7 +246,7 @@ package struct InodeGrant: GrantCommand {
     guard !acl.entries.contains(where: { $0.tag == .user || $0.tag == .group }) else {
       return State(mode: now.mode, acl: acl)
     }
-    // The mask bounds nobody but the group now, whose bits become what they were in effect.
+    // Without named entries the mask limits only the owning group, so apply it to the group entry.
     let mask = acl.mask ?? .all
     acl.entries.removeAll { $0.tag == .mask }
     for index in acl.entries.indices where acl.entries[index].tag == .owningGroup {
@@ -249,7 +260,7 @@ package struct InodeGrant: GrantCommand {
     return State(mode: digits, acl: nil)
   }
 
-  /// The same change, made of another state than it was planned on.
+  /// Returns the same change for an inode in another state.
   func rebased(onto state: State) -> InodeGrant {
     var copy = self
     copy.before = state
@@ -273,7 +284,7 @@ package struct InodeGrant: GrantCommand {
 }
 
 extension AccessControlList {
-  /// The nine bits that stand for it where its named entries are not shown.
+  /// The nine mode bits of the ACL, as stat(2) shows them.
   var mode: UInt16 {
     entries.reduce(into: 0) { mode, entry in
       let bits = UInt16(entry.permissions.rawValue)

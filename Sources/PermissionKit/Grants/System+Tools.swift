@@ -1,7 +1,8 @@
 extension System {
-  /// Runs a program that must succeed.
+  /// Runs a program and requires success.
   ///
-  /// - Throws: Where it cannot be started, or ends with another status than 0.
+  /// - Parameter arguments: The name of the program, then its arguments.
+  /// - Throws: If the program cannot be started, or ends with a status other than 0.
   func complete(_ arguments: [PathBytes]) throws(PermissionError) {
     let end: ProcessEnd
     do throws(Errno) {
@@ -21,9 +22,9 @@ extension System {
       .changeFailed, "\(arguments.map(\.description).joined(separator: " ")) \(how)")
   }
 
-  /// Where a tool of the system is; its name alone when it is in none of the usual places.
+  /// Returns the full path of a system program; the bare name if no standard folder contains it.
   ///
-  /// As root PATH may be that of whoever asked, and is not to say what is run.
+  /// Root must not search PATH, which may come from an unprivileged user.
   func program(_ name: PathBytes) -> PathBytes {
     let folders: [PathBytes] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
     return folders.map { $0.appending(name) }.first { (try? kind(of: $0)) == .regular } ?? name

@@ -1,19 +1,22 @@
-/// Asks the person at the terminal whether a plan is to be carried out.
+/// Asks the person at the terminal whether to carry out a plan.
 public struct TerminalConsent: Sendable {
   private let system: any System
 
-  /// Asks on standard error, and reads the answer from standard input.
+  /// Creates a question that is printed on standard error and answered on standard input.
+  ///
+  /// - Parameter system: The system that has the terminal.
   public init(system: any System = Systems.running) { self.system = system }
 
-  /// Shows the plan and asks; the answer is no unless somebody says yes.
+  /// Shows the plan and asks whether to carry it out.
   ///
-  /// - Returns: False where standard input or standard error is no terminal: nobody is there to ask.
+  /// - Parameter plan: The plan to show.
+  /// - Returns: True if the answer is yes; false if standard input or error is not a terminal.
   public func ask(_ plan: GrantPlan) -> Bool {
     ask(
       "Give \(Sanitizer.clean(plan.subject.displayName)) access to \(plan.accessor):\n\(plan)")
   }
 
-  /// Asks whether to do what the text says.
+  /// Prints the text, and returns whether the person agrees.
   package func ask(_ text: String) -> Bool {
     let (input, output) = (Descriptor(rawValue: 0), Descriptor(rawValue: 2))
     guard system.isatty(input), system.isatty(output) else { return false }

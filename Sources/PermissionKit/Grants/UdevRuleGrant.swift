@@ -1,23 +1,23 @@
-/// A file of udev rules, see udev(7), that gives a user's entry back each time a node is set up.
+/// Adds a file of udev rules, see udev(7), that repeats ACL entries each time a node is set up.
 package struct UdevRuleGrant: GrantCommand {
-  /// The folder of an administrator's rules.
+  /// The folder for local udev rules.
   static let folder: PathBytes = "/etc/udev/rules.d"
 
-  /// The rule's file; its name sorts after systemd's 73, or the entry would be wiped.
+  /// The file of the rule; its name must sort after 73-seat-late.rules, which resets the ACL.
   package var path: PathBytes
-  /// What the file holds.
+  /// The contents of the file.
   package var contents: String
-  /// The entries that it gives, as they are given to the nodes of today.
+  /// The ACL entries that the rule sets, as commands for the present nodes.
   package var entries: [InodeGrant]
 
   /// The change in one line.
   package var summary: String { "udev rule that repeats the grant when the device is set up" }
-  /// As an administrator would type it.
+  /// The shell command that makes the same change.
   package var arguments: [PathBytes] {
     let lines = contents.split(separator: "\n").map { "'" + $0 + "'" }.joined(separator: " ")
     return ["sh", "-c", PathBytes("printf '%s\\n' \(lines) > \(path) && udevadm control --reload")]
   }
-  /// Until the file is removed.
+  /// Permanent: the rule lasts until somebody removes the file.
   package var persistence: Persistence { .permanent }
 
   private func failure(_ call: String, _ errno: Errno) -> PermissionError {
@@ -35,13 +35,13 @@ package struct UdevRuleGrant: GrantCommand {
     }
   }
 
-  /// Whether the file is there, as it was written.
+  /// Returns whether the file exists with these contents.
   package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
     guard let bytes = try read(system) else { return .before }
     return bytes == Array(contents.utf8) ? .after : .neither
   }
 
-  /// Writes the file beside its place, moves it there in one step, and has udev read its rules anew.
+  /// Writes a temporary file, renames it to its place, and makes udev reload its rules.
   package func execute(_ system: any System) throws(PermissionError) {
     if try read(system) != nil {
       throw PermissionError(
@@ -78,9 +78,9 @@ package struct UdevRuleGrant: GrantCommand {
     }
   }
 
-  /// Removes the file, if it is still as it was written, and the entries that udev has made by it.
+  /// Removes the file if nobody changed it, and the entries that udev set because of it.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
-    // What a run that was killed may have left behind is not read by udev, and goes, too.
+    // A killed process may have left the temporary file, which udev does not read.
     try? system.unlink(PathBytes(path.bytes + Array(".new".utf8)))
     guard let bytes = try read(system) else { return nil }
     guard bytes == Array(contents.utf8) else {
@@ -91,7 +91,7 @@ package struct UdevRuleGrant: GrantCommand {
     } catch {
       throw failure("unlink", error)
     }
-    for entry in entries { _ = try entry.ofPresentNode(system)?.undo(system) }
+    for entry in entries { _ = try entry.retargetedToPresentNode(system)?.undo(system) }
     do throws(PermissionError) {
       try system.complete(["udevadm", "control", "--reload"])
     } catch {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-/// An accessor as it was asked for: `camera`, or `camera=/dev/video2`.
+/// An argument that names an accessor: `camera`, or `camera=/dev/video2`.
 struct AccessorArgument {
   let entry: AccessorRegistry.Entry
   let path: PathBytes?

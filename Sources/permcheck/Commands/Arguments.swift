@@ -2,7 +2,7 @@ public import ArgumentParser
 public import PermissionKit
 
 extension PathBytes: ExpressibleByArgument {
-  /// Takes an argument as `PathBytes.init(escaped:)` reads it.
+  /// Creates a path from an argument, as `PathBytes.init(escaped:)` reads it.
   public init?(argument: String) { self.init(escaped: argument) }
 }
 
@@ -10,7 +10,7 @@ extension Probe.Method: ExpressibleByArgument {}
 
 extension RootCommand.Via: ExpressibleByArgument {}
 
-/// An argument that is text: valid UTF-8.
+/// An argument that must be valid UTF-8.
 struct TextArgument: ExpressibleByArgument {
   let text: String
 

@@ -40,9 +40,9 @@ struct Check: ParsableCommand {
     var context = try subject.context(system)
     context.wantsDetail = output.verbose
     let analytics = log.analytics(system)
-    if let wait { try waitForAccess(wait, subject.makers(requests, context, .discard), system) }
-    let makers = subject.makers(requests, context, analytics)
-    let reports = try makers.map { try $0().currentAccess() }
+    if let wait { try waitForAccess(wait, subject.factories(requests, context, .discard), system) }
+    let factories = subject.factories(requests, context, analytics)
+    let reports = try factories.map { try $0().currentAccess() }
     let status = status(reports)
 
     let console = Console(system, output)
@@ -59,13 +59,13 @@ struct Check: ParsableCommand {
     ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable)
   }
 
-  /// Returns as soon as there is access, and at the latest when the time is over.
+  /// Waits until there is access or the time is over.
   private func waitForAccess(
-    _ time: TimeSpan, _ makers: [AccessWatcher.Factory], _ system: any System
+    _ time: TimeSpan, _ factories: [AccessWatcher.Factory], _ system: any System
   ) throws {
     let end = system.monotonic() + time.microseconds
-    if status(try makers.map { try $0().currentAccess() }) == .authorized { return }
-    let watcher = try AccessWatcher(system, makers)
+    if status(try factories.map { try $0().currentAccess() }) == .authorized { return }
+    let watcher = try AccessWatcher(system, factories)
     while status(watcher.reports) != .authorized {
       guard case .checked = try watcher.next(until: end) else { return }
     }

@@ -6,7 +6,7 @@ extension Console {
     self.init(system, color: options.color, isQuiet: options.quiet)
   }
 
-  /// Writes standard output and ends the run.
+  /// Writes standard output, and throws the exit status unless it is 0.
   func finish(_ status: ExitStatus) throws {
     try flush()
     if status != .authorized { throw status.code }
@@ -14,6 +14,6 @@ extension Console {
 }
 
 extension ExitStatus {
-  /// The status as the parser ends a run with.
+  /// The status as an error of the parser, which exits with it.
   var code: ExitCode { ExitCode(rawValue) }
 }

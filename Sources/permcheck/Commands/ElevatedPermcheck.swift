@@ -1,11 +1,11 @@
 import PermissionKit
 
-/// This very program, started as root: the one place that spells its arguments.
+/// Runs this program as root; the only place that writes its command line.
 struct ElevatedPermcheck: Elevation {
   private let command: RootCommand
   private let system: any System
 
-  /// Creates it; nil for `none`, and where /proc does not name this program.
+  /// Creates the command; nil for `none`, and if /proc does not show the path of this program.
   init?(_ via: RootCommand.Via, _ system: any System) {
     guard via != .none, let program = Self.program(system) else { return nil }
     command = RootCommand(via: via, program: program)
@@ -28,12 +28,12 @@ struct ElevatedPermcheck: Elevation {
     try command.run(arguments + [PathBytes(request.accessor)], system)
   }
 
-  /// Has root take back what root gave.
+  /// Revokes grants that root made for the calling user.
   ///
-  /// - Parameter what: Names of accessors, `--all`, `--expired`, or `--while` with a process.
-  /// - Throws: Where root could not be asked, or failed.
-  func revoke(_ what: [PathBytes]) throws(PermissionError) {
-    try command.run(["revoke", "--elevated", "--quiet"] + what, system)
+  /// - Parameter selection: Names of accessors, `--all`, `--expired`, or `--while` with a process.
+  /// - Throws: If the program cannot run as root, or fails.
+  func revoke(_ selection: [PathBytes]) throws(PermissionError) {
+    try command.run(["revoke", "--elevated", "--quiet"] + selection, system)
   }
 
   private static func program(_ system: any System) -> PathBytes? {

@@ -27,7 +27,7 @@ struct Explain: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let context = try subject.context(system)
-    let arguments = try names.map { try Question($0) }
+    let arguments = try names.map { try Operand($0) }
     let explanation = try Explainer(context).explain {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       var targets: [Inspection.Target] = []
@@ -37,8 +37,8 @@ struct Explain: ParsableCommand {
     try Explain.print(explanation, console: Console(system, output), output, wantsAll: all)
   }
 
-  /// A path, or an accessor as it was asked for.
-  private enum Question {
+  /// An argument of the command.
+  private enum Operand {
     case path(PathBytes)
     case accessor(AccessorArgument)
 
@@ -68,7 +68,7 @@ struct Explain: ParsableCommand {
     }
   }
 
-  /// Prints explanations, of this machine's or of saved facts.
+  /// Prints an explanation of present or saved facts, and throws the exit status unless it is 0.
   static func print(
     _ explanation: Explainer.Explanation, console: Console, _ output: OutputOptions,
     wantsAll: Bool

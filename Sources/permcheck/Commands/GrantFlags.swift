@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-/// How access is requested.
+/// The options of commands that grant access.
 struct GrantFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -26,7 +26,7 @@ struct GrantFlags: ParsableArguments {
     return options
   }
 
-  /// Takes back what earlier runs left behind, and tells it.
+  /// Undoes expired and unfinished grants of earlier runs, and warns about each.
   static func recover(_ system: any System, _ console: Console) throws {
     let outcome = try GrantJournal.standard(system).recover()
     for note in outcome.notes { console.warn(note) }
@@ -37,7 +37,7 @@ struct GrantFlags: ParsableArguments {
   }
 }
 
-/// The name of a strategy.
+/// An argument that names a grant strategy.
 struct StrategyName: ExpressibleByArgument {
   let strategy: any GrantStrategy
 
@@ -54,7 +54,7 @@ struct StrategyName: ExpressibleByArgument {
   static var allValueStrings: [String] { GrantStrategies.names }
 }
 
-/// The side that sudo or pkexec has started: it works for the one who asked, and for nobody else.
+/// The hidden options for a permcheck that sudo or pkexec started on behalf of a user.
 struct ElevatedFlags: ParsableArguments {
   @Flag(help: .hidden)
   var elevated = false
@@ -62,9 +62,11 @@ struct ElevatedFlags: ParsableArguments {
   @Option(name: .customLong("while"), help: .hidden)
   var process: Int32?
 
-  /// The uid of the one who asked.
+  /// Returns the uid of the user who started sudo or pkexec.
   ///
-  /// - Throws: Where it is not sudo or pkexec that has started this.
+  /// - Parameter system: The system that has the environment.
+  /// - Returns: A uid that is not 0.
+  /// - Throws: If sudo or pkexec did not start this process.
   func invoker(_ system: any System) throws -> UInt32 {
     let names = ["SUDO_UID", "PKEXEC_UID"]
     let set = names.compactMap { system.getenv($0)?.description }
@@ -77,7 +79,7 @@ struct ElevatedFlags: ParsableArguments {
     return uid
   }
 
-  /// The process with whose end a grant is to end.
+  /// Returns the lifetime of a grant that ends with the process of `--while`.
   func lifetime(_ system: any System, of uid: UInt32) throws -> Grant.Lifetime {
     guard let process else { return Grant.Lifetime() }
     guard let mark = system.mark(of: process),

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-/// Where the analytics log goes.
+/// The option that chooses the analytics log.
 struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -18,7 +18,7 @@ struct LogOptions: ParsableArguments {
     }
   }
 
-  /// The file, `-` or `none`; nil when there is no place for a default.
+  /// Returns the file, `-` or `none`; nil if there is no default place.
   func chosen(_ system: any System) -> PathBytes? {
     if let log { return log }
     if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }

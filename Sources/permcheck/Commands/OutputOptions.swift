@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How the answer is printed.
+/// The options that control the output.
 struct OutputOptions: ParsableArguments {
   @Option(help: "Output format: human, plain (tab-separated lines) or json.")
   var format: FormatName?
@@ -24,14 +24,14 @@ struct OutputOptions: ParsableArguments {
     if quiet, verbose { throw ValidationError("-q and -v cannot be combined") }
   }
 
-  /// The format that was asked for, for the terminal of a console.
+  /// Returns the chosen format for a console.
   func format(_ console: Console) -> any ReportFormat {
     let type = json ? JSONFormat.self : format?.type ?? HumanFormat.self
     return type.init(console.style, isVerbose: verbose)
   }
 }
 
-/// The name of a format.
+/// An argument that names an output format.
 struct FormatName: ExpressibleByArgument {
   let type: any ReportFormat.Type
 

@@ -82,7 +82,7 @@ struct RequestAccess: ParsableCommand {
     {
       console.warn("this request is for root; use --user \(name) for \(name)")
     }
-    // Where root writes is not for the one who asked to say.
+    // The user who asked must not choose a file that root writes.
     let analytics =
       elevated.elevated ? AnalyticsLog(DiscardLogging(), system: system) : log.analytics(system)
     if !dryRun { try GrantFlags.recover(system, console) }
@@ -96,7 +96,7 @@ struct RequestAccess: ParsableCommand {
       result.reports.map(\.status), wantsAll: all, skipsUnavailable: false)
     if output.verbose, let failure = analytics.failure { console.warn(failure.description) }
     console.print(try output.format(console).text(result))
-    // sudo itself fails with 1: who asked through it must be able to tell.
+    // sudo itself exits with 1, so a refusal by the root side needs another status.
     let isRefused = elevated.elevated && result.status == .refused
     try console.finish(isRefused ? .failure : result.status)
   }
@@ -111,9 +111,9 @@ struct RequestAccess: ParsableCommand {
     return accessor
   }
 
-  /// Checks, and plans what is missing.
+  /// Checks access, and plans the changes that are missing.
   ///
-  /// - Returns: For each argument, whether something is missing that a request could give.
+  /// - Returns: For each argument, whether access is missing and a request can help.
   private func plan(
     _ arguments: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions,
     _ console: Console, _ result: inout RequestResult
@@ -144,7 +144,7 @@ struct RequestAccess: ParsableCommand {
     return isWanted
   }
 
-  /// Whether a person at the terminal agrees, or is not to be asked.
+  /// Returns whether the person at the terminal agrees, or `--yes` is given.
   private func agrees(_ plans: [GrantPlan], _ console: Console, _ system: any System) -> Bool {
     let text = HumanFormat(console.errorStyle, isVerbose: false).question(plans)
     if yes || TerminalConsent(system: system).ask(text) { return true }
@@ -157,7 +157,7 @@ struct RequestAccess: ParsableCommand {
     _ options: GrantOptions, _ analytics: AnalyticsLog, _ result: inout RequestResult
   ) throws {
     var (context, options) = (context, options)
-    // What was shown is what was agreed to.
+    // Consent covers only the plans that were shown.
     let shown = result.plans
     options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
       guard plan.isCovered(by: shown) else { throw .planChanged }
@@ -169,7 +169,7 @@ struct RequestAccess: ParsableCommand {
       if shown.contains(where: { $0.accessor == accessor.name && $0.needsNewLogin }),
         let asked = context.subject, asked.source == .user
       {
-        // A login of that user would have other groups by now.
+        // A new login of that user has other groups now.
         context.subject = try UserDatabase(context.system)
           .subject(userNamed: String(asked.credentials.user.real))
         result.reports[index] = argument.accessor(context, analytics).currentAccess()

@@ -54,7 +54,7 @@ struct Revoke: ParsableCommand {
       do throws(PermissionError) {
         uid = try UserDatabase(system).subject(userNamed: user.text).credentials.user.fileSystem
       } catch {
-        // Whoever is gone from the data base, or never was in it, may still have been given something.
+        // A user who is not in the data base may still have grants.
         guard let number = UInt32(user.text) else { throw error }
         uid = number
       }
@@ -83,7 +83,7 @@ struct Revoke: ParsableCommand {
     try console.finish(.authorized)
   }
 
-  /// Has root take back what root gave to this user.
+  /// Revokes, as root, the grants that root made for this user.
   private func elevate(_ accessors: [String], _ system: any System) throws {
     let arguments: [PathBytes] =
       all ? ["--all"] : expired ? ["--expired"] : accessors.map { PathBytes($0) }

@@ -21,7 +21,7 @@ struct Run: ParsableCommand {
       valueName: "name[=path]"))
   var names: [PathBytes]
 
-  /// What follows `--`, see `Permcheck.main()`.
+  /// The arguments after `--`, see `Permcheck.main()`.
   @Option(name: .customLong(Self.terminator), parsing: .remaining, help: .hidden)
   var command: [PathBytes] = []
 
@@ -68,7 +68,7 @@ struct Run: ParsableCommand {
     options.lifetime.process = mark
     let isAgreed = try yes || agrees(requests, context, options)
     options.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in isAgreed }
-    // From here on no signal may end this process before what was given is taken back.
+    // From here on no signal may end this process before the grants are revoked.
     let awaited = [
       SignalInfo.hangup, SignalInfo.interrupt, SignalInfo.quit, SignalInfo.terminate,
       SignalInfo.child,
@@ -89,7 +89,7 @@ struct Run: ParsableCommand {
     } catch {
       ending = .failure(error)
     }
-    try takeBack(mark, system)
+    try revoke(mark, system)
     let byRoot = reports.filter { $0.requestOutcome == .grantedByRoot }
     if !byRoot.isEmpty {
       try ElevatedPermcheck(grants.via, system)?.revoke(
@@ -103,7 +103,7 @@ struct Run: ParsableCommand {
     }
   }
 
-  /// Whether a person at the terminal agrees to all that is missing.
+  /// Returns whether the person at the terminal agrees to all plans.
   private func agrees(
     _ requests: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions
   ) throws -> Bool {
@@ -120,7 +120,7 @@ struct Run: ParsableCommand {
       HumanFormat(style, isVerbose: false).question(plans))
   }
 
-  /// Goes on only where there is access.
+  /// Throws 126 and prints the reasons unless there is access.
   private func gate(_ reports: [AccessReport], _ system: any System) throws {
     let status = ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: false)
     guard status != .authorized else { return }
@@ -132,13 +132,14 @@ struct Run: ParsableCommand {
     throw ExitCode(126)
   }
 
+  /// Prints why the command did not start, and returns the exit status.
   private func start(failed errno: Errno, _ system: any System) -> ExitCode {
     Console.report(
       "\(Sanitizer.clean(command[0].description)) cannot be run (\(errno))", system)
     return ExitCode(errno == .ENOENT ? 127 : 126)
   }
 
-  /// Runs the command to its end, and passes on signals that somebody sends.
+  /// Runs the command until it ends, and forwards signals to it.
   private func supervise(_ signals: Descriptor, _ system: any System) throws -> ProcessEnd {
     let pid: Int32
     do throws(Errno) {
@@ -151,13 +152,14 @@ struct Run: ParsableCommand {
       if arrived.signal == SignalInfo.child {
         if let end = try system.waitpid(pid, waits: false) { return end }
       } else if arrived.isFromProcess {
-        // What a terminal sends, it sends to the command as well.
+        // A terminal sends its signals to the command too, so forward only those of processes.
         try? system.kill(pid, arrived.signal)
       }
     }
   }
 
-  private func takeBack(_ mark: ProcessMark, _ system: any System) throws {
+  /// Revokes the grants that end with this process.
+  private func revoke(_ mark: ProcessMark, _ system: any System) throws {
     let outcome = try GrantJournal.standard(system).undo { $0.lifetime.process == mark }
     for note in outcome.notes { Console.report("warning: \(Sanitizer.clean(note))", system) }
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-/// Who is asked about, where, and how.
+/// The options that choose the subject, the permissions and the root directory.
 struct SubjectOptions: ParsableArguments {
   @Option(
     name: .customLong("user"),
@@ -47,7 +47,7 @@ struct SubjectOptions: ParsableArguments {
       throw ValidationError("--need \(need.text): expected a combination of r, w and x")
     }
     if [uid, gid].contains(UInt32.max) {
-      // setuid(2) and its kin take -1 for "leave it as it is".
+      // For setuid(2) and similar calls, -1 means "no change".
       throw ValidationError("4294967295 is not a valid id of a process")
     }
     if groups != nil, supplementary == nil {
@@ -66,7 +66,7 @@ struct SubjectOptions: ParsableArguments {
     return numbers.count == parts.count ? numbers : nil
   }
 
-  /// The context that these options describe.
+  /// Returns the context that these options describe.
   func context(_ system: any System) throws -> AccessContext {
     let root = try absoluteRoot(system)
     var context = AccessContext(
@@ -76,7 +76,7 @@ struct SubjectOptions: ParsableArguments {
     return context
   }
 
-  /// The subject as it is now; nil for this process.
+  /// Returns the subject as it is now; nil for this process.
   private func subject(_ users: UserDatabase) throws(PermissionError) -> Subject? {
     if let user { return try users.subject(userNamed: user.text) }
     if let pid { return try users.subject(process: pid) }
@@ -84,24 +84,23 @@ struct SubjectOptions: ParsableArguments {
     return users.subject(uid: uid, gid: gid, groups: supplementary ?? [])
   }
 
-  /// Makes the accessors of `requests` anew, each time for the subject as it is then.
-  func makers(
+  /// Returns factories for the accessors; each call reads the subject again.
+  func factories(
     _ requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog
   ) -> [AccessWatcher.Factory] {
-    var makers: [AccessWatcher.Factory] = []
+    var factories: [AccessWatcher.Factory] = []
     for request in requests {
       func make() throws(PermissionError) -> PermissionAccessor {
         var context = context
         context.subject = try subject(UserDatabase(context.system, root: context.root))
         return request.accessor(context, analytics)
       }
-      makers.append(make)
+      factories.append(make)
     }
-    return makers
+    return factories
   }
 
-  /// What to type to request the access that is missing; nil for subjects and roots that no request
-  /// is for.
+  /// Returns the command that requests missing access; nil for `--root`, `--pid` and `--uid`.
   func requestCommand(_ name: PathBytes, _ context: AccessContext) -> String? {
     guard root == "/", pid == nil, uid == nil else { return nil }
     var words: [PathBytes] = ["permcheck", "request", name]

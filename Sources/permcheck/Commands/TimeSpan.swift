@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// A length of time: `90s`, `2h30m`, `1d`; a bare number is seconds, which may have a fraction.
+/// A duration: `90s`, `2h30m`, `1d`; a bare number means seconds, which may have a fraction.
 ///
-/// At most 366 days.
+/// The maximum is 366 days.
 struct TimeSpan: ExpressibleByArgument {
-  /// Never negative.
+  /// The duration in microseconds, never negative.
   let microseconds: Int64
 
   private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
@@ -24,7 +24,7 @@ struct TimeSpan: ExpressibleByArgument {
       number = ""
     }
     if !number.isEmpty {
-      // After a unit a bare number could mean anything.
+      // A bare number after a unit is ambiguous.
       guard number.count == argument.count, let value = Double(number) else { return nil }
       seconds = value
     }

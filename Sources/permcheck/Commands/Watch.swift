@@ -47,7 +47,7 @@ struct Watch: ParsableCommand {
     let console = Console(system, output)
     let end = time.map { system.monotonic() + $0.microseconds }
     let watcher = try AccessWatcher(
-      system, stoppedBy: try stops(system), subject.makers(requests, context, analytics))
+      system, stoppedBy: try stopRequests(system), subject.factories(requests, context, analytics))
     if output.verbose {
       for (path, errno) in watcher.unseen {
         console.warn("\(path) cannot be watched (\(errno)); it is checked every second")
@@ -75,8 +75,8 @@ struct Watch: ParsableCommand {
         watcher.reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable))
   }
 
-  /// What ends the watch: SIGHUP, SIGINT, SIGPIPE, SIGTERM, and that nobody reads any more.
-  private func stops(_ system: any System) throws -> [PollRequest] {
+  /// Returns the events that end the watch: SIGHUP, SIGINT, SIGPIPE, SIGTERM, and a closed output.
+  private func stopRequests(_ system: any System) throws -> [PollRequest] {
     do throws(Errno) {
       return [
         PollRequest(

@@ -1,11 +1,11 @@
 import PermissionKit
 
-// Reports: a line for each device, reasons and next steps under a refusal.
+// Reports: one line for each device, with reasons and fixes below a refusal.
 extension HumanFormat {
-  /// One device's line and what stands under it.
+  /// The line of one device and the details below it.
   private struct Entry {
     var cells: [String]
-    /// Text and the indent of its lines after the first.
+    /// The lines below; a fix gets the prefix `fix:`.
     var details: [(text: String, isFix: Bool)] = []
   }
 
@@ -16,7 +16,7 @@ extension HumanFormat {
       self.entries(report, requests.indices.contains(index) ? requests[index] : nil)
     }
     let widths = Table.widths(entries.map(\.cells))
-    // The detail stands under the status.
+    // Details are aligned with the status.
     let indent = (widths.first ?? 0) + 4
     return entries.map { entry in
       Table.line(entry.cells, widths) + "\n"
@@ -41,7 +41,7 @@ extension HumanFormat {
     if devices.isEmpty {
       return [Entry(cells: [title(report.accessor, report.status), word(report.status), ""])]
     }
-    // One request is for all devices: it is said under the first that lacks something.
+    // One request serves all devices, so print it once, below the first device that needs it.
     let remedies = report.resources.flatMap(\.remedies).filter(\.isGrant)
     let place = devices.firstIndex { $0.contains { $0.remedies.contains(where: \.isGrant) } }
     return devices.enumerated().map { index, resources in
@@ -59,29 +59,29 @@ extension HumanFormat {
     _ title: String, _ shown: AuthorizationStatus, _ status: AuthorizationStatus,
     _ resources: [ResourceReport], _ fix: [(String, Bool)]?
   ) -> Entry {
-    let telling = resources.first { $0.status == status } ?? resources[0]
-    if telling.decision == nil || status == .unavailable {
-      // Nothing was there to judge: the reason is the whole line.
-      let message = telling.reasons.first?.message ?? ""
+    let main = resources.first { $0.status == status } ?? resources[0]
+    if main.decision == nil || status == .unavailable {
+      // There was nothing to judge, so the line shows the reason.
+      let message = main.reasons.first?.message ?? ""
       var entry = Entry(cells: [title, word(shown), Sanitizer.clean(message)])
       var messages: [String] = [message]
       for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
         messages.append(reason.message)
       }
       entry.details = messages.dropFirst().map { (Sanitizer.clean($0), false) }
-      entry.details += fixes(telling) + extra(telling)
+      entry.details += fixes(main) + evidence(main)
       return entry
     }
-    let note = status == .authorized ? telling.decision?.basis ?? "" : ""
-    let path = Sanitizer.clean(telling.path.description)
-    // A folder's name is the end of its path already.
-    let isNamedByPath = telling.path.lastComponent.description == telling.label
+    let note = status == .authorized ? main.decision?.basis ?? "" : ""
+    let path = Sanitizer.clean(main.path.description)
+    // The path of a folder already ends with its name.
+    let isNamedByPath = main.path.lastComponent.description == main.label
     var entry = Entry(
       cells: [
-        title, word(shown), isNamedByPath ? path : Sanitizer.clean(telling.label),
+        title, word(shown), isNamedByPath ? path : Sanitizer.clean(main.label),
         isNamedByPath ? "" : path, style.dim(Sanitizer.clean(note)),
       ])
-    // Nodes of one device are often refused for the same reason: it is said once.
+    // The nodes of one device often have the same reason, so print each reason once.
     var messages: [String] = []
     for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
       messages.append(reason.message)
@@ -90,11 +90,11 @@ extension HumanFormat {
     let isRequestable = resources.contains { $0.remedies.contains(where: \.isGrant) }
     if let fix, isRequestable { entry.details += fix }
     if fix == nil || !isRequestable || isVerbose { entry.details += resources.flatMap(fixes) }
-    entry.details += resources.flatMap(extra)
+    entry.details += resources.flatMap(evidence)
     return entry
   }
 
-  /// The request that makes all the changes at once.
+  /// Returns the request that makes all changes at once, with their effect.
   private func request(_ command: String, _ remedies: [Remedy]) -> String {
     let persistence = Persistence.shortest(of: remedies.map(\.persistence))
     let count = Set(remedies.map(\.command)).count
@@ -120,8 +120,8 @@ extension HumanFormat {
     }
   }
 
-  /// What `-v` adds.
-  private func extra(_ resource: ResourceReport) -> [(String, Bool)] {
+  /// Returns the decision, the probe and the evidence, which only `-v` prints.
+  private func evidence(_ resource: ResourceReport) -> [(String, Bool)] {
     guard isVerbose else { return [] }
     var lines: [(String, Bool)] = []
     if let decision = resource.decision {

@@ -1,6 +1,6 @@
 import PermissionKit
 
-// Explanations: each path as a tree, the deciding component marked.
+// Explanations: each path as a tree, with the deciding component marked.
 extension HumanFormat {
   func text(_ result: ExplainResult) -> String {
     result.explanation.reports.flatMap { report in

@@ -1,6 +1,6 @@
 import PermissionKit
 
-// Lists: accessors, grants, and what the log comes to.
+// Lists: accessors, grants, and the summary of the log.
 extension HumanFormat {
   func text(_ listing: AccessorListing) -> String {
     Table(
@@ -33,7 +33,7 @@ extension HumanFormat {
 }
 
 extension GrantListing {
-  /// A row for each grant, safe to print.
+  /// One row for each grant, safe for a terminal.
   var rows: [[String]] {
     grants.map { grant in
       let end =
@@ -48,7 +48,7 @@ extension GrantListing {
 }
 
 extension Grant {
-  /// The inode, group or file that was changed.
+  /// The file or group that the grant changed.
   var place: String {
     switch change {
     case .inode(let grant): grant.path.description

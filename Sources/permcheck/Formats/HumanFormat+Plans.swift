@@ -1,6 +1,6 @@
 import PermissionKit
 
-// Plans: what changes, for how long, who else gains, and what an administrator would type.
+// Plans: what changes, for how long, who else gains, and the equivalent commands.
 extension HumanFormat {
   func text(_ plans: [GrantPlan]) -> String {
     plans.map { plan in

@@ -1,8 +1,8 @@
 import PermissionKit
 
-// Changes: one a line.
+// Changes: one line each.
 extension HumanFormat {
-  /// Where the accessor's name stands, after the time and the mark.
+  /// The column of the accessor's name, after the time and the mark.
   private static let indent = 16
 
   func text(_ line: WatchLine) -> String {
@@ -32,7 +32,7 @@ extension HumanFormat {
     return style.wrapped(shown.joined(separator: "  "), indent: 0, hanging: Self.indent) + "\n"
   }
 
-  /// Under the accessor's name.
+  /// Returns the line of a resource, below the accessor's name.
   private func resource(_ resource: AccessWatcher.Change.Resource) -> String {
     let (old, new) = (
       resource.old.map(word) ?? "none", resource.new.map(word) ?? "none"
@@ -41,7 +41,7 @@ extension HumanFormat {
       + "\(Sanitizer.clean(resource.path.description))  \(old) → \(new)\n"
   }
 
-  /// Local time to the millisecond.
+  /// Returns the local time with milliseconds.
   private func clock(_ time: Int64, _ system: any System) -> String {
     func padded(_ number: Int, _ width: Int) -> String {
       let digits = String(number)

@@ -1,11 +1,11 @@
 import PermissionKit
 
-/// Results for people: words, marks, colours where the terminal has them.
+/// A format for people, with marks, and with colours if the terminal has them.
 struct HumanFormat: ReportFormat {
   static let name = "human"
 
   let style: Style
-  /// Print everything that was seen.
+  /// Whether to print all evidence.
   let isVerbose: Bool
 
   init(_ style: Style, isVerbose: Bool) {
@@ -23,7 +23,7 @@ struct HumanFormat: ReportFormat {
     mark(status) + " " + style.bold(short(name))
   }
 
-  /// The accessor as people type it.
+  /// Returns the short name of an accessor, such as `mic`.
   func short(_ name: String) -> String {
     AccessorRegistry.standard[name]?.aliases.first ?? name
   }
@@ -49,7 +49,7 @@ struct HumanFormat: ReportFormat {
 }
 
 extension Remedy {
-  /// What to type, and the line to add, on one line.
+  /// The command to type and the configuration line to add, on one line.
   var text: String {
     let typed = command.map(shellQuoted).joined(separator: " ")
     let command = typed.isEmpty ? "" : (needsRoot ? "sudo " : "") + typed

@@ -1,7 +1,7 @@
 import PermissionDocuments
 import PermissionKit
 
-/// Documents for programs, described by `permcheck schema`.
+/// A format for programs: JSON documents, which `permcheck schema` describes.
 struct JSONFormat: ReportFormat {
   static let name = "json"
 
@@ -12,8 +12,9 @@ struct JSONFormat: ReportFormat {
   private func document(
     _ reports: [AccessReport], _ status: ExitStatus
   ) throws -> CheckDocument {
-    let told = reports.lazy.compactMap(\.subject).first
-    let subject = if let told { told } else { try UserDatabase(LinuxSystem()).currentSubject() }
+    let reported = reports.lazy.compactMap(\.subject).first
+    let subject =
+      if let reported { reported } else { try UserDatabase(LinuxSystem()).currentSubject() }
     return CheckDocument(
       toolVersion: Tool.version, subject: subject, reports: reports, exitStatus: status.rawValue)
   }

@@ -1,10 +1,10 @@
 import PermissionKit
 
-/// Results for line tools: a record a line, its fields apart by tabs.
+/// A format for line tools: one record a line, with fields separated by tabs.
 ///
-/// Of a check: accessor, its status, path, the resource's status, need, errno, rule, reason code,
-/// message. Of a change: time, accessor, old status, new status, cause, its path, reason code,
-/// message. Of a log: accessor, checks, granted, refused.
+/// A check has these fields: accessor, its status, path, status of the resource, need, errno, rule,
+/// reason code, message. A change: time, accessor, old status, new status, cause, path of the cause,
+/// reason code, message. A log: accessor, checks, granted, refused.
 struct PlainFormat: ReportFormat {
   static let name = "plain"
 

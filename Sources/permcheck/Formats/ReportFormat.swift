@@ -1,34 +1,33 @@
 import PermissionKit
 
-/// How results are printed.
+/// An output format.
 ///
-/// A new format is one file, and one line in `ReportFormats.all`.
-/// A format must know how to print a check; what it says nothing else about is printed as a check, or
-/// refused where there are no reports.
+/// A new format is one file and one line in `ReportFormats.all`. A format must print a check. By
+/// default it prints explanations and requests as checks, and refuses results without reports.
 protocol ReportFormat: SendableMetatype {
-  /// The name that asks for it: `--format plain`.
+  /// The name that selects the format: `--format plain`.
   static var name: String { get }
 
-  /// Creates the format.
+  /// Creates a format.
   ///
   /// - Parameters:
-  ///   - style: Colours and width of the terminal.
-  ///   - isVerbose: Print everything that was seen.
+  ///   - style: The colours and the width of the terminal.
+  ///   - isVerbose: Whether to print all evidence.
   init(_ style: Style, isVerbose: Bool)
 
-  /// Returns what permcheck check prints.
+  /// Returns the output of permcheck check.
   func text(_ result: CheckResult) throws -> String
-  /// Returns what permcheck explain and evaluate print.
+  /// Returns the output of permcheck explain and permcheck evaluate.
   func text(_ result: ExplainResult) throws -> String
-  /// Returns what permcheck request prints.
+  /// Returns the output of permcheck request.
   func text(_ result: RequestResult) throws -> String
   /// Returns one line of permcheck watch.
   func text(_ line: WatchLine) throws -> String
-  /// Returns what permcheck list prints.
+  /// Returns the output of permcheck list.
   func text(_ listing: AccessorListing) throws -> String
-  /// Returns what permcheck list --grants prints.
+  /// Returns the output of permcheck list --grants.
   func text(_ listing: GrantListing) throws -> String
-  /// Returns what permcheck log prints.
+  /// Returns the output of permcheck log.
   func text(_ summary: LogSummary) throws -> String
 }
 
@@ -53,11 +52,11 @@ extension ReportFormat {
   }
 }
 
-/// The formats that can be chosen by name.
+/// The formats of this tool.
 enum ReportFormats {
-  /// In the order in which they are told; the first is the default.
+  /// All formats in the order in which they are listed; the first is the default.
   static let all: [any ReportFormat.Type] = [HumanFormat.self, PlainFormat.self, JSONFormat.self]
 
-  /// Returns the format of that name; nil if there is none.
+  /// Returns the format with this name; nil if there is none.
   static func named(_ name: String) -> (any ReportFormat.Type)? { all.first { $0.name == name } }
 }

@@ -1,71 +1,71 @@
 import PermissionKit
 
-/// What a check found out.
+/// The result of a check.
 struct CheckResult {
   let reports: [AccessReport]
   let status: ExitStatus
-  /// What to type to request what a report lacks, one for each report; empty where no request helps.
+  /// The command that requests missing access, one for each report; empty if there is none.
   var requests: [String?] = []
 }
 
-/// What an explanation found out.
+/// The result of an explanation.
 struct ExplainResult {
   let explanation: Explainer.Explanation
   let status: ExitStatus
 }
 
-/// What a request came to.
+/// The result of a request.
 struct RequestResult {
   var plans: [GrantPlan] = []
   /// Whether the plans were carried out.
   var isApplied = false
-  /// Whether the plans are to be shown only.
+  /// Whether the plans are only shown.
   var isDryRun = false
   var reports: [AccessReport] = []
   var status = ExitStatus.authorized
 }
 
-/// A line of permcheck watch.
+/// One line of permcheck watch.
 struct WatchLine {
   enum Content {
-    /// An accessor as it is at the beginning.
+    /// The report on an accessor when the watch starts.
     case first(AccessReport, time: Int64)
     case change(AccessWatcher.Change)
   }
 
   let content: Content
-  /// The accessors of the whole watch, whose names stand in one column.
+  /// The reports on all accessors of the watch, which give the width of the name column.
   let reports: [AccessReport]
-  /// Tells the local time.
+  /// The system that knows the local time.
   let system: any System
 }
 
-/// The accessors that can be asked for.
+/// The accessors of the registry.
 struct AccessorListing {
   let entries: [AccessorRegistry.Entry]
 }
 
-/// What was granted and not taken back.
+/// The grants that are not revoked.
 struct GrantListing {
   let grants: [Grant]
   let users: UserDatabase
   let journal: PathBytes
 }
 
-/// What the analytics log comes to.
+/// The summary of an analytics log.
 struct LogSummary {
-  /// One accessor's share.
+  /// The counts of one accessor.
   struct Line {
     let accessor: String
     var checks = 0
     var granted = 0
     var refused = 0
     var requests = 0
-    /// The part of the checks that were granted, 0 to 1.
+    /// The share of checks that were granted, from 0 to 1.
     var grantedShare: Double { checks == 0 ? 0 : Double(granted) / Double(checks) }
   }
 
   let lines: [Line]
-  /// Lines of the log that are no events.
+  /// The number of lines in the log that are not events.
   let unreadable: Int
 }

@@ -1,9 +1,9 @@
 import PermissionKit
 
-/// Standard output and standard error of one run.
+/// The standard output and standard error of the tool.
 final class Console {
   let style: Style
-  /// What goes to standard error.
+  /// The style of standard error.
   let errorStyle: Style
   private let system: any System
   private let isQuiet: Bool
@@ -28,23 +28,23 @@ final class Console {
     errorStyle = style(.standardError)
   }
 
-  /// Keeps text for standard output; it is written in one piece by `flush` or `finish`.
+  /// Buffers text for standard output, which `flush` or `finish` writes at once.
   func print(_ text: String) {
     if !isQuiet { output += Array(text.utf8) }
   }
 
-  /// Writes one line to standard error.
+  /// Writes a warning as one line to standard error.
   func warn(_ text: String) { Self.report("warning: \(Sanitizer.clean(text))", system) }
 
-  /// Writes one line to standard error, with the tool's name before it.
+  /// Writes one line to standard error, after the name of the tool.
   static func report(_ line: String, _ system: any System) {
     _ = try? system.write(.standardError, Array("\(Tool.name): \(line)\n".utf8))
   }
 
-  /// Writes what is kept, at once.
+  /// Writes the buffered text.
   ///
-  /// - Returns: Whether somebody still reads it; a reader that has gone away (`| head -1`) is no
-  ///   failure.
+  /// - Returns: False if the reader closed the pipe (`| head -1`), which is not an error.
+  /// - Throws: If the text cannot be written.
   @discardableResult
   func flush() throws -> Bool {
     defer { output = [] }

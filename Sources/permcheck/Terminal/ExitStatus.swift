@@ -1,6 +1,6 @@
 import PermissionKit
 
-/// What permcheck exits with.
+/// The exit status of permcheck.
 enum ExitStatus: Int32 {
   case authorized = 0
   case refused = 1
@@ -10,12 +10,12 @@ enum ExitStatus: Int32 {
   case failure = 70
   case skipped = 77
 
-  /// What the reports of one run come to: 1 before 2 before 3 before 0.
+  /// Creates the exit status for several accessors: 1 goes before 2, 2 before 3, and 3 before 0.
   ///
   /// - Parameters:
-  ///   - statuses: One for each accessor that was asked for.
-  ///   - wantsAll: `limited` is not enough.
-  ///   - skipsUnavailable: What is unavailable does not count; 77 when nothing else is left.
+  ///   - statuses: The status of each accessor.
+  ///   - wantsAll: Whether `limited` counts as refused.
+  ///   - skipsUnavailable: Whether to ignore unavailable accessors; 77 if all are unavailable.
   init(_ statuses: [AuthorizationStatus], wantsAll: Bool, skipsUnavailable: Bool) {
     let each = statuses.map { Self.init($0, wantsAll: wantsAll) }
     let counted = skipsUnavailable ? each.filter { $0 != .unavailable } : each
@@ -36,7 +36,7 @@ enum ExitStatus: Int32 {
     }
   }
 
-  /// What a failure before any answer comes to.
+  /// Creates the exit status for an error that prevented every answer.
   init(_ error: PermissionError) {
     switch error.code {
     case .unknownUser, .unknownProcess, .invalidArgument: self = .usage

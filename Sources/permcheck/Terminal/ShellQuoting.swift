@@ -1,6 +1,6 @@
 import PermissionKit
 
-/// An argument as a shell takes it.
+/// Returns an argument quoted for a shell.
 func shellQuoted(_ argument: PathBytes) -> String {
   let text = argument.description
   let isPlain = text.utf8.allSatisfy {

@@ -1,6 +1,6 @@
-/// Colours and width of a terminal.
+/// The colours and the width of a terminal.
 struct Style {
-  /// When to colour.
+  /// When to use colours.
   enum Color: String, CaseIterable {
     case auto
     case always
@@ -8,7 +8,7 @@ struct Style {
   }
 
   let colors: Bool
-  /// The width in columns; nil where lines are not broken.
+  /// The width in columns; nil if lines are not wrapped.
   let columns: Int?
 
   private func sgr(_ code: String, _ text: String) -> String {
@@ -21,7 +21,7 @@ struct Style {
   func green(_ text: String) -> String { sgr("32", text) }
   func yellow(_ text: String) -> String { sgr("33", text) }
 
-  /// Breaks text at blanks so that it ends before the terminal does.
+  /// Returns text that is wrapped at blanks to the width of the terminal.
   func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
     guard let columns, columns > hanging + 20 else { return text }
     var lines: [String] = []

@@ -1,9 +1,9 @@
 import PermissionKit
 
 extension String {
-  /// The columns that the text takes on a terminal, escape sequences of colour not counted.
+  /// The number of columns that the text takes on a terminal, without colour escape sequences.
   ///
-  /// Wide are the characters of East Asian width W and F (Unicode Annex 11) and emoji.
+  /// Emoji and characters of East Asian width W and F (Unicode Annex 11) take two columns.
   var displayWidth: Int {
     var width = 0
     var isEscape = false
@@ -41,13 +41,13 @@ extension Unicode.Scalar {
   }
 }
 
-/// Rows of cells, in columns as wide as their widest cell.
+/// A table whose columns are as wide as their widest cell.
 struct Table {
   private let rows: [[String]]
 
   init(_ rows: [[String]]) { self.rows = rows }
 
-  /// The widths of the columns; the last cell of a row counts for none.
+  /// Returns the widths of the columns; the last cell of each row does not count.
   static func widths(_ rows: [[String]]) -> [Int] {
     var widths: [Int] = []
     for row in rows {
@@ -59,7 +59,7 @@ struct Table {
     return widths
   }
 
-  /// One row, its cells padded to `widths` and two blanks apart, without blanks at the end.
+  /// Returns one row: cells padded to `widths`, two blanks between them, no blanks at the end.
   static func line(_ row: [String], _ widths: [Int]) -> String {
     var text = ""
     for (index, cell) in row.enumerated() {
