@@ -23,7 +23,7 @@ struct Permcheck: ParsableCommand {
         permcheck photos --need r          reading alone
         permcheck camera mic --json        output for programs, see permcheck schema
         permcheck -q camera || echo no     only the exit status
-        permcheck request photos --dry-run what would change, and who else would gain
+        permcheck request photos --dry-run what would change, and who would gain
         permcheck camera --wait 5          waits up to 5 s until the camera is set up
         permcheck watch camera mic         a line for each change
 

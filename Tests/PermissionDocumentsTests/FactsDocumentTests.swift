@@ -99,7 +99,7 @@ import Testing
 
   @Test(arguments: [
     ("", "is not valid JSON"), ("{", "is not valid JSON"), ("{}", "expected a member credentials"),
-    (#"{"schemaVersion":2}"#, "has schemaVersion 2, which is not 1"),
+    (#"{"schemaVersion":2}"#, "has schemaVersion 2 instead of 1"),
     (#"{"schemaVersion":1,"credentials":[]}"#, "credentials: expected an object"),
   ])
   func whatIsWrongIsNamed(text: String, message: String) {

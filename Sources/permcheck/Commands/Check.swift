@@ -9,8 +9,8 @@ struct Check: ParsableCommand {
         permcheck camera mic photos
         permcheck check camera --user www-data --json
         permcheck photos=/srv/photos --need rx
-        permcheck camera --all --skip-unavailable   for CI: every camera there is
-        permcheck camera --wait 5                   waits until udev has set up the node
+        permcheck camera --all --skip-unavailable   for CI: all cameras there are
+        permcheck camera --wait 5                   waits for udev
       """)
 
   @Argument(

@@ -11,7 +11,7 @@ struct Explain: ParsableCommand {
         permcheck explain camera
         permcheck explain /srv/photos/2024/a.jpg --user www-data
         permcheck explain ./upload --need rwx --pid 4242
-        permcheck explain /srv --json > facts.json     saves facts for permcheck evaluate
+        permcheck explain /srv --json > facts.json   for permcheck evaluate
       """)
 
   @Argument(

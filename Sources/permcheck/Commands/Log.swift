@@ -5,8 +5,8 @@ struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Summarises the analytics log: checks, grants and refusals of each accessor.",
     discussion: """
-      A check counts as granted if its status is authorized or limited, and as refused if its
-      status is denied or restricted. Other checks count as neither.
+      A check counts as granted if its status is authorized or limited, and as
+      refused if its status is denied or restricted. Other checks count as neither.
 
       EXAMPLES
         permcheck log

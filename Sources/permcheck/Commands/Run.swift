@@ -6,8 +6,8 @@ struct Run: ParsableCommand {
     abstract: "Runs a command if it has access; --request gives access while it runs.",
     usage: "permcheck run NAME[=PATH] … [--request [--yes]] [OPTIONS] -- COMMAND …",
     discussion: """
-      Exits with the status of the command. 126: access was refused, so the command did not run.
-      127: the command was not found.
+      Exits with the status of the command, with 126 if access was refused and the
+      command did not run, or with 127 if the command was not found.
 
       EXAMPLES
         permcheck run camera -- guvcview

@@ -5,12 +5,13 @@ struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Prints a line for each change of status, as it happens.",
     discussion: """
-      The first lines show the current status of each accessor. Changes in quick succession give
-      one line, which shows the final status. Ctrl-C, a closed pipe or --for ends the watch; the
-      exit status is that of permcheck check for the last lines.
+      The first lines show the current status of each accessor. Changes in quick
+      succession give one line, which shows the final status. Ctrl-C, a closed pipe
+      or --for ends the watch; the exit status is that of permcheck check for the
+      last lines.
 
-      Causes: node-added, node-removed, mode, owner, acl, mount, parent, group-database, settings,
-      other.
+      Causes: node-added, node-removed, mode, owner, acl, mount, parent,
+      group-database, settings, other.
 
       EXAMPLES
         permcheck watch camera mic
