@@ -33,7 +33,7 @@ package struct ChangeDocument: Sendable {
   /// The line, with a newline.
   package var text: String { Documents.text(Self.record.json(self)) }
 
-  /// The schema of a line; a change has both the old status and the cause.
+  /// The schema of a line; a line of a change has both members old and cause.
   static var schema: JSONValue {
     guard var object = record.schema.object else { return record.schema }
     object["dependentRequired"] = ["old": ["cause"], "cause": ["old"]]
