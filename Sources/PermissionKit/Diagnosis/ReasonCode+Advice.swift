@@ -19,7 +19,10 @@ extension Reason.Code {
     case .usernsUnmapped: "check outside the container or user namespace"
     case .networkFS: "check as that user, on the machine that serves the file system"
     case .unreadableFacts: "check as root"
-    default: nil
+    case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
+      .parentSearch, .noexecMount, .noDevice, .noCaptureNode, .noSeatACL, .container, .sandbox,
+      .rootWithoutCapability:
+      nil
     }
   }
 }
