@@ -121,7 +121,7 @@ struct Contradiction {
         answers.open2 = open2(path, flags)
         note("openat2", answers.open2)
         answers.controls = controls(flags)
-        for control in answers.controls { note("same open of \(control.path)", control.errno) }
+        for control in answers.controls { note("the same open of \(control.path)", control.errno) }
       }
     }
     answers.status = system.status(ofProcess: nil)

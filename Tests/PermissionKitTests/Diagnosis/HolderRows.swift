@@ -86,7 +86,7 @@ import Testing
       omits: ["root alone"],
       { process($0, 77, "editor", open: ["/dev/null"]) }),
     row(
-      "somebody hides it", evidence: ["not visible", "root alone"], mentions: ["/dev/video0"],
+      "somebody hides it", evidence: ["not visible", "only root"], mentions: ["/dev/video0"],
       omits: ["daemon"], { process($0, 77, "daemon", uid: 0, isHidden: true) }),
     row(
       "one is seen, and others are hidden", evidence: ["recorder (pid 78", "not visible"],
