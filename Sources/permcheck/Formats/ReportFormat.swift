@@ -48,7 +48,7 @@ extension ReportFormat {
   private static func unsupported(_ command: String) -> PermissionError {
     PermissionError(
       .invalidArgument, "permcheck \(command) has no format \(name)",
-      advice: "use human, plain or json")
+      advice: "use --format human")
   }
 }
 
