@@ -143,10 +143,10 @@ package struct InodeGrant: GrantCommand {
       }
       // The kernel stores an ACL without named entries as the mode, so one call sets both.
       let acl = state.acl ?? AccessControlList(mode: state.mode)
-      // The kernel keeps an ACL that names a user twice, which libacl does not call valid: such an
-      // ACL is changed and restored as it is, but none is made of a valid one.
+      // The kernel keeps an ACL that names a user twice, which libacl does not call valid. Such an
+      // ACL is changed and put back, but a valid one does not become such a one.
       call = "acl_valid"
-      guard acl.isValid || old.acl?.isValid == false else { throw .EINVAL }
+      guard acl.isValid || state == before || old.acl?.isValid == false else { throw .EINVAL }
       call = "setxattr"
       try system.setxattr(name, of: descriptor, acl.xattr)
     } catch {
