@@ -79,7 +79,7 @@ public struct FileLogging: LoggingStrategy {
 
   /// Truncates the file, which keeps its owner and mode.
   public func clear() throws(PermissionError) {
-    system.close(try open([.writeOnly, .truncate, .noControllingTerminal]))
+    system.close(try open([.writeOnly, .truncate, .nonBlocking, .noControllingTerminal]))
   }
 
   /// Returns the events of the file, oldest first; skips lines that are no events.

@@ -79,6 +79,7 @@ package struct LinuxSystem: System {
   package func mkdirat(
     _ directory: Descriptor, _ path: PathBytes, mode: UInt16
   ) throws(Errno) {
+    if path.bytes.contains(0) { throw .EINVAL }
     let result = unsafe withCString(path) {
       unsafe ccap_mkdirat(directory.rawValue, $0, UInt32(mode))
     }

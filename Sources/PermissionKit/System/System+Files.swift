@@ -56,7 +56,8 @@ extension System {
     } catch .EEXIST {
     } catch .ENOENT where folder.parent != folder {
       try makeFolder(folder.parent)
-      try mkdirat(.currentDirectory, folder, mode: 0o700)
+      // Another process may have created the folder meanwhile.
+      try makeFolder(folder)
     }
   }
 

@@ -24,8 +24,6 @@ public struct WatchMask: OptionSet, Hashable, Sendable {
   public static let deleteSelf = WatchMask(rawValue: 0x400)
   /// IN_MOVE_SELF: the inode itself got another name.
   public static let moveSelf = WatchMask(rawValue: 0x800)
-  /// IN_UNMOUNT: the file system was unmounted; reported even if not asked for.
-  public static let unmount = WatchMask(rawValue: 0x2000)
   /// IN_Q_OVERFLOW: events were lost; reported even if not asked for.
   public static let overflow = WatchMask(rawValue: 0x4000)
   /// IN_IGNORED: the watch was removed; reported even if not asked for.

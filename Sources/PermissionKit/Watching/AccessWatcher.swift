@@ -127,7 +127,7 @@ public final class AccessWatcher {
           !ready[0].isEmpty, rest.prefix(mounts.count).contains { !$0.isEmpty },
           rest.dropFirst(mounts.count).contains { !$0.isEmpty }
         )
-      } catch .EINTR where stopsToo {
+      } catch .EINTR {
         // The process was stopped and continued, or traced: wait again for the time that is left.
       }
     }
