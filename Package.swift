@@ -57,6 +57,9 @@ let package = Package(
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
+      name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], exclude: ["Reference"],
+      swiftSettings: settings),
+    .testTarget(
       name: "PermissionDocumentsTests",
       dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit"], exclude: ["Golden"],
       swiftSettings: settings

@@ -1,19 +1,19 @@
 internal import JSONSyntax
 internal import PermissionKit
 
-// Saved facts, version 1. A member that a document lacks has its default.
+// Saved facts, version 1. A member that was added later has the default that decides least.
 
 extension JSONCodec<AccessFacts> {
   static let facts = JSONRecord<AccessFacts>([
     .required("inodes", \.inodes, JSONCodec<InodeFacts>.inode.list),
     .required("mounts", \.mounts, JSONCodec<MountFacts>.mount.list),
-    .required("root", \.root, .integer), .defaulted("start", \.start, .integer),
-    .defaulted("sysctls", \.sysctls, sysctls),
+    .required("root", \.root, .integer), .required("start", \.start, .integer),
+    .required("sysctls", \.sysctls, sysctls),
     .optional("deviceCgroup", \.deviceCgroup, .deviceCgroup),
-    .defaulted("landlock", \.landlock, JSONCodec<LandlockRuleset>.ruleset.list),
+    .required("landlock", \.landlock, JSONCodec<LandlockRuleset>.ruleset.list),
     .defaulted("readerIsSubject", \.readerIsSubject, .bool),
     .optional("overflow", \.overflow, overflow),
-  ]).codec(AccessFacts(inodes: [], mounts: []))
+  ]).codec(.blank)
 
   private static let sysctls = JSONRecord<AccessFacts.Sysctls>([
     .optional("protectedSymlinks", \.protectedSymlinks, .integer),
@@ -23,10 +23,19 @@ extension JSONCodec<AccessFacts> {
 
   private static let overflow = JSONRecord<AccessFacts.Overflow>([
     .required("uid", \.uid, .integer), .required("gid", \.gid, .integer),
-    .defaulted("uidIsMapped", \.uidIsMapped, .bool),
-    .defaulted("gidIsMapped", \.gidIsMapped, .bool),
+    .required("uidIsMapped", \.uidIsMapped, .bool),
+    .required("gidIsMapped", \.gidIsMapped, .bool),
   ]).codec(
     AccessFacts.Overflow(uid: 65_534, gid: 65_534, uidIsMapped: true, gidIsMapped: true))
+}
+
+extension AccessFacts {
+  /// Facts that another process read, as far as a document does not say.
+  fileprivate static var blank: AccessFacts {
+    var facts = AccessFacts(inodes: [], mounts: [])
+    facts.readerIsSubject = false
+    return facts
+  }
 }
 
 extension JSONCodec<InodeFacts> {
@@ -35,12 +44,12 @@ extension JSONCodec<InodeFacts> {
     .required("uid", \.uid, .integer), .required("gid", \.gid, .integer),
     .optional("acl", \.acl, .acl), .optional("defaultACL", \.defaultACL, .acl),
     .optional("aclError", \.aclError, .number), .optional("hasACLs", \.hasACLs, .bool),
-    .defaulted("isImmutable", \.isImmutable, .bool),
-    .defaulted("isAppendOnly", \.isAppendOnly, .bool),
+    .required("isImmutable", \.isImmutable, .bool),
+    .required("isAppendOnly", \.isAppendOnly, .bool),
     .optional("device", \.device, .deviceNumber),
-    .optional("driverErrno", \.driverErrno, .number), .defaulted("mount", \.mount, .integer),
-    .defaulted("parent", \.parent, .integer), .defaulted("entries", \.entries, entry.list),
-    .defaulted("entriesAreComplete", \.entriesAreComplete, .bool),
+    .optional("driverErrno", \.driverErrno, .number), .required("mount", \.mount, .integer),
+    .required("parent", \.parent, .integer), .required("entries", \.entries, entry.list),
+    .required("entriesAreComplete", \.entriesAreComplete, .bool),
     .optional("target", \.target, .path), .optional("jump", \.jump, .integer),
   ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
 
@@ -66,15 +75,24 @@ extension InodeFacts.Entry {
 
 extension JSONCodec<MountFacts> {
   fileprivate static let mount = JSONRecord<MountFacts>([
-    .defaulted("id", \.id, .integer), .required("fileSystem", \.fileSystem, .string),
-    .defaulted("flags", \.flags, .number),
-    .defaulted("superblockIsReadOnly", \.superblockIsReadOnly, .bool),
+    .required("id", \.id, .integer), .required("fileSystem", \.fileSystem, .string),
+    .required("flags", \.flags, .number),
+    .required("superblockIsReadOnly", \.superblockIsReadOnly, .bool),
     .optional("idMapping", \.idMapping, .idMapping),
-    .defaulted("idMappingIsUnreadable", \.idMappingIsUnreadable, .bool),
+    .required("idMappingIsUnreadable", \.idMappingIsUnreadable, .bool),
     .defaulted("mayBelongToNamespace", \.mayBelongToNamespace, .bool),
-    .defaulted("isUnreadable", \.isUnreadable, .bool), .defaulted("point", \.point, .path),
-    .defaulted("superblockOptions", \.superblockOptions, .string),
-  ]).codec(MountFacts())
+    .required("isUnreadable", \.isUnreadable, .bool), .required("point", \.point, .path),
+    .required("superblockOptions", \.superblockOptions, .string),
+  ]).codec(.blank)
+}
+
+extension MountFacts {
+  /// A mount that may belong to a user namespace, as far as a document does not say.
+  fileprivate static var blank: MountFacts {
+    var mount = MountFacts()
+    mount.mayBelongToNamespace = true
+    return mount
+  }
 }
 
 extension JSONCodec<DeviceCgroup> {

@@ -32,7 +32,7 @@ package struct FactsDocument: Sendable {
 
   /// Reads a document of `permcheck explain --json`.
   ///
-  /// Unknown members are ignored; members that an older version did not write get their defaults.
+  /// Unknown members are ignored. Members that version 1 did not write at first have defaults.
   ///
   /// - Parameter bytes: The whole document.
   /// - Throws: A `DocumentError` that names the fault and its place.
@@ -43,8 +43,13 @@ package struct FactsDocument: Sendable {
     } catch {
       throw DocumentError(message: "is not valid JSON (\(error.description))")
     }
-    if let version: Int = json["schemaVersion"]?.integer(), version != Self.version {
-      throw DocumentError(message: "has schemaVersion \(version) instead of \(Self.version)")
+    guard json.object != nil else {
+      throw DocumentError(message: "is not a document of permcheck explain --json (no object)")
+    }
+    guard json["schemaVersion"]?.integer() == Self.version else {
+      let version = json["schemaVersion"].map { "schemaVersion \(JSONWriter().text($0))" }
+      throw DocumentError(
+        message: "has \(version ?? "no schemaVersion") instead of schemaVersion \(Self.version)")
     }
     do {
       self = try Self.codec.decode(json)
@@ -55,7 +60,8 @@ package struct FactsDocument: Sendable {
       throw DocumentError(message: "is not a document of permcheck explain --json")
     }
     let asked = targets.flatMap(\.set.resources)
-    guard facts.isConsistent, asked.allSatisfy({ !$0.need.isEmpty }) else {
+    // Without a resource nothing is read, so there is nothing to judge.
+    guard asked.isEmpty || facts.isConsistent, asked.allSatisfy({ !$0.need.isEmpty }) else {
       throw DocumentError(message: "contradicts itself")
     }
   }
@@ -109,8 +115,8 @@ extension JSONCodec<Inspection.Target> {
   ]).codec(Inspection.Target(name: "", set: ResourceSet()))
 
   private static let resource = JSONRecord<Resource>([
-    .required("path", \.path, .path), .defaulted("label", \.label, .string),
-    .defaulted("device", \.device, .string), .required("need", \.need, .permissions),
+    .required("path", \.path, .path), .required("label", \.label, .string),
+    .required("device", \.device, .string), .required("need", \.need, .permissions),
     .optional("lesserNeed", \.lesserNeed, .permissions), .optional("kind", \.kind, .name),
   ]).codec(Resource(path: "", label: "", device: "", need: [], kind: nil))
 }

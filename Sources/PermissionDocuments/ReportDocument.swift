@@ -17,7 +17,7 @@ enum ReportDocument {
       "request",
       JSONSchema.about(
         "The outcome of the request before the check.",
-        JSONSchema.oneOf(["nothing-to-change", "declined", "granted", "granted-by-root"]))
+        JSONSchema.oneOf(["nothing-to-change", "declined", "granted", "asked-root"]))
     ) { $0.requestOutcome.map { .string($0.rawValue) } },
   ])
 

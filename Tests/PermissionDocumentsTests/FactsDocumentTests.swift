@@ -69,14 +69,40 @@ import Testing
     JSONWriter(sortsKeys: true).text(value)
   }
 
+  @Test(arguments: ["hasACLs", "readerIsSubject", "mayBelongToNamespace"])
+  func aMemberThatWasAddedLaterHasItsDefault(member: String) throws {
+    let whole = try JSONReader().value(from: Self.golden("facts-1-all.json"))
+    let document = try FactsDocument(JSONWriter().bytes(Self.without(member, whole)))
+    #expect(!document.facts.readerIsSubject)
+    #expect(document.facts.mounts.map(\.mayBelongToNamespace) == [true])
+  }
+
+  /// A document without a fact must not be judged as if the fact were harmless.
   @Test(arguments: [
-    "hasACLs", "isImmutable", "entriesAreComplete", "readerIsSubject", "landlock", "sysctls",
-    "mayBelongToNamespace", "label", "permitted", "noSetUIDFixup",
+    "flags", "superblockIsReadOnly", "idMappingIsUnreadable", "isUnreadable", "isImmutable",
+    "entriesAreComplete", "entries", "parent", "mount", "start", "landlock", "sysctls",
+    "permitted", "noSetUIDFixup", "uidIsMapped", "id", "label",
   ])
-  func aMemberThatAnOlderVersionLacksHasItsDefault(member: String) throws {
+  func aMemberThatVersion1AlwaysWroteMustBeThere(member: String) throws {
     let whole = try JSONReader().value(from: Self.golden("facts-1-all.json"))
     let document = JSONWriter().bytes(Self.without(member, whole))
-    #expect(throws: Never.self) { try FactsDocument(document) }
+    let error = #expect(throws: DocumentError.self) { try FactsDocument(document) }
+    #expect(
+      error?.message.contains("expected a member \(member)") == true, "\(error?.message ?? "")")
+  }
+
+  @Test func aDocumentWithoutResourcesIsRead() throws {
+    let text = String(decoding: try Self.golden("facts-1-all.json"), as: UTF8.self)
+    let start = try #require(text.range(of: "\"facts\":"))
+    let end = try #require(text.range(of: ",\"targets\":"))
+    let empty = """
+      "facts":{"root":0,"start":0,"sysctls":{},"landlock":[],"mounts":[],"inodes":[]},\
+      "targets":[{"name":"camera","resources":[]}]}
+      """
+    let bytes = Array((text[..<start.lowerBound] + empty).utf8)
+    #expect(end.lowerBound > start.lowerBound)
+    let document = try FactsDocument(bytes)
+    #expect(document.targets.map(\.name) == ["camera"])
   }
 
   @Test func aMemberThatIsNotKnownIsPassedOver() throws {
@@ -98,8 +124,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "is not valid JSON"), ("{", "is not valid JSON"), ("{}", "expected a member credentials"),
-    (#"{"schemaVersion":2}"#, "has schemaVersion 2 instead of 1"),
+    ("", "is not valid JSON"), ("{", "is not valid JSON"),
+    ("{}", "has no schemaVersion instead of schemaVersion 1"), ("[]", "(no object)"),
+    (#"{"schemaVersion":2}"#, "has schemaVersion 2 instead of schemaVersion 1"),
+    (#"{"schemaVersion":1.0}"#, "has schemaVersion 1.0 instead"),
+    (#"{"schemaVersion":"1"}"#, "has schemaVersion \"1\" instead"),
+    (#"{"schemaVersion":1}"#, "expected a member credentials"),
     (#"{"schemaVersion":1,"credentials":[]}"#, "credentials: expected an object"),
   ])
   func whatIsWrongIsNamed(text: String, message: String) {

@@ -44,9 +44,14 @@ open class ResourceAccessor: PermissionAccessor {
       let resource = ResourceReport(
         path: context.path ?? context.root, label: name, device: name, need: [],
         status: .notDetermined, reasons: [reason])
-      return AccessReport(accessor: name, status: .notDetermined, resources: [resource])
+      let subject = try? Inspection.subject(
+        context, UserDatabase(context.system, root: context.root))
+      return AccessReport(
+        accessor: name, status: .notDetermined, resources: [resource], subject: subject)
     }
-    return AccessReport(accessor: name, status: .notDetermined)
+    return AccessReport(
+      accessor: name, status: .notDetermined, subject: inspection?.subject,
+      time: inspection?.time)
   }
 
   private func inspect() throws(PermissionError) -> Inspection {
@@ -80,16 +85,16 @@ open class ResourceAccessor: PermissionAccessor {
         ElevatedRequest(
           accessor: name, strategy: grants.strategy.name, need: context.need,
           lifetime: grants.lifetime))
-      return .grantedByRoot
+      return .askedRoot
     }
-    _ = try GrantJournal.standard(context.system).carryOut(lifetime: grants.lifetime) {
+    let outcome = try GrantJournal.standard(context.system).carryOut(lifetime: grants.lifetime) {
       () throws(PermissionError) -> GrantPlan? in
       // The journal is locked now; the new plan must not exceed the one that was agreed to.
       guard let fresh = try grantPlan() else { return nil }
       guard fresh.isCovered(by: [plan]) else { throw .planChanged }
       return fresh
     }
-    return .granted
+    return outcome.grants.isEmpty ? .nothingToChange : .granted
   }
 
   /// Returns the changes that would give access, by the strategy in `grants`.

@@ -1,33 +1,42 @@
 extension DeviceFamily {
-  /// Returns whether the kernel lists a node of this name and number as a device of this kind.
-  ///
-  /// A driver registers each device in /sys/class/SUBSYSTEM/NAME, whose file `dev` contains the
-  /// number, see device_add() in drivers/base/core.c. The name of a node alone proves nothing.
-  package func isRegistered(
-    _ path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
-  ) -> Bool {
-    guard mayHave(number) else { return false }
-    let entry = root.appending(PathBytes("sys/class/\(subsystem)")).appending(path.lastComponent)
-    let listed = try? system.line(of: entry.appending("dev"))
-    return listed == PathBytes("\(number.major):\(number.minor)")
-  }
-
   /// Returns whether a node is a device of this kind.
   ///
-  /// If the kernel lists no devices of this kind, as below a `--root` without sysfs, the name of
-  /// the node decides.
+  /// A driver registers each device in /sys/class/SUBSYSTEM/NAME, whose file `dev` contains the
+  /// number, see device_add() in drivers/base/core.c. A registered number decides, because a node can
+  /// have any name. If no driver has registered the number, the place of the node decides, unless a
+  /// driver has registered another number under its name.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the node.
+  ///   - number: The number of the device.
+  ///   - root: The root directory whose /sys is read.
+  ///   - system: The system that is read.
+  /// - Returns: Whether the node belongs to the family.
   package func contains(
     _ path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
   ) -> Bool {
+    guard root != "/" || mayHave(number) else { return false }
     let list = root.appending(PathBytes("sys/class/\(subsystem)"))
-    if (try? system.kind(of: list)) == .directory {
-      return isRegistered(path, number, below: root, system)
+    let wanted = PathBytes("\(number.major):\(number.minor)")
+    let own = path.lastComponent
+    if hasNode(named: own), let listed = listedNumber(of: own, in: list, system) {
+      return listed == wanted
     }
-    return isPlace(path, below: root) && (root != "/" || mayHave(number))
+    let names = (try? system.names(in: list)) ?? []
+    if let name = names.first(where: { listedNumber(of: $0, in: list, system) == wanted }) {
+      return hasNode(named: name)
+    }
+    return isPlace(path, below: root)
   }
 
   /// Returns whether a node of the family would have this path; there may be nothing.
   package func isPlace(_ path: PathBytes, below root: PathBytes) -> Bool {
     hasNode(named: path.lastComponent) && path.parent == root.appending(folder)
+  }
+
+  private func listedNumber(
+    of name: PathBytes, in list: PathBytes, _ system: any System
+  ) -> PathBytes? {
+    try? system.line(of: list.appending(name).appending("dev"))
   }
 }

@@ -30,25 +30,29 @@ struct Diagnosis {
     return meaning.map { "\($0); \(privileges)" } ?? privileges
   }
 
-  /// Returns the privileges that a process gains by executing the file; nil if it gains none.
+  /// Returns the bits and capabilities of a program that can give a process more privileges.
+  ///
+  /// - Returns: Nil if there are none, or if execve(2) ignores them because of MS_NOSUID.
   private func executionPrivileges(_ ask: Ask, _ decision: Decision) -> String? {
     guard ask.need.contains(.execute), let index = decision.inode,
       facts.inodes[index].kind == .regular
     else { return nil }
     let inode = facts.inodes[index]
+    var file: Descriptor?
+    // The same path may be another file for another process, or on another machine.
+    if !inspection.isSaved, inspection.subject.process == nil {
+      file = try? system.openat(.currentDirectory, ask.path, .path, mode: 0)
+    }
+    defer { if let file { system.close(file) } }
+    if let file, let mount = try? system.fstatfs(file), mount.ignoresSetUID { return nil }
     if inode.mode & 0o4000 != 0 {
-      return "the program runs as \(users.userName(inode.uid)) (set-user-ID)"
+      return "the program is set-user-ID \(users.userName(inode.uid))"
     }
     if inode.mode & 0o2000 != 0 {
-      return "the program runs as group \(users.groupName(inode.gid)) (set-group-ID)"
+      return "the program is set-group-ID \(users.groupName(inode.gid))"
     }
-    guard let file = try? system.openat(.currentDirectory, ask.path, .path, mode: 0) else {
-      return nil
-    }
-    defer { system.close(file) }
-    return (try? system.cap_get_file(file)).map {
-      "the program runs with the file capabilities \($0)"
-    }
+    guard let file, let capabilities = try? system.cap_get_file(file) else { return nil }
+    return "the program has the file capabilities \(capabilities)"
   }
 
   // MARK: - What was refused

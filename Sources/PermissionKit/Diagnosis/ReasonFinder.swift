@@ -144,14 +144,15 @@ struct ReasonFinder {
     }
   }
 
-  /// Returns the reason for a refusal by the server of a file system.
+  /// Returns the reason for a refusal by the server or FUSE daemon of a file system.
   func serverRefusal(
     _ path: PathBytes, _ system: String, isServer: Bool, _ answer: String, _ evidence: [String]
   ) -> Reason {
     let isRoot = inspection.subject.credentials.user.fileSystem == 0
     let squash = isRoot && isServer ? "; it may treat root as nobody (root squash)" : ""
+    let server = isServer ? "the server of" : "the FUSE daemon that serves"
     return Reason(
-      .networkFS, .proven, "the server of \(path) (\(system)) refuses access\(answer)\(squash)",
+      .networkFS, .proven, "\(server) \(path) (\(system)) refuses access\(answer)\(squash)",
       evidence: evidence)
   }
 

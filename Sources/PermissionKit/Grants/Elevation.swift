@@ -17,6 +17,10 @@ public struct ElevatedRequest: Hashable, Sendable {
   public let strategy: String
   /// The permissions for each resource; nil for those that the accessor needs.
   public let need: Permissions?
+  /// The end of the grant in microseconds since 1970 (UTC); nil if it does not expire.
+  public var expires: Int64? { lifetime.expires }
+  /// The id of the process whose end ends the grant; nil if there is none.
+  public var process: Int32? { lifetime.process?.pid }
   /// When the grant ends.
   package let lifetime: Grant.Lifetime
 

@@ -91,8 +91,8 @@ public struct GrantPlan: Hashable, Sendable {
 extension GrantPlan.Step {
   /// Returns whether the step changes a device of its family, or a directory below /dev.
   ///
-  /// The kernel must list the node as a device of the family, and a directory may gain only search
-  /// permission. Steps that change rules or groups count as changes of devices.
+  /// The node must be a device of the family, see `DeviceFamily.contains`, and a directory may gain
+  /// only search permission. Steps that change rules or groups count as changes of devices.
   func isOfDevice(_ system: any System) -> Bool {
     guard case .inode(let grant) = change else { return true }
     guard grant.path.isBelow("/dev") else { return false }

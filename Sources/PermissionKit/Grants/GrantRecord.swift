@@ -53,7 +53,7 @@ struct GrantRecord: Sendable {
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
     ).enumerated() {
       guard let json = try? reader.value(from: Array(line)) else { continue }
-      if let version: Int = json["v"]?.integer(), version != 1 {
+      if let version = json["v"], version.integer() != 1 {
         throw journal.unreadable(number + 1)
       }
       guard let record = try? codec.decode(json) else { continue }

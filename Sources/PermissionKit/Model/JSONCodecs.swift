@@ -29,7 +29,7 @@ extension JSONCodec<AccessControlList> {
   ]).codec(AccessControlList([]))
 
   private static let entry = JSONRecord<AccessControlList.Entry>([
-    .required("tag", \.tag, .number), .defaulted("id", \.id, .integer),
+    .required("tag", \.tag, .number), .required("id", \.id, .integer),
     .required("permissions", \.permissions, .permissions),
   ]).codec(AccessControlList.Entry(.other, []))
 }
@@ -54,9 +54,9 @@ extension JSONCodec<Credentials> {
   package static let credentials = JSONRecord<Credentials>([
     .required("user", \.user, ids), .required("group", \.group, ids),
     .required("groups", \.groups, JSONCodec<UInt32>.integer.list),
-    .required("effective", \.effective, .number), .defaulted("permitted", \.permitted, .number),
+    .required("effective", \.effective, .number), .required("permitted", \.permitted, .number),
     .optional("userNamespace", \.userNamespace, .idMapping),
-    .defaulted("noSetUIDFixup", \.noSetUIDFixup, .bool),
+    .required("noSetUIDFixup", \.noSetUIDFixup, .bool),
   ]).codec(Credentials(uid: .max, gid: .max, groups: []))
 
   private static let ids = JSONRecord<Credentials.IDs>([

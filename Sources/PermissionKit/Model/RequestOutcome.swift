@@ -6,6 +6,6 @@ public enum RequestOutcome: String, Hashable, Sendable {
   case declined
   /// This process made the change.
   case granted
-  /// Root made the change on behalf of this process.
-  case grantedByRoot = "granted-by-root"
+  /// A program that runs as root was asked to make the change, and did not fail.
+  case askedRoot = "asked-root"
 }

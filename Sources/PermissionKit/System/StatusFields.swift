@@ -78,4 +78,7 @@ public struct FileSystemFields: Hashable, Sendable {
     self.flags = flags
     self.type = type
   }
+
+  /// Whether ST_NOSUID is set: execve(2) ignores set-user-ID bits and file capabilities.
+  package var ignoresSetUID: Bool { flags & 2 != 0 }
 }

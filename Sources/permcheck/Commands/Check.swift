@@ -50,7 +50,9 @@ struct Check: ParsableCommand {
       console.warn(failure.description)
     }
     let commands = names.map { subject.requestCommand($0, context) }
-    let result = CheckResult(reports: reports, status: status, requests: commands)
+    let result = CheckResult(
+      subject: try subject.judged(reports, context), reports: reports, status: status,
+      requests: commands)
     console.print(try output.format(console).text(result))
     try console.finish(status)
   }

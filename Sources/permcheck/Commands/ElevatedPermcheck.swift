@@ -18,12 +18,12 @@ struct ElevatedPermcheck: Elevation {
       PathBytes(request.strategy),
     ]
     if let need = request.need { arguments += ["--need", PathBytes(need.letters)] }
-    if let expires = request.lifetime.expires {
+    if let expires = request.expires {
       let seconds = max(1, (expires - system.realtime()) / 1_000_000)
       arguments += ["--for", PathBytes("\(seconds)s")]
     }
-    if let process = request.lifetime.process {
-      arguments += ["--while", PathBytes("\(process.pid)")]
+    if let process = request.process {
+      arguments += ["--while", PathBytes("\(process)")]
     }
     try command.run(arguments + [PathBytes(request.accessor)], system)
   }

@@ -86,7 +86,7 @@ struct RequestAccess: ParsableCommand {
     let analytics =
       elevated.elevated ? AnalyticsLog(DiscardLogging(), system: system) : log.analytics(system)
     if !dryRun { try GrantFlags.recover(system, console) }
-    var result = RequestResult(isDryRun: dryRun)
+    var result = RequestResult(subject: try subject.judged([], context), isDryRun: dryRun)
     let isWanted = try plan(arguments, context, options, console, &result)
     if !dryRun, !result.plans.isEmpty, agrees(result.plans, console, system) {
       try carryOut(arguments, isWanted, context, options, analytics, &result)

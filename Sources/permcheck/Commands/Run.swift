@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import Synchronization
 
 struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -67,7 +68,12 @@ struct Run: ParsableCommand {
     var options = grants.options(system)
     options.lifetime.process = mark
     let isAgreed = try yes || agrees(requests, context, options)
-    options.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in isAgreed }
+    // The accessors whose change root may make, even if the request fails after that.
+    let byRoot = Mutex<[String]>([])
+    options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
+      if isAgreed, plan.needsRoot { byRoot.withLock { $0.append(plan.accessor) } }
+      return isAgreed
+    }
     // From here on no signal may end this process before the grants are revoked.
     let awaited = [
       SignalInfo.hangup, SignalInfo.interrupt, SignalInfo.quit, SignalInfo.terminate,
@@ -90,10 +96,10 @@ struct Run: ParsableCommand {
       ending = .failure(error)
     }
     try revoke(mark, system)
-    let byRoot = reports.filter { $0.requestOutcome == .grantedByRoot }
-    if !byRoot.isEmpty {
+    let named = byRoot.withLock { $0 }
+    if !named.isEmpty {
       try ElevatedPermcheck(grants.via, system)?.revoke(
-        ["--while", PathBytes("\(mark.pid)")] + byRoot.map { PathBytes($0.accessor) })
+        ["--while", PathBytes("\(mark.pid)")] + named.map { PathBytes($0) })
     }
     switch try ending.get() {
     case .exited(let status): throw ExitCode(status)

@@ -76,6 +76,13 @@ struct SubjectOptions: ParsableArguments {
     return context
   }
 
+  /// Returns the subject that reports are about.
+  func judged(_ reports: [AccessReport], _ context: AccessContext) throws -> Subject {
+    if let subject = reports.lazy.compactMap(\.subject).first { return subject }
+    if let subject = context.subject { return subject }
+    return try UserDatabase(context.system, root: context.root).currentSubject()
+  }
+
   /// Returns the subject as it is now; nil for this process.
   private func subject(_ users: UserDatabase) throws(PermissionError) -> Subject? {
     if let user { return try users.subject(userNamed: user.text) }

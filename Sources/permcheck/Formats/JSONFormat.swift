@@ -9,21 +9,14 @@ struct JSONFormat: ReportFormat {
 
   init(_ style: Style, isVerbose: Bool) { self.isVerbose = isVerbose }
 
-  private func document(
-    _ reports: [AccessReport], _ status: ExitStatus
-  ) throws -> CheckDocument {
-    let reported = reports.lazy.compactMap(\.subject).first
-    let subject =
-      if let reported { reported } else { try UserDatabase(LinuxSystem()).currentSubject() }
-    return CheckDocument(
-      toolVersion: Tool.version, subject: subject, reports: reports, exitStatus: status.rawValue)
+  func text(_ result: CheckResult) -> String {
+    CheckDocument(
+      toolVersion: Tool.version, subject: result.subject, reports: result.reports,
+      exitStatus: result.status.rawValue
+    ).text
   }
 
-  func text(_ result: CheckResult) throws -> String {
-    try document(result.reports, result.status).text
-  }
-
-  func text(_ result: ExplainResult) throws -> String {
+  func text(_ result: ExplainResult) -> String {
     var document = CheckDocument(
       toolVersion: Tool.version, subject: result.explanation.inspection.subject,
       reports: result.explanation.reports, exitStatus: result.status.rawValue)
@@ -31,8 +24,10 @@ struct JSONFormat: ReportFormat {
     return document.text
   }
 
-  func text(_ result: RequestResult) throws -> String {
-    var document = try document(result.reports, result.status)
+  func text(_ result: RequestResult) -> String {
+    var document = CheckDocument(
+      toolVersion: Tool.version, subject: result.subject, reports: result.reports,
+      exitStatus: result.status.rawValue)
     document.plans = result.plans
     document.isApplied = result.isApplied
     return document.text

@@ -33,11 +33,15 @@ protocol ReportFormat: SendableMetatype {
 
 extension ReportFormat {
   func text(_ result: ExplainResult) throws -> String {
-    try text(CheckResult(reports: result.explanation.reports, status: result.status))
+    try text(
+      CheckResult(
+        subject: result.explanation.inspection.subject, reports: result.explanation.reports,
+        status: result.status))
   }
 
   func text(_ result: RequestResult) throws -> String {
-    try text(CheckResult(reports: result.reports, status: result.status))
+    try text(
+      CheckResult(subject: result.subject, reports: result.reports, status: result.status))
   }
 
   func text(_ line: WatchLine) throws -> String { throw Self.unsupported("watch") }

@@ -2,6 +2,8 @@ import PermissionKit
 
 /// The result of a check.
 struct CheckResult {
+  /// The user or process whose access was judged.
+  let subject: Subject
   let reports: [AccessReport]
   let status: ExitStatus
   /// The command that requests missing access, one for each report; empty if there is none.
@@ -16,6 +18,8 @@ struct ExplainResult {
 
 /// The result of a request.
 struct RequestResult {
+  /// The user or process whose access was judged.
+  let subject: Subject
   var plans: [GrantPlan] = []
   /// Whether the plans were carried out.
   var isApplied = false

@@ -1,0 +1,47 @@
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+/// Which nodes belong to a family: the number that a driver registered decides, not the name.
+@Suite struct MembershipTests {
+  private static func isCamera(
+    _ path: PathBytes, _ minor: UInt32, below root: PathBytes = "/"
+  ) -> Bool {
+    let fake = FakeSystem()
+    fake.add("/sys/class/video4linux/video0/dev", .file("81:0\n"))
+    fake.add("/sys/class/video4linux/v4l-subdev0/dev", .file("81:9\n"))
+    return DeviceFamily.camera.contains(
+      path, DeviceNumber(major: 81, minor: minor), below: root, fake)
+  }
+
+  @Test func aRegisteredNumberBelongsUnderAnyName() {
+    #expect(Self.isCamera("/dev/video0", 0))
+    #expect(Self.isCamera("/dev/front", 0))
+    #expect(Self.isCamera("/dev/v4l/by-id/usb-Lens-index0", 0))
+  }
+
+  @Test func aNumberThatTheDriverRegisteredForSomethingElseDoesNot() {
+    #expect(!Self.isCamera("/dev/video5", 9))
+    #expect(!Self.isCamera("/dev/v4l-subdev0", 9))
+  }
+
+  @Test func aNameWithAnotherNumberDoesNot() {
+    #expect(!Self.isCamera("/dev/video0", 5))
+  }
+
+  @Test func anUnknownNumberBelongsInItsPlace() {
+    #expect(Self.isCamera("/dev/video7", 7))
+    #expect(!Self.isCamera("/tmp/video7", 7))
+    #expect(!Self.isCamera("/dev/front", 7))
+  }
+
+  @Test func anotherMajorNeverDoes() {
+    let number = DeviceNumber(major: 1, minor: 3)
+    #expect(!DeviceFamily.camera.contains("/dev/video0", number, below: "/", FakeSystem()))
+  }
+
+  @Test func belowARootWithoutSysfsThePlaceDecides() {
+    #expect(Self.isCamera("/srv/dev/video0", 3, below: "/srv"))
+    #expect(!Self.isCamera("/srv/dev/null", 3, below: "/srv"))
+  }
+}
