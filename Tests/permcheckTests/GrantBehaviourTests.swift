@@ -137,6 +137,24 @@ struct GrantBehaviourTests {
       """, [tree.path("album")])
   }
 
+  /// Root may have made the change before the request failed.
+  @Test func runRevokesWhatRootMayHaveGranted() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      A=$1 D=$(mktemp -d)
+      chmod 755 $D; mkdir $D/bin; mkdir -m 777 $D/state; touch $D/log; chmod 666 $D/log
+      printf '#!/bin/sh\\necho "$*" >>%s\\nexit 5\\n' $D/log >$D/bin/sudo
+      chmod 755 $D/bin/sudo
+      is 70 setpriv --reuid 5 --regid 5 --clear-groups --inh-caps=-all \
+        env XDG_STATE_HOME=$D/state PATH=$D/bin:$PATH \
+        $P run photos=$A --request --yes --via sudo --log none -- true
+      same "$(sed 's/.* \\(re[a-z]*\\) --elevated.* --while [0-9]* /\\1 /' $D/log | tr '\\n' ' ')" \
+        "request photos revoke photos " "$(cat $D/log)"
+      rm -r $D
+      """, [tree.path("album")])
+  }
+
   /// A signal goes to the command, and what was given is taken back; SIGKILL is for the next run.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
   func runIsEnded(_ signal: Int32) throws {

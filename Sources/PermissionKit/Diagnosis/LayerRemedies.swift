@@ -42,33 +42,28 @@ struct LayerRemedies {
         .mount, ["mount", "-o", PathBytes("remount,bind,\(option)"), point],
         others: ["\(others) below \(point)"])
     }
-    let rule = decision.rule
-    if rule == .readOnlyMount, !facts.mounts[mount].superblockIsReadOnly {
+    switch decision.rule {
+    case .readOnlyMount where !facts.mounts[mount].superblockIsReadOnly:
       return remounted("rw", .readOnly, others: "everybody whose mode bits allow writing")
-    }
-    if rule == .readOnlyMount || rule == .readOnlySuperblock {
+    case .readOnlyMount, .readOnlySuperblock:
       guard !point.isEmpty else { return [] }
       changed.mounts[mount].superblockIsReadOnly = false
       changed.mounts[mount].flags.remove(.readOnly)
       return remedy(
         .mount, ["mount", "-o", "remount,rw", point],
         others: ["everybody whose mode bits allow writing below \(point)"])
-    }
-    if rule == .noDeviceMount {
+    case .noDeviceMount:
       return remounted("dev", .noDevices, others: "everybody whose mode bits allow using a device")
-    }
-    if rule == .noExecuteMount {
+    case .noExecuteMount:
       return remounted("exec", .noExecute, others: "everybody whose mode bits allow executing")
-    }
-    if rule == .immutable, facts.inodes[index].isImmutable {
+    case .immutable where facts.inodes[index].isImmutable:
       changed.inodes[index].isImmutable = false
       return remedy(.file, ["chattr", "-i", place], others: [])
-    }
-    if rule == .appendOnly {
+    case .appendOnly:
       changed.inodes[index].isAppendOnly = false
       return remedy(.file, ["chattr", "-a", place], others: [])
+    default: return []
     }
-    return []
   }
 
   // MARK: - By reason code

@@ -134,8 +134,15 @@ extension ReasonFinder {
         "the mount of \(place) has no id mapping for \(rule == .unmappedSubject ? name : "its owner or group") (\(errno))"
       )
     case .bits, .capability, .link, .fileSystem, .call, .nothing, .unknown:
-      return (.driver, "the rule \(rule) refuses access to \(place) (\(errno))")
+      return unexplained(rule, place, errno)
     }
+  }
+
+  /// Returns the words for a rule that has none of its own.
+  private func unexplained(
+    _ rule: Rule, _ place: PathBytes, _ errno: String
+  ) -> (Reason.Code, String) {
+    (.driver, "the rule \(rule) refuses access to \(place) (\(errno))")
   }
 
   private func mountPoint(_ inode: Int) -> String {
@@ -147,30 +154,34 @@ extension ReasonFinder {
     _ rule: Rule, _ inode: Int, _ place: PathBytes, _ errno: String
   ) -> (Reason.Code, String) {
     let mount = mountPoint(inode)
-    if rule == .noDeviceMount {
+    switch rule {
+    case .noDeviceMount:
       return (.nodevMount, "\(place) is on \(mount), and the mount allows no devices (nodev)")
-    }
-    if rule == .noExecuteMount {
+    case .noExecuteMount:
       return (.noexecMount, "\(place) is on \(mount), and the mount allows no programs (noexec)")
+    case .readOnlyMount, .readOnlySuperblock:
+      return (.readOnlyMount, "\(place) is on \(mount), which is mounted read-only (\(errno))")
+    default: return unexplained(rule, place, errno)
     }
-    return (.readOnlyMount, "\(place) is on \(mount), which is mounted read-only (\(errno))")
   }
 
   private func lookupRefusal(
     _ decision: Decision, _ inode: Int, _ place: PathBytes, _ steps: [WalkStep]
   ) -> (Reason.Code, String) {
-    let rule = decision.rule
-    if rule == .missing { return missing(place, steps) }
-    if rule == .notADirectory { return (.noDevice, "\(place) is not a directory") }
-    if rule == .tooManyLinks {
+    switch decision.rule {
+    case .missing: return missing(place, steps)
+    case .notADirectory: return (.noDevice, "\(place) is not a directory")
+    case .tooManyLinks:
       return (
         .danglingSymlink, "the path follows too many symbolic links, the last one \(place) (ELOOP)"
       )
+    case .nameTooLong, .pathTooLong: return (.noDevice, "the path is too long (ENAMETOOLONG)")
+    case .emptyPath: return (.noDevice, "the path is empty (ENOENT)")
+    case .socketInode, .fifoWithoutReader, .fifoAccessMode:
+      return (.noDevice, "\(place) is a \(facts.inodes[inode].kind.rawValue), not a device")
+    default:
+      return unexplained(decision.rule, place, decision.errno?.description ?? "")
     }
-    if rule == .nameTooLong || rule == .pathTooLong {
-      return (.noDevice, "the path is too long (ENAMETOOLONG)")
-    }
-    return (.noDevice, "\(place) is a \(facts.inodes[inode].kind.rawValue), not a device")
   }
 
   private func missing(_ place: PathBytes, _ steps: [WalkStep]) -> (Reason.Code, String) {

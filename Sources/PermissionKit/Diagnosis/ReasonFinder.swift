@@ -160,34 +160,33 @@ struct ReasonFinder {
   private func undetermined(_ decision: Decision, _ path: PathBytes) -> Reason {
     let place = decision.inode.map { facts.path(of: $0) } ?? path
     let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
-    if decision.rule == .unmappedID {
+    switch decision.rule {
+    case .unmappedID:
       return Reason(
         .usernsUnmapped, .proven,
         "an id that decides on \(place) is not mapped in this user namespace, so its user or group is unknown",
         evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
-    }
-    if decision.rule == .networkFileSystem || decision.rule == .fuseDaemon {
+    case .networkFileSystem, .fuseDaemon:
       return Reason(
         .networkFS, .proven,
         "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server makes the final decision",
         evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
-    }
-    if decision.rule == .fileSystemRules {
+    case .fileSystemRules:
       return Reason(
         .unreadableFacts, .proven,
         "mode and ACL alone do not decide on \(place), because its file system has its own rules",
         evidence: mount.map { [$0.fileSystem] } ?? [])
-    }
-    if decision.rule == .driver {
+    case .driver:
       return Reason(
         .driver, .proven,
         "mode and ACL grant \(place) to \(name), but its driver has its own rule, and only opening the device shows the result"
       )
+    default:
+      return Reason(
+        .unreadableFacts, .proven,
+        "this process cannot read everything that decides on \(path) (at \(place))",
+        evidence: unreadable(decision.inode))
     }
-    return Reason(
-      .unreadableFacts, .proven,
-      "this process cannot read everything that decides on \(path) (at \(place))",
-      evidence: unreadable(decision.inode))
   }
 
   private func unreadable(_ inode: Int?) -> [String] {
