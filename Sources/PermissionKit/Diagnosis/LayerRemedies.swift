@@ -42,27 +42,29 @@ struct LayerRemedies {
         .mount, ["mount", "-o", PathBytes("remount,bind,\(option)"), point],
         others: ["\(others) below \(point)"])
     }
-    switch decision.rule {
-    case .readOnlyMount where !facts.mounts[mount].superblockIsReadOnly:
+    switch decision.rule.layer {
+    case .mount(.readOnly) where !facts.mounts[mount].superblockIsReadOnly:
       return remounted("rw", .readOnly, others: "everybody whose mode bits allow writing")
-    case .readOnlyMount, .readOnlySuperblock:
+    case .mount(.readOnly), .mount(.readOnlySuperblock):
       guard !point.isEmpty else { return [] }
       changed.mounts[mount].superblockIsReadOnly = false
       changed.mounts[mount].flags.remove(.readOnly)
       return remedy(
         .mount, ["mount", "-o", "remount,rw", point],
         others: ["everybody whose mode bits allow writing below \(point)"])
-    case .noDeviceMount:
+    case .mount(.noDevices):
       return remounted("dev", .noDevices, others: "everybody whose mode bits allow using a device")
-    case .noExecuteMount:
+    case .mount(.noExecute):
       return remounted("exec", .noExecute, others: "everybody whose mode bits allow executing")
-    case .immutable where facts.inodes[index].isImmutable:
+    case .attribute(.immutable) where facts.inodes[index].isImmutable:
       changed.inodes[index].isImmutable = false
       return remedy(.file, ["chattr", "-i", place], others: [])
-    case .appendOnly:
+    case .attribute(.appendOnly):
       changed.inodes[index].isAppendOnly = false
       return remedy(.file, ["chattr", "-a", place], others: [])
-    default: return []
+    case .attribute(.immutable), .bits, .capability, .lookup, .link, .idMapping, .deviceCgroup,
+      .securityModule, .fileSystem, .driver, .call, .nothing, .unknown:
+      return []
     }
   }
 

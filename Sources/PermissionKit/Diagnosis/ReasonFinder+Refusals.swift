@@ -97,52 +97,50 @@ extension ReasonFinder {
   private func otherRefusal(
     _ decision: Decision, _ inode: Int, _ place: PathBytes, steps: [WalkStep]
   ) -> (Reason.Code, String) {
-    let rule = decision.rule
     let errno = decision.errno?.description ?? ""
-    switch rule.layer {
-    case .lookup: return lookupRefusal(decision, inode, place, steps)
-    case .mount: return mountRefusal(rule, inode, place, errno)
-    case .link where rule == .protectedSymlink:
+    switch decision.rule.layer {
+    case .lookup(let rule): return lookupRefusal(rule, inode, place, steps)
+    case .mount(let rule): return mountRefusal(rule, inode, place, errno)
+    case .link(.protected):
       return (
         .parentSearch,
         "\(place) is another user's symbolic link in a sticky, world-writable directory, and the kernel does not follow such links (fs.protected_symlinks)"
       )
-    case .link where rule == .noSymlinkMount:
+    case .link(.noFollowMount):
       return (
         .parentSearch,
         "\(place) is a symbolic link on a mount that does not follow links (nosymfollow)"
       )
-    case .attribute where rule == .appendOnly:
-      return (.appendOnly, "\(place) is append-only (chattr +a)")
-    case .attribute where facts.inodes[inode].isImmutable:
-      return (.immutable, "\(place) is immutable (chattr +i)")
-    case .attribute: return (.immutable, "\(place) is immutable because its whole file system is")
+    case .attribute(.appendOnly): return (.appendOnly, "\(place) is append-only (chattr +a)")
+    case .attribute(.immutable):
+      return (
+        .immutable,
+        facts.inodes[inode].isImmutable
+          ? "\(place) is immutable (chattr +i)"
+          : "\(place) is immutable because its whole file system is"
+      )
     case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
     case .securityModule:
       return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")
     case .driver where decision.errno == .ENXIO || decision.errno == .ENODEV:
       return (.noDriver, "\(place) exists, but no driver handles it (\(errno))")
     case .driver: return (.driver, "the driver of \(place) refuses access (\(errno))")
-    case .fileSystem where rule == .fuseOtherUser:
+    case .fileSystem(.fuseOtherUser):
       return (
         .networkFS,
         "\(mountPoint(inode)) is another user's FUSE mount without allow_other (\(errno))"
       )
-    case .idMapping:
-      return (
-        .usernsUnmapped,
-        "the mount of \(place) has no id mapping for \(rule == .unmappedSubject ? name : "its owner or group") (\(errno))"
-      )
-    case .bits, .capability, .link, .fileSystem, .call, .nothing, .unknown:
-      return unexplained(rule, place, errno)
+    case .idMapping(let ids):
+      let whose =
+        switch ids {
+        case .owner: "its owner or group"
+        case .subject: name
+        }
+      return (.usernsUnmapped, "the mount of \(place) has no id mapping for \(whose) (\(errno))")
+    case .bits, .capability, .link(.notFollowed), .fileSystem(.kernfsMode),
+      .fileSystem(.stickyDirectory), .call, .nothing, .unknown:
+      return (.driver, "the rule \(decision.rule) refuses access to \(place) (\(errno))")
     }
-  }
-
-  /// Returns the words for a rule that has none of its own.
-  private func unexplained(
-    _ rule: Rule, _ place: PathBytes, _ errno: String
-  ) -> (Reason.Code, String) {
-    (.driver, "the rule \(rule) refuses access to \(place) (\(errno))")
   }
 
   private func mountPoint(_ inode: Int) -> String {
@@ -151,36 +149,33 @@ extension ReasonFinder {
   }
 
   private func mountRefusal(
-    _ rule: Rule, _ inode: Int, _ place: PathBytes, _ errno: String
+    _ rule: Rule.Layer.Mount, _ inode: Int, _ place: PathBytes, _ errno: String
   ) -> (Reason.Code, String) {
     let mount = mountPoint(inode)
     switch rule {
-    case .noDeviceMount:
+    case .noDevices:
       return (.nodevMount, "\(place) is on \(mount), and the mount allows no devices (nodev)")
-    case .noExecuteMount:
+    case .noExecute:
       return (.noexecMount, "\(place) is on \(mount), and the mount allows no programs (noexec)")
-    case .readOnlyMount, .readOnlySuperblock:
+    case .readOnly, .readOnlySuperblock:
       return (.readOnlyMount, "\(place) is on \(mount), which is mounted read-only (\(errno))")
-    default: return unexplained(rule, place, errno)
     }
   }
 
   private func lookupRefusal(
-    _ decision: Decision, _ inode: Int, _ place: PathBytes, _ steps: [WalkStep]
+    _ rule: Rule.Layer.Lookup, _ inode: Int, _ place: PathBytes, _ steps: [WalkStep]
   ) -> (Reason.Code, String) {
-    switch decision.rule {
+    switch rule {
     case .missing: return missing(place, steps)
     case .notADirectory: return (.noDevice, "\(place) is not a directory")
     case .tooManyLinks:
       return (
         .danglingSymlink, "the path follows too many symbolic links, the last one \(place) (ELOOP)"
       )
-    case .nameTooLong, .pathTooLong: return (.noDevice, "the path is too long (ENAMETOOLONG)")
-    case .emptyPath: return (.noDevice, "the path is empty (ENOENT)")
-    case .socketInode, .fifoWithoutReader, .fifoAccessMode:
+    case .tooLong: return (.noDevice, "the path is too long (ENAMETOOLONG)")
+    case .empty: return (.noDevice, "the path is empty (ENOENT)")
+    case .notOpenable:
       return (.noDevice, "\(place) is a \(facts.inodes[inode].kind.rawValue), not a device")
-    default:
-      return unexplained(decision.rule, place, decision.errno?.description ?? "")
     }
   }
 

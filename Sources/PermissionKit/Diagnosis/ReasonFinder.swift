@@ -160,18 +160,18 @@ struct ReasonFinder {
   private func undetermined(_ decision: Decision, _ path: PathBytes) -> Reason {
     let place = decision.inode.map { facts.path(of: $0) } ?? path
     let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
-    switch decision.rule {
-    case .unmappedID:
+    switch decision.rule.layer {
+    case .unknown(.unmappedID):
       return Reason(
         .usernsUnmapped, .proven,
         "an id that decides on \(place) is not mapped in this user namespace, so its user or group is unknown",
         evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
-    case .networkFileSystem, .fuseDaemon:
+    case .unknown(.networkServer), .unknown(.fuseDaemon):
       return Reason(
         .networkFS, .proven,
         "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server makes the final decision",
         evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
-    case .fileSystemRules:
+    case .unknown(.fileSystemRules):
       return Reason(
         .unreadableFacts, .proven,
         "mode and ACL alone do not decide on \(place), because its file system has its own rules",
@@ -181,7 +181,8 @@ struct ReasonFinder {
         .driver, .proven,
         "mode and ACL grant \(place) to \(name), but its driver has its own rule, and only opening the device shows the result"
       )
-    default:
+    case .unknown(.unreadable), .bits, .capability, .lookup, .link, .mount, .attribute,
+      .idMapping, .deviceCgroup, .securityModule, .fileSystem, .call, .nothing:
       return Reason(
         .unreadableFacts, .proven,
         "this process cannot read everything that decides on \(path) (at \(place))",

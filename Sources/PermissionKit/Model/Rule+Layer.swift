@@ -24,21 +24,21 @@ extension Rule {
     /// A capability grants what the bits refuse.
     case capability
     /// The lookup: the path leads to nothing that can be opened.
-    case lookup
+    case lookup(Lookup)
     /// A symbolic link that the kernel does not follow.
-    case link
+    case link(Link)
     /// The flags of a mount, or its superblock.
-    case mount
+    case mount(Mount)
     /// An attribute of the inode: immutable, append-only.
-    case attribute
+    case attribute(Attribute)
     /// Ids without a mapping on the mount.
-    case idMapping
+    case idMapping(IDMapping)
     /// The device cgroup.
     case deviceCgroup
     /// A security module: Landlock.
     case securityModule
     /// A rule of the file system itself.
-    case fileSystem
+    case fileSystem(FileSystem)
     /// The driver of a device.
     case driver
     /// The call: open(2) asks for something that this kind of file cannot do.
@@ -46,7 +46,85 @@ extension Rule {
     /// The kernel asked nothing of the inode itself, or the file would be new.
     case nothing
     /// The deciding fact is not known.
-    case unknown
+    case unknown(Unknown)
+
+    /// Why a lookup leads to nothing that can be opened.
+    package enum Lookup: Hashable, Sendable {
+      /// There is no such name.
+      case missing
+      /// A component is not a directory.
+      case notADirectory
+      /// There are more symbolic links than the kernel follows.
+      case tooManyLinks
+      /// The path or a component is too long.
+      case tooLong
+      /// The path is empty.
+      case empty
+      /// A socket or FIFO that cannot be opened.
+      case notOpenable
+    }
+
+    /// Why the kernel does not follow a symbolic link.
+    package enum Link: Hashable, Sendable {
+      /// Another user made it in a sticky, world-writable directory.
+      case protected
+      /// Its mount has nosymfollow.
+      case noFollowMount
+      /// The call does not follow links.
+      case notFollowed
+    }
+
+    /// What a mount refuses.
+    package enum Mount: Hashable, Sendable {
+      /// Writing, because the mount is read-only.
+      case readOnly
+      /// Writing, because the superblock is read-only.
+      case readOnlySuperblock
+      /// Device nodes (nodev).
+      case noDevices
+      /// Programs (noexec).
+      case noExecute
+    }
+
+    /// An attribute of an inode, see chattr(1).
+    package enum Attribute: Hashable, Sendable {
+      /// The inode cannot be changed.
+      case immutable
+      /// The inode can only grow.
+      case appendOnly
+    }
+
+    /// The ids that a mount does not map.
+    package enum IDMapping: Hashable, Sendable {
+      /// The owner or the group of the inode.
+      case owner
+      /// The ids of the subject.
+      case subject
+    }
+
+    /// A rule of a file system.
+    package enum FileSystem: Hashable, Sendable {
+      /// A FUSE mount of another user.
+      case fuseOtherUser
+      /// The mode bits of sysfs, which bind root too.
+      case kernfsMode
+      /// A file of another user in a sticky directory.
+      case stickyDirectory
+    }
+
+    /// The fact that is not known.
+    package enum Unknown: Hashable, Sendable {
+      /// The user or group of an id.
+      case unmappedID
+      /// The answer of the server of a network file system.
+      case networkServer
+      /// The answer of the FUSE daemon.
+      case fuseDaemon
+      /// The answer of a file system with its own rules.
+      case fileSystemRules
+      /// What this process cannot read.
+      case unreadable
+    }
   }
 
   /// The part of the kernel that the rule belongs to.
@@ -65,24 +143,38 @@ extension Rule {
     case .maskLimitsOwningGroup: .bits(.aclOwningGroup(isMasked: true))
     case .maskLimitsGroup(let id): .bits(.aclGroup(id, isMasked: true))
     case .capDACOverride, .capDACReadSearch: .capability
-    case .emptyPath, .pathTooLong, .nameTooLong, .missing, .notADirectory, .tooManyLinks,
-      .socketInode, .fifoWithoutReader, .fifoAccessMode:
-      .lookup
-    case .protectedSymlink, .noSymlinkMount, .openOfSymlink: .link
-    case .readOnlySuperblock, .readOnlyMount, .noDeviceMount, .noExecuteMount: .mount
-    case .immutable, .appendOnly: .attribute
-    case .unmappedOwner, .unmappedSubject: .idMapping
+    case .missing: .lookup(.missing)
+    case .notADirectory: .lookup(.notADirectory)
+    case .tooManyLinks: .lookup(.tooManyLinks)
+    case .pathTooLong, .nameTooLong: .lookup(.tooLong)
+    case .emptyPath: .lookup(.empty)
+    case .socketInode, .fifoWithoutReader, .fifoAccessMode: .lookup(.notOpenable)
+    case .protectedSymlink: .link(.protected)
+    case .noSymlinkMount: .link(.noFollowMount)
+    case .openOfSymlink: .link(.notFollowed)
+    case .readOnlyMount: .mount(.readOnly)
+    case .readOnlySuperblock: .mount(.readOnlySuperblock)
+    case .noDeviceMount: .mount(.noDevices)
+    case .noExecuteMount: .mount(.noExecute)
+    case .immutable: .attribute(.immutable)
+    case .appendOnly: .attribute(.appendOnly)
+    case .unmappedOwner: .idMapping(.owner)
+    case .unmappedSubject: .idMapping(.subject)
     case .deviceCgroup: .deviceCgroup
     case .landlock: .securityModule
-    case .fuseOtherUser, .kernfsMode, .stickyDirectory: .fileSystem
+    case .fuseOtherUser: .fileSystem(.fuseOtherUser)
+    case .kernfsMode: .fileSystem(.kernfsMode)
+    case .stickyDirectory: .fileSystem(.stickyDirectory)
     case .driver: .driver
     case .invalidFlags, .writeToDirectory, .executeDirectory, .executeSpecialFile,
       .notOwnerForNoAccessTime, .exclusiveButExists, .createOnDirectory, .createWithTrailingSlash:
       .call
     case .nothingAsked, .created, .pathOnly: .nothing
-    case .unreadable, .unmappedID, .networkFileSystem, .fuseDaemon, .fileSystemRules,
-      .unreadableIDMapping:
-      .unknown
+    case .unmappedID: .unknown(.unmappedID)
+    case .networkFileSystem: .unknown(.networkServer)
+    case .fuseDaemon: .unknown(.fuseDaemon)
+    case .fileSystemRules: .unknown(.fileSystemRules)
+    case .unreadable, .unreadableIDMapping: .unknown(.unreadable)
     }
   }
 
