@@ -3,8 +3,9 @@ extension DeviceFamily {
   ///
   /// A driver registers each device in /sys/class/SUBSYSTEM/NAME, whose file `dev` contains the
   /// number, see device_add() in drivers/base/core.c. A registered number decides, because a node can
-  /// have any name. If no driver has registered the number, the place of the node decides, unless a
-  /// driver has registered another number under its name.
+  /// have any name. A node whose device is gone belongs to the family if it has the place and one of
+  /// the numbers of the family, and no driver has registered another number under its name. Below a
+  /// `root` without sysfs the place decides.
   ///
   /// - Parameters:
   ///   - path: The path of the node.
@@ -22,11 +23,11 @@ extension DeviceFamily {
     if hasNode(named: own), let listed = listedNumber(of: own, in: list, system) {
       return listed == wanted
     }
-    let names = (try? system.names(in: list)) ?? []
+    guard let names = try? system.names(in: list) else { return isPlace(path, below: root) }
     if let name = names.first(where: { listedNumber(of: $0, in: list, system) == wanted }) {
       return hasNode(named: name)
     }
-    return isPlace(path, below: root)
+    return isPlace(path, below: root) && mayHave(number) && !numbers.isEmpty
   }
 
   /// Returns whether a node of the family would have this path; there may be nothing.

@@ -35,6 +35,18 @@ import Testing
     #expect(!Self.isCamera("/dev/front", 7))
   }
 
+  @Test func anUnknownNumberNeedsARangeOfNumbers() {
+    let family = DeviceFamily(
+      noun: "gate array", subsystem: "fpga", nodePatterns: ["fpga#"], opening: .harmless)
+    let fake = FakeSystem()
+    fake.add("/sys/class/fpga/fpga0/dev", .file("10:120\n"))
+    func isMember(_ path: PathBytes, _ minor: UInt32) -> Bool {
+      family.contains(path, DeviceNumber(major: 10, minor: minor), below: "/", fake)
+    }
+    #expect(isMember("/dev/fpga0", 120))
+    #expect(!isMember("/dev/fpga1", 229))
+  }
+
   @Test func anotherMajorNeverDoes() {
     let number = DeviceNumber(major: 1, minor: 3)
     #expect(!DeviceFamily.camera.contains("/dev/video0", number, below: "/", FakeSystem()))
@@ -43,5 +55,10 @@ import Testing
   @Test func belowARootWithoutSysfsThePlaceDecides() {
     #expect(Self.isCamera("/srv/dev/video0", 3, below: "/srv"))
     #expect(!Self.isCamera("/srv/dev/null", 3, below: "/srv"))
+    let fake = FakeSystem()
+    let standIn = DeviceNumber(major: 1, minor: 3)
+    #expect(DeviceFamily.camera.contains("/srv/dev/video0", standIn, below: "/srv", fake))
+    fake.add("/srv/sys/class/video4linux/video1/dev", .file("81:1\n"))
+    #expect(!DeviceFamily.camera.contains("/srv/dev/video0", standIn, below: "/srv", fake))
   }
 }
