@@ -44,10 +44,9 @@ open class ResourceAccessor: PermissionAccessor {
       let resource = ResourceReport(
         path: context.path ?? context.root, label: name, device: name, need: [],
         status: .notDetermined, reasons: [reason])
-      let subject = try? Inspection.subject(
-        context, UserDatabase(context.system, root: context.root))
       return AccessReport(
-        accessor: name, status: .notDetermined, resources: [resource], subject: subject)
+        accessor: name, status: .notDetermined, resources: [resource],
+        subject: try? Inspection.subject(context))
     }
     return AccessReport(
       accessor: name, status: .notDetermined, subject: inspection?.subject,

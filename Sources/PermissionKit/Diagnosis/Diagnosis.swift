@@ -39,8 +39,8 @@ struct Diagnosis {
     else { return nil }
     let inode = facts.inodes[index]
     var file: Descriptor?
-    // The same path may be another file for another process, or on another machine.
-    if !inspection.isSaved, inspection.subject.process == nil {
+    // The same path may be another file for another process.
+    if inspection.subject.process == nil {
       file = try? system.openat(.currentDirectory, ask.path, .path, mode: 0)
     }
     defer { if let file { system.close(file) } }

@@ -105,9 +105,11 @@ package final class Inspection: Sendable {
 
   /// Returns the subject of the context, or the calling process if the context has none.
   package static func subject(
-    _ context: AccessContext, _ users: UserDatabase
+    _ context: AccessContext, _ users: UserDatabase? = nil
   ) throws(PermissionError) -> Subject {
-    if let given = context.subject { given } else { try users.currentSubject() }
+    if let given = context.subject { return given }
+    let users = users ?? UserDatabase(context.system, root: context.root)
+    return try users.currentSubject()
   }
 
   /// Whether there are facts to judge.

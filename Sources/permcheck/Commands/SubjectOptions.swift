@@ -79,8 +79,7 @@ struct SubjectOptions: ParsableArguments {
   /// Returns the subject that reports are about.
   func judged(_ reports: [AccessReport], _ context: AccessContext) throws -> Subject {
     if let subject = reports.lazy.compactMap(\.subject).first { return subject }
-    if let subject = context.subject { return subject }
-    return try UserDatabase(context.system, root: context.root).currentSubject()
+    return try Inspection.subject(context)
   }
 
   /// Returns the subject as it is now; nil for this process.
