@@ -20,27 +20,27 @@ import Testing
     #expect(value.description == #"{"a":[1,"x",true,2.5,-3],"o":{"k":"v"}}"#)
   }
 
-  @Test func integers() {
-    func check<T: FixedWidthInteger>(_ type: T.Type) {
+  @Test func integers() throws {
+    func check<T: FixedWidthInteger>(_ type: T.Type) throws {
       for value in [T.min, T.max, 0, 1, T.max / 3] {
         #expect(JSONValue(value).integer(as: type) == value)
         #expect(JSONNumber(value).lexeme == "\(value)")
       }
-      #expect(JSONNumber(lexeme: "\(T.max)0")?.integer(as: type) == nil)
+      #expect(try #require(JSONNumber(lexeme: "\(T.max)0")).integer(as: type) == nil)
     }
-    check(Int8.self)
-    check(UInt8.self)
-    check(Int32.self)
-    check(UInt32.self)
-    check(Int64.self)
-    check(UInt64.self)
-    check(Int128.self)
+    try check(Int8.self)
+    try check(UInt8.self)
+    try check(Int32.self)
+    try check(UInt32.self)
+    try check(Int64.self)
+    try check(UInt64.self)
+    try check(Int128.self)
     #expect(JSONNumber(UInt64.max).integer(as: Int64.self) == nil)
     #expect(JSONNumber(-1).integer(as: UInt64.self) == nil)
-    #expect(JSONNumber(lexeme: "9223372036854775808")?.integer(as: Int64.self) == nil)
-    #expect(JSONNumber(lexeme: "-0")?.integer(as: UInt8.self) == 0)
+    #expect(try #require(JSONNumber(lexeme: "9223372036854775808")).integer(as: Int64.self) == nil)
+    #expect(try #require(JSONNumber(lexeme: "-0")).integer(as: UInt8.self) == 0)
     for lexeme in ["1.0", "1e3", "1E0", "0.0", "1e400"] {
-      #expect(JSONNumber(lexeme: lexeme)?.integer(as: Int.self) == nil)
+      #expect(try #require(JSONNumber(lexeme: lexeme)).integer(as: Int.self) == nil)
     }
   }
 
