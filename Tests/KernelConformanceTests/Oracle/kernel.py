@@ -162,6 +162,15 @@ class Sysctls:
                 file.flush()
         self.current = list(values)
 
+    def still_hold(self):
+        """Whether nobody else, such as a container on the same kernel, has set them meanwhile."""
+        values = []
+        for file in self.files:
+            file.seek(0)
+            values.append(int(file.read()))
+        current, self.current = self.current, values
+        return values == current
+
     def __exit__(self, *_):
         self.set(self.saved)
         for file in self.files:

@@ -187,14 +187,14 @@ class Oracle:
             mounted = True
             if env.get("sb_ro"):
                 kernel.mount("none", base, flags=kernel.MS_REMOUNT | kernel.MS_RDONLY)
-            sysctls.set(env.get("sysctl", [0, 0, 0]))
             group = self.device_cgroup(env["devcg"], number) if "devcg" in env else None
             below = view if "ovl" in env else source
             lines = [
                 self.line(f"{view}/{index}", case, f"{below}/{index}")
                 for index, case in enumerate(cases)
             ]
-            for case, errnos in zip(cases, self.ask(lines, group), strict=True):
+            asked = self.ask_under(sysctls, env.get("sysctl", [0, 0, 0]), lines, group)
+            for case, errnos in zip(cases, asked, strict=True):
                 case["answer"] = dict(zip(case["q"], errnos, strict=True))
         finally:
             if env.get("sb_ro"):
@@ -236,6 +236,15 @@ class Oracle:
             with open(f"{group}/devices.deny", "w") as file:
                 file.write(rule)
         return group
+
+    def ask_under(self, sysctls, values, lines, group):
+        """The answers while the sysctls have these values."""
+        for _ in range(10):
+            sysctls.set(values)
+            answers = self.ask(lines, group)
+            if sysctls.still_hold():
+                return answers
+        raise RuntimeError("somebody else keeps changing fs.protected_*")
 
     def ask(self, lines, group=None, descriptors=()):
         """The errnos that kernel-asker, in a cgroup and with descriptors, answers to each line."""
