@@ -39,6 +39,7 @@
 struct ccap_stat {
   uint32_t mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor, links, has_mount;
   uint64_t inode, mount, attributes;
+  int64_t birth;
 };
 
 // `flags` are those of include/uapi/asm-generic/fcntl.h; some architectures have other numbers for
@@ -58,8 +59,11 @@ static inline int ccap_openat(int dir, const char *path, int flags, unsigned mod
 static inline int ccap_statx(int fd, struct ccap_stat *out) {
   struct statx sx;
   if (syscall(SYS_statx, fd, "", CCAP_AT_EMPTY_PATH | CCAP_AT_STATX_DONT_SYNC,
-              STATX_BASIC_STATS | STATX_MNT_ID, &sx) != 0)
+              STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &sx) != 0)
     return -errno;
+  out->birth = sx.stx_mask & STATX_BTIME
+                   ? (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec
+                   : INT64_MIN;
   out->mode = sx.stx_mode;
   out->uid = sx.stx_uid;
   out->gid = sx.stx_gid;
@@ -114,11 +118,12 @@ static inline int ccap_statmount_idmap(int fd, char *users, char *groups, size_t
 }
 
 // The flags (ST_…) and the type of the file system of a descriptor, which may be O_PATH.
-static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type) {
+static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type, uint64_t *id) {
   struct statfs fs;
   if (fstatfs(fd, &fs) != 0) return -errno;
   *flags = (uint64_t)fs.f_flags;
   *type = (uint64_t)fs.f_type & 0xffffffff;
+  memcpy(id, &fs.f_fsid, sizeof *id);
   return 0;
 }
 
@@ -161,11 +166,44 @@ static inline int ccap_chmod(int fd, unsigned mode) {
 
 static inline int ccap_fsync(int fd) { return fsync(fd) != 0 ? -errno : 0; }
 
-static inline int ccap_flock(int fd) {
-  int result;
-  do result = flock(fd, LOCK_EX);
-  while (result != 0 && errno == EINTR);
-  return result != 0 ? -errno : 0;
+static inline int ccap_flock(int fd) { return flock(fd, LOCK_EX | LOCK_NB) != 0 ? -errno : 0; }
+
+// fallocate(2) with FALLOC_FL_KEEP_SIZE: space for `size` bytes, without a change of the file's size.
+static inline int ccap_fallocate(int fd, int64_t size) {
+  enum { KEEP_SIZE = 1 };
+  return syscall(SYS_fallocate, fd, KEEP_SIZE, (int64_t)0, size) != 0 ? -errno : 0;
+}
+
+// A file handle as one block: the type, then the bytes of struct file_handle of fcntl.h.
+enum { CCAP_HANDLE = 128 };
+
+// name_to_handle_at(2) of the descriptor itself, which may be O_PATH; the length, or -errno.
+static inline long ccap_name_to_handle_at(int fd, uint8_t out[CCAP_HANDLE + 4]) {
+  struct { uint32_t bytes; int32_t type; uint8_t handle[CCAP_HANDLE]; } handle = {CCAP_HANDLE, 0, {0}};
+  int mount;
+  if (syscall(SYS_name_to_handle_at, fd, "", &handle, &mount, CCAP_AT_EMPTY_PATH) != 0)
+    return -errno;
+  memcpy(out, &handle.type, 4);
+  memcpy(out + 4, handle.handle, handle.bytes);
+  return 4 + (long)handle.bytes;
+}
+
+// open_by_handle_at(2) with O_PATH; `mount` is any directory of the file system, not O_PATH.
+static inline int ccap_open_by_handle_at(int mount, const uint8_t *block, size_t size) {
+  struct { uint32_t bytes; int32_t type; uint8_t handle[CCAP_HANDLE]; } handle;
+  enum { PATH = 010000000 };
+  if (size < 4 || size > CCAP_HANDLE + 4) return -EINVAL;
+  handle.bytes = (uint32_t)(size - 4);
+  memcpy(&handle.type, block, 4);
+  memcpy(handle.handle, block + 4, size - 4);
+  long fd = syscall(SYS_open_by_handle_at, mount, &handle, PATH | O_CLOEXEC);
+  return fd < 0 ? -errno : (int)fd;
+}
+
+// pidfd_open(2), Linux 5.3; the number is the same on every architecture.
+static inline int ccap_pidfd_open(int pid) {
+  long fd = syscall(434, pid, 0);
+  return fd < 0 ? -errno : (int)fd;
 }
 
 // Starts a program, found by PATH, with no signal blocked; returns its process id, or -errno.

@@ -41,7 +41,9 @@ open class PermissionAccessor: CustomStringConvertible {
   ) throws(PermissionError) -> AccessReport {
     let start = analytics.system.monotonic()
     var report = currentAccess()
-    if !isAccess(report) {
+    if isAccess(report) {
+      report.requestOutcome = try keepAccess(report)
+    } else {
       if report.isRequestable {
         willReceiveAccess()
         write(.willReceiveAccess, report, since: start)
@@ -109,6 +111,13 @@ open class PermissionAccessor: CustomStringConvertible {
   open func requestAccess(_ report: AccessReport) throws(PermissionError) -> AccessReport {
     report
   }
+
+  /// Makes sure that access which is there does not end too early.
+  ///
+  /// - Parameter report: The report of the check.
+  /// - Returns: What was done; nil if nothing was asked for.
+  /// - Throws: If a change cannot be made.
+  package func keepAccess(_ report: AccessReport) throws(PermissionError) -> RequestOutcome? { nil }
 
   // MARK: Hooks
 

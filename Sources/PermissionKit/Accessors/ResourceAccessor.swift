@@ -72,6 +72,30 @@ open class ResourceAccessor: PermissionAccessor {
     return report
   }
 
+  /// Adds a grant if the access depends on one that may end earlier.
+  package override func keepAccess(
+    _ report: AccessReport
+  ) throws(PermissionError) -> RequestOutcome? {
+    hasShorterGrants ? try carryOut() : nil
+  }
+
+  /// Whether the subject has grants that may end before those that `grants` asks for.
+  package var hasShorterGrants: Bool {
+    guard grants.strategy.isCarriedOut, let uid = inspection?.subject.credentials.user.fileSystem
+    else { return false }
+    return journaledGrants(of: uid).contains {
+      $0.uid == uid && $0.stage == .active && !$0.lifetime.outlasts(grants.lifetime)
+    }
+  }
+
+  /// The open grants of this process's journal, and those that root made for the subject.
+  private func journaledGrants(of uid: UInt32) -> [Grant] {
+    let journal = try? GrantJournal.standard(context.system)
+    let own = (try? journal?.grants()) ?? []
+    return journal?.path == GrantJournal.root(context.system).path
+      ? own : own + GrantMirror(context.system).grants(of: uid)
+  }
+
   private func carryOut() throws(PermissionError) -> RequestOutcome {
     guard grants.strategy.isCarriedOut, let plan = try grantPlan() else { return .nothingToChange }
     guard try grants.consent(plan) else { return .declined }
@@ -144,7 +168,9 @@ open class ResourceAccessor: PermissionAccessor {
       GrantRequest(
         accessor: name, inspection: inspection,
         asks: wanted.map { inspection.ask($0, need: $0.need) },
-        allowsOthers: grants.allowsOthers, isRecursive: grants.isRecursive))
+        allowsOthers: grants.allowsOthers, isRecursive: grants.isRecursive,
+        journaled: journaledGrants(of: inspection.subject.credentials.user.fileSystem),
+        lifetime: grants.lifetime))
     if grants.isConfinedToDevices, let plan,
       let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {

@@ -137,34 +137,12 @@ struct Session {
 
   // MARK: - The seat
 
-  private struct Seat {
-    var name: String
-    /// The uid of the active session; nil if no session is active.
-    var active: UInt32?
-  }
-
-  /// The seats and their active users, from the files of /run/systemd/seats; empty without logind.
-  private var seats: [Seat] {
-    let folder = root.appending("run/systemd/seats")
-    return ((try? system.names(in: folder)) ?? []).compactMap { name in
-      guard let bytes = try? system.contents(of: folder.appending(name), limit: 1 << 16) else {
-        return nil
-      }
-      var seat = Seat(name: name.description)
-      for line in bytes.split(separator: UInt8(ascii: "\n"))
-      where line.starts(with: "ACTIVE_UID=".utf8) {
-        seat.active = UInt32(String(decoding: line.dropFirst(11), as: UTF8.self))
-      }
-      return seat
-    }
-  }
+  private var seats: Seats { Seats(system, root: root) }
 
   /// Returns whether udev gives the node to the active user of the seat (TAG+="uaccess").
   private func hasSeatTag(_ inode: InodeFacts) -> Bool {
     guard inode.kind == .characterDevice, let device = inode.device else { return false }
-    let tag = root.appending(
-      PathBytes("run/udev/tags/uaccess/c\(device.major):\(device.minor)"))
-    return (try? system.status(of: tag)) != nil
+    return seats.isTagged(device)
   }
 
   /// Returns whether access comes from the ACL entry that logind sets for the active user.
@@ -172,7 +150,7 @@ struct Session {
     guard decision.isGranted, case .aclUser(let id) = decision.rule, let index = decision.inode,
       hasSeatTag(facts.inodes[index])
     else { return false }
-    return seats.contains { $0.active == id }
+    return seats.all.contains { $0.active == id }
   }
 
   /// Returns why the subject lacks access to a device of the seat; nil for other devices.
@@ -180,7 +158,7 @@ struct Session {
     guard decision.step == .target, let index = decision.inode else { return nil }
     let inode = facts.inodes[index]
     let isNamed = inode.acl?.entries.contains { $0.tag == .user && $0.id == uid } ?? false
-    guard uid != 0, !isNamed, hasSeatTag(inode), case let seats = seats, !seats.isEmpty else {
+    guard uid != 0, !isNamed, hasSeatTag(inode), case let seats = seats.all, !seats.isEmpty else {
       return nil
     }
     let name = subject.displayName

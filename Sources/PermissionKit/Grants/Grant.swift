@@ -1,4 +1,7 @@
 /// A change that gives a subject access, as the journal records it.
+///
+/// A grant is a lease: it holds rights on an inode for a user, until somebody revokes it, a time comes
+/// or a process ends. Several grants can hold the same rights; the last one takes them away.
 package struct Grant: Hashable, Sendable {
   /// The progress of a grant.
   package enum Stage: String, Hashable, Sendable {
@@ -10,6 +13,8 @@ package struct Grant: Hashable, Sendable {
     case active
     /// The undo has begun.
     case undoing
+    /// The undo has begun, but the file is not found, so the access may still be there.
+    case missing
     /// Undone, or never applied.
     case undone
   }
@@ -25,6 +30,13 @@ package struct Grant: Hashable, Sendable {
     package init(expires: Int64? = nil, process: ProcessMark? = nil) {
       self.expires = expires
       self.process = process
+    }
+
+    /// Returns whether this lifetime certainly lasts as long as another one.
+    package func outlasts(_ other: Lifetime) -> Bool {
+      if process != nil { return process == other.process && expires == nil }
+      guard let expires else { return true }
+      return other.expires.map { $0 <= expires } ?? false
     }
   }
 

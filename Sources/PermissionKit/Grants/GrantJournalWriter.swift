@@ -1,20 +1,47 @@
 /// Makes and undoes grants while this process holds the lock of the journal.
 struct GrantJournalWriter {
-  private let file: Descriptor
+  private var file: Descriptor
   private let journal: GrantJournal
   private let system: any System
-  private(set) var grants: [Grant]
+  private var ledger: GrantLedger
+  private var size: Int
   /// Whether the last line is incomplete, so that the next record must begin with a newline.
   private var hasIncompleteLine: Bool
+  /// The users whose grants changed, see `GrantMirror`.
+  private var users: Set<UInt32> = []
 
+  /// The size from which a journal is compacted if most of it is about grants that are undone.
+  private static let compactionSize = 1 << 16
+  /// The space that is reserved for the end of each open grant, in bytes.
+  private static let reserve = 512
+
+  /// Takes over a locked file, and reads it; closes the file if it throws.
   init(_ file: Descriptor, _ journal: GrantJournal, _ system: any System) throws(PermissionError) {
     self.file = file
     self.journal = journal
     self.system = system
-    let bytes = try journal.read(file)
-    grants = try GrantRecord.grants(in: bytes, journal)
-    hasIncompleteLine = bytes.last.map { $0 != UInt8(ascii: "\n") } ?? false
+    do throws(PermissionError) {
+      (ledger, size, hasIncompleteLine) = try journal.ledger(of: file)
+    } catch {
+      system.close(file)
+      throw error
+    }
+    // An open grant has about one kilobyte.
+    guard size > Self.compactionSize, size > ledger.count << 12 else { return }
+    // Without space for the new file, the old one still serves.
+    guard let (compacted, size) = try? journal.compact(ledger) else { return }
+    system.close(file)
+    (self.file, self.size, hasIncompleteLine) = (compacted, size, false)
   }
+
+  /// Tells users of their grants, and releases the lock.
+  mutating func close() {
+    GrantMirror(journal).update(ledger.grants, of: users)
+    system.close(file)
+  }
+
+  /// The open grants, oldest first.
+  var grants: [Grant] { ledger.grants }
 
   /// Appends records, and waits until they are on the disk.
   private mutating func append(_ records: [GrantRecord]) throws(PermissionError) {
@@ -25,6 +52,7 @@ struct GrantJournalWriter {
       hasIncompleteLine = true
       try system.writeAll(file, bytes)
       hasIncompleteLine = false
+      size += bytes.count
       call = "fsync"
       try system.fsync(file)
     } catch {
@@ -38,8 +66,10 @@ struct GrantJournalWriter {
     GrantRecord(time: now, event: event, id: id)
   }
 
-  private mutating func set(_ stage: Grant.Stage, _ id: String) {
-    for index in grants.indices where grants[index].id == id { grants[index].stage = stage }
+  /// Removes a grant from the open ones.
+  private mutating func end(_ id: String) {
+    if let grant = ledger[id] { users.insert(grant.uid) }
+    ledger[id] = nil
   }
 
   // MARK: - Making
@@ -63,27 +93,41 @@ struct GrantJournalWriter {
         stage: .intended)
     }
     let by = (try? system.credentials())?.user.fileSystem
-    grants += made
+    try reserve(made.count)
+    for grant in made { ledger.add(grant) }
     do throws(PermissionError) {
-      try append(
-        made.map { grant in
-          GrantRecord(
-            time: time, event: .intent, id: grant.id, request: request, accessor: grant.accessor,
-            uid: grant.uid, by: by, pid: system.getpid(), lifetime: lifetime, change: grant.change)
-        })
+      try append(made.map { GrantRecord($0, by: by, pid: system.getpid()) })
       for grant in made {
         try grant.change.command.execute(system)
-        set(.applied, grant.id)
+        ledger[grant.id]?.stage = .applied
       }
-      try append(made.map { record(.applied, $0.id) } + [record(.committed, request)])
+      do throws(PermissionError) {
+        try append(made.map { record(.applied, $0.id) } + [record(.committed, request)])
+      } catch {
+        // The lines are written. If they are lost with the power, the next run undoes the changes.
+        guard !hasIncompleteLine else { throw error }
+        outcome.notes.append(error.description)
+      }
     } catch {
       throw rollBack(made, after: error)
     }
-    for grant in made {
-      set(.active, grant.id)
-      var grant = grant
+    for var grant in made {
+      ledger[grant.id]?.stage = .active
+      users.insert(grant.uid)
       grant.stage = .active
       outcome.grants.append(grant)
+    }
+  }
+
+  /// Reserves space on the disk for the end of every grant, so that a full disk keeps none.
+  private func reserve(_ count: Int) throws(PermissionError) {
+    let space = size + (ledger.count + count) * Self.reserve + count << 13
+    do throws(Errno) {
+      try system.fallocate(file, space)
+    } catch .EOPNOTSUPP {
+    } catch .ENOSYS {
+    } catch {
+      throw journal.unwritable("fallocate", error)
     }
   }
 
@@ -92,26 +136,28 @@ struct GrantJournalWriter {
     _ made: [Grant], after error: PermissionError
   ) -> PermissionError {
     var error = error
+    var undone: [String] = []
     for grant in made.reversed() {
       do throws(PermissionError) {
         if try grant.change.command.progress(system) == .after {
           _ = try grant.change.command.undo(system)
         }
-        set(.undone, grant.id)
+        end(grant.id)
+        undone.append(grant.id)
       } catch let second {
         // The journal contains the intent, so the next run tries again.
         error.message += "; and \(second.message)"
       }
     }
-    let undone = made.filter { grant in grants.contains { $0.id == grant.id && $0.stage == .undone }
-    }
-    try? append(undone.map { record(.undone, $0.id) })
+    try? append(undone.map { record(.undone, $0) })
     return error
   }
 
   // MARK: - Undoing
 
   /// Undoes grants, newest first.
+  ///
+  /// Undoes them even if the journal cannot be written: then the outcome has a note.
   ///
   /// - Parameters:
   ///   - wanted: The grants, oldest first.
@@ -124,13 +170,13 @@ struct GrantJournalWriter {
     // If this process is killed, the next one undoes all of these grants.
     var together = record(.undoing, newest.id)
     together.ids = wanted.map(\.id)
-    try append([together])
-    for grant in wanted { set(.undoing, grant.id) }
+    // Without this line the next one undoes what is left when it is asked to.
+    try? append([together])
+    for grant in wanted { ledger[grant.id]?.stage = .undoing }
     var failure: PermissionError?
     for grant in wanted.reversed() {
       do throws(PermissionError) {
-        if let note = try undo(grant) { outcome.notes.append(note) }
-        outcome.grants.append(grant)
+        if try undo(grant, &outcome) { outcome.grants.append(grant) }
       } catch {
         failure = failure ?? error
       }
@@ -139,82 +185,82 @@ struct GrantJournalWriter {
   }
 
   /// Undoes one grant even if later ones changed the inode.
-  private mutating func undo(_ grant: Grant) throws(PermissionError) -> String? {
+  ///
+  /// - Returns: False if the file is not found.
+  private mutating func undo(
+    _ grant: Grant, _ outcome: inout GrantJournal.Outcome
+  ) throws(PermissionError) -> Bool {
     // An earlier undo may have rebased this grant.
-    let grant = grants.first { $0.id == grant.id } ?? grant
-    let (shift, rebased) = shift(without: grant)
-    if grant.stage != .undoing {
-      try append([record(.undoing, grant.id)])
-      set(.undoing, grant.id)
-    }
-    var note: String?
-    var isShifted = false
-    if let shift, try shift.progress(system) != .neither {
-      if try shift.progress(system) == .before { try shift.execute(system) }
-      isShifted = true
-    } else {
-      note = try grant.change.command.undo(system)
-    }
+    let grant = ledger[grant.id] ?? grant
     var undone = record(.undone, grant.id)
-    if isShifted { undone.rebased = rebased }
-    try append([undone])
-    set(.undone, grant.id)
-    if isShifted {
-      for index in grants.indices {
-        if let change = rebased[grants[index].id] { grants[index].change = change }
+    if case .inode(let own) = grant.change {
+      let sharing = ledger.sharing(own)
+      guard let place = sharing.firstIndex(where: { $0.id == grant.id }) else { return true }
+      switch try own.release(system, among: sharing.map(\.grant), at: place) {
+      case .missing(let reason):
+        miss(grant, reason, &outcome)
+        return false
+      case .released(let note, let rebased):
+        if let note { outcome.notes.append(note) }
+        for (index, other) in rebased where other != sharing[index].grant {
+          undone.rebased = undone.rebased ?? [:]
+          undone.rebased?[sharing[index].id] = .inode(other)
+        }
       }
+    } else if let note = try grant.change.command.undo(system) {
+      outcome.notes.append(note)
     }
-    return note
+    end(grant.id)
+    for (id, change) in undone.rebased ?? [:] { ledger[id]?.change = change }
+    write(undone, &outcome)
+    return true
   }
 
-  /// Returns the change that removes `grant` and keeps later grants of the same inode.
-  ///
-  /// - Parameter grant: The grant to remove.
-  /// - Returns: The change, and the later grants as they are after it; nil if there are none.
-  private func shift(without grant: Grant) -> (InodeGrant?, [String: GrantChange]) {
-    guard case .inode(let own) = grant.change,
-      let place = grants.firstIndex(where: { $0.id == grant.id })
-    else { return (nil, [:]) }
-    var rebased: [String: GrantChange] = [:]
-    var state = own.before
-    var last = own.after
-    for other in grants[(place + 1)...] where other.stage != .undone {
-      guard case .inode(let later) = other.change, later.path == own.path,
-        later.identity == own.identity,
-        (later.attribute == .defaultACL) == (own.attribute == .defaultACL)
-      else { continue }
-      let moved = later.rebased(onto: state)
-      rebased[other.id] = .inode(moved)
-      state = moved.after
-      last = later.after
+  /// Writes a record about a change that is already made.
+  private mutating func write(_ record: GrantRecord, _ outcome: inout GrantJournal.Outcome) {
+    do throws(PermissionError) {
+      try append([record])
+    } catch {
+      let note =
+        "\(error.message) (\(error.errno?.description ?? "")), so the end of a grant is not recorded; the next run finds that it has ended"
+      if !outcome.notes.contains(note) { outcome.notes.append(note) }
     }
-    guard !rebased.isEmpty else { return (nil, [:]) }
-    var shift = own
-    shift.attribute = own.attribute == .defaultACL ? .defaultACL : .accessACL
-    shift.before = last
-    shift.after = state
-    return (shift, rebased)
+  }
+
+  /// Records that the file of a grant is not found.
+  private mutating func miss(
+    _ grant: Grant, _ reason: String, _ outcome: inout GrantJournal.Outcome
+  ) {
+    outcome.missing.append(grant)
+    outcome.notes.append("\(reason), so the access of uid \(grant.uid) may still be there")
+    guard ledger[grant.id]?.stage != .missing || grant.stage != .missing else { return }
+    ledger[grant.id]?.stage = .missing
+    users.insert(grant.uid)
+    var missing = record(.missing, grant.id)
+    missing.note = reason
+    write(missing, &outcome)
   }
 
   // MARK: - Recovery
 
-  /// Undoes unfinished grants, expired grants, and grants whose process has ended.
-  mutating func recover() throws(PermissionError) -> GrantJournal.Outcome {
+  /// Undoes unfinished and missing grants, expired grants, and grants whose process has ended.
+  mutating func recover() -> GrantJournal.Outcome {
     var outcome = GrantJournal.Outcome()
     let time = system.realtime()
-    for grant in grants.reversed() {
+    var alive: [ProcessMark: Bool] = [:]
+    for grant in ledger.grants.reversed() {
       switch grant.stage {
       case .undone: continue
-      case .intended, .applied, .undoing: recover(grant, &outcome)
+      case .intended, .applied, .undoing, .missing: recover(grant, &outcome)
       case .active:
-        // The undo was not recorded, or somebody else undid the change.
-        if (try? grant.change.command.progress(system)) == .before {
-          forget(grant, &outcome)
-          continue
-        }
         let isExpired = grant.lifetime.expires.map { $0 <= time } ?? false
-        let processEnded = grant.lifetime.process.map { !isAlive($0) } ?? false
-        if isExpired || processEnded { recover(grant, &outcome) }
+        var hasEnded = false
+        if let process = grant.lifetime.process {
+          let known = alive[process] ?? isAlive(process)
+          alive[process] = known
+          hasEnded = !known
+        }
+        if isExpired || hasEnded { recover(grant, &outcome) }
       }
     }
     return outcome
@@ -225,14 +271,10 @@ struct GrantJournalWriter {
     system.mark(of: system.getpid()) == nil || system.mark(of: process.pid) == process
   }
 
-  /// Records that there is nothing to undo.
-  private mutating func forget(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
-    do throws(PermissionError) {
-      try append([record(.undone, grant.id)])
-      set(.undone, grant.id)
-    } catch {
-      outcome.notes.append(error.description)
-    }
+  /// Records that a grant has ended, without a change.
+  mutating func forget(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
+    end(grant.id)
+    write(record(.undone, grant.id), &outcome)
   }
 
   private mutating func recover(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
@@ -240,8 +282,7 @@ struct GrantJournalWriter {
       if grant.stage == .intended, try grant.change.command.progress(system) == .before {
         return forget(grant, &outcome)
       }
-      if let note = try undo(grant) { outcome.notes.append(note) }
-      outcome.recovered.append(grant)
+      if try undo(grant, &outcome) { outcome.recovered.append(grant) }
     } catch {
       outcome.notes.append(error.description)
     }

@@ -31,7 +31,8 @@ struct GrantPlanner {
   /// - Returns: The smallest changes that give access.
   /// - Throws: If others gain and that is not allowed, or if a file cannot be changed safely.
   func plan(strategy: String) throws(PermissionError) -> GrantPlan? {
-    var least = LeastChange(facts: facts, credentials: request.subject.credentials)
+    var least = LeastChange(
+      facts: factsWithoutShorterGrants, credentials: request.subject.credentials)
     var isAnyGranted = false
     for ask in request.asks {
       let decision = least.grant(ask.need, path: ask.path, isDirectory: ask.isDirectory)
@@ -46,13 +47,15 @@ struct GrantPlanner {
     guard isAnyGranted, !least.changes.isEmpty else { return nil }
     var plan = GrantPlan(
       accessor: request.accessor, subject: request.subject, strategy: strategy, outcome: .granted)
-    for change in least.changes {
+    for missing in least.changes {
+      let change = missing.onto(facts.inodes[missing.inode], for: request.uid)
       let classes = SubjectClasses(of: change.before, and: change.after, without: request.uid)
       for gain in classes.gains.map(request.users.describe)
       where !plan.othersAffected.contains(gain) {
         plan.othersAffected.append(gain)
       }
-      plan.steps.append(try step(change))
+      plan.steps.append(try step(change, missing))
+      warn(of: change, &plan)
     }
     if request.isRecursive { try addDefaults(&plan, least) }
     if !plan.othersAffected.isEmpty, !request.allowsOthers {
@@ -64,8 +67,49 @@ struct GrantPlanner {
     return plan
   }
 
+  /// The facts without what grants to the user give that may end before the new ones.
+  ///
+  /// Access that depends on such a grant is missing, although it is there now.
+  private var factsWithoutShorterGrants: AccessFacts {
+    var facts = facts
+    let open = request.journaled.filter { $0.stage == .active }
+    guard !open.isEmpty else { return facts }
+    for (index, identity) in request.inspection.identities.enumerated() {
+      let here = open.filter { grant in
+        guard case .inode(let change) = grant.change else { return false }
+        return change.attribute != .defaultACL && change.identity.matches(identity)
+      }
+      guard !here.isEmpty else { continue }
+      let changes = here.compactMap { grant -> InodeGrant? in
+        if case .inode(let change) = grant.change { change } else { nil }
+      }
+      facts.inodes[index] = InodeGrant.inode(
+        facts.inodes[index], among: changes, for: request.uid
+      ) { place in !here[place].lifetime.outlasts(request.lifetime) }
+    }
+    return facts
+  }
+
+  /// Adds what a person should know about a change before agreeing to it.
+  private func warn(of change: InodeChange, _ plan: inout GrantPlan) {
+    let isTarget = request.asks.contains { facts.target(of: $0.path) == change.inode }
+    guard change.before.kind == .directory, !isTarget, change.before != change.after else { return }
+    let path = facts.path(of: change.inode)
+    plan.warnings.append(
+      "\(request.subject.displayName) can then reach everything below \(path) that is readable by everybody"
+    )
+  }
+
   /// Returns the step for a change, after checking that the inode still matches the facts.
-  private func step(_ change: InodeChange) throws(PermissionError) -> GrantPlan.Step {
+  ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - missing: The change without the grants that may end earlier; nil if it is the same.
+  /// - Returns: The step.
+  /// - Throws: If the inode cannot be changed safely.
+  private func step(
+    _ change: InodeChange, _ missing: InodeChange? = nil
+  ) throws(PermissionError) -> GrantPlan.Step {
     let path = facts.path(of: change.inode)
     guard facts.isReachedFromRoot(change.inode) else {
       throw refusal("the path from the root directory to \(path) is unknown", path: path)
@@ -80,7 +124,11 @@ struct GrantPlanner {
         "the path to \(path) follows a symbolic link of \(request.users.userName(link.uid)), who does"
           + " not own \(path)", path: path, advice: "use a path without this link")
     }
-    let grant = try bind(change, path)
+    var grant = try bind(change, path)
+    if let missing {
+      if change.attribute == .mode { grant.bits = missing.after.mode & ~missing.before.mode }
+      if grant.before == grant.after { grant.arguments = missing.command(path) }
+    }
     let isOwn = change.before.uid == own.user.fileSystem || own.effective.contains(.fowner)
     let keepsGroup = own.isMember(of: change.before.gid) || own.effective.contains(.fsetid)
     if change.before.mode & 0o2000 != 0, isOwn, !keepsGroup {
@@ -105,11 +153,13 @@ struct GrantPlanner {
   ) throws(PermissionError) -> InodeGrant {
     let status: StatusFields
     let state: InodeGrant.State
+    let anchor: InodeAnchor?
     do throws(Errno) {
       let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
       defer { system.close(descriptor) }
       status = try system.statx(descriptor)
       state = try InodeGrant.state(change.attribute, of: descriptor, system)
+      anchor = InodeAnchor(descriptor, system)
     } catch {
       throw PermissionError(
         .changeFailed, "\(path) cannot be read", path: path, call: "open", errno: error)
@@ -130,7 +180,7 @@ struct GrantPlanner {
       permissions: change.permissions,
       before: before, after: .init(change.after, change.attribute),
       persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
-      attribute: change.attribute, arguments: change.command(path))
+      attribute: change.attribute, arguments: change.command(path), anchor: anchor)
   }
 
   // MARK: - Files that are created later
@@ -178,5 +228,36 @@ struct GrantPlanner {
         "new files there are not included, because a default ACL would replace everybody's umask; --allow-others includes them"
       )
     }
+  }
+}
+
+extension InodeChange {
+  /// Returns the change that gives the same permissions on the inode as it is.
+  ///
+  /// - Parameters:
+  ///   - inode: The inode, to which a grant may already give the permissions.
+  ///   - uid: The user.
+  /// - Returns: The change; it changes nothing if the inode already gives the permissions.
+  fileprivate func onto(_ inode: InodeFacts, for uid: UInt32) -> InodeChange {
+    guard inode != before else { return self }
+    var after = inode
+    switch attribute {
+    case .mode:
+      let bits = self.after.mode & ~before.mode
+      after.mode |= bits
+      for (shift, tag): (UInt16, AccessControlList.Tag) in [(6, .owner), (3, .mask), (0, .other)] {
+        after.acl?.set(tag, adding: Permissions(rawValue: UInt8(bits >> shift & 7)))
+      }
+    case .accessACL:
+      let entry = inode.acl?.entries.first { $0.tag == .user && $0.id == uid }
+      let held = entry?.permissions.intersection(inode.acl?.mask ?? .all)
+      if held?.isSuperset(of: permissions) != true {
+        after = inode.granting(permissions.union(held ?? []), to: uid)
+      }
+    case .defaultACL: return self
+    }
+    return InodeChange(
+      inode: self.inode, attribute: attribute, before: inode, after: after,
+      permissions: permissions)
   }
 }

@@ -11,7 +11,8 @@ extension GrantRecord {
     .optional("request", \.request, .string), .optional("accessor", \.accessor, .string),
     .optional("uid", \.uid, .integer), .optional("by", \.by, .integer),
     .optional("pid", \.pid, .integer), .optional("lifetime", \.lifetime, .lifetime),
-    .optional("change", \.change, .change),
+    .optional("change", \.change, .change), .optional("stage", \.stage, .name),
+    .optional("note", \.note, .string),
     .optional("rebased", \.rebased, JSONCodec<GrantChange>.change.dictionary),
   ])
 
@@ -58,7 +59,27 @@ extension JSONCodec<InodeGrant> {
     .required("after", \.after, state), .required("persistence", \.persistence, .name),
     .required("attribute", \.attribute, .name),
     .required("arguments", \.arguments, JSONCodec<PathBytes>.path.list),
+    .optional("bits", \.bits, .integer), .optional("anchor", \.anchor, anchor),
   ]).codec(.blank)
+
+  private static let anchor = JSONRecord<InodeAnchor>([
+    .optional("handle", \.handle, handle), .required("type", \.type, .integer),
+    .required("fileSystem", \.fileSystem, .integer), .optional("boot", \.boot, .string),
+  ]).codec(InodeAnchor(handle: nil, type: 0, fileSystem: 0, boot: nil))
+
+  /// Bytes as hexadecimal digits.
+  private static let handle = JSONCodec<[UInt8]>(
+    .string, expected: "hexadecimal digits",
+    to: { bytes in
+      bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    },
+    from: { text in
+      let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+      guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
+      return stride(from: 0, to: digits.count, by: 2).map {
+        UInt8(digits[$0] << 4 | digits[$0 + 1])
+      }
+    })
 
   private static let state = JSONRecord<InodeGrant.State>([
     .required("mode", \.mode, .integer), .optional("acl", \.acl, .acl),
@@ -67,6 +88,7 @@ extension JSONCodec<InodeGrant> {
   private static let identity = JSONRecord<InodeIdentity>([
     .required("fileSystem", \.fileSystem, .deviceNumber), .required("inode", \.inode, .integer),
     .required("type", \.type, .integer), .required("device", \.device, .deviceNumber),
+    .optional("birth", \.birth, .integer),
   ]).codec(InodeIdentity(StatusFields(mode: 0, uid: 0, gid: 0, inode: 0)))
 }
 

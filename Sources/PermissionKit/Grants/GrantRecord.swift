@@ -11,12 +11,14 @@ struct GrantRecord: Sendable {
     case committed
     /// The undo of the change begins.
     case undoing
+    /// The change cannot be undone, because the file is not found.
+    case missing
     /// The change is undone, or was never made.
     case undone
   }
 
-  /// The version of this format.
-  var v = 1
+  /// The version of this format; version 1 did not know `stage`, `note` and `missing`.
+  var v = 2
   var time: String
   var event: Event
   /// The identifier of the grant; that of the request for `committed`.
@@ -34,65 +36,39 @@ struct GrantRecord: Sendable {
   var change: GrantChange?
   /// The later grants of the same inode as they are after an undo, by identifier.
   var rebased: [String: GrantChange]?
-
-  /// Returns the grants that the lines of a journal describe.
-  ///
-  /// Ignores incomplete lines, because the change that such a line announces had not begun.
-  ///
-  /// - Parameters:
-  ///   - bytes: The contents of the journal.
-  ///   - journal: The journal, for error messages.
-  /// - Returns: The grants in the order of their first lines, with their present stage.
-  /// - Throws: If a line has another version, or names a grant that no earlier line contains.
-  static func grants(
-    in bytes: [UInt8], _ journal: GrantJournal
-  ) throws(PermissionError) -> [Grant] {
-    let reader = JSONReader()
-    var grants: [Grant] = []
-    for (number, line) in bytes.split(
-      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
-    ).enumerated() {
-      guard let json = try? reader.value(from: Array(line)) else { continue }
-      if let version = json["v"], version.integer() != 1 {
-        throw journal.unreadable(number + 1)
-      }
-      guard let record = try? codec.decode(json) else { continue }
-      guard record.add(to: &grants) else { throw journal.damaged(number + 1) }
-    }
-    return grants
-  }
+  /// The stage of the grant, for `intent` in a compacted journal.
+  var stage: Grant.Stage?
+  /// Why the file is not found, for `missing`.
+  var note: String?
 
   /// The record as one line of JSON, with a newline.
   var line: [UInt8] {
     JSONWriter(sortsKeys: true).bytes(Self.record.json(self)) + [UInt8(ascii: "\n")]
   }
 
-  /// Adds the record to the grants; returns false if it names a grant that is not among them.
-  private func add(to grants: inout [Grant]) -> Bool {
-    if event == .intent {
-      guard let accessor, let uid, let change, let request else { return false }
-      grants.append(
-        Grant(
-          id: id, request: request, time: time, accessor: accessor, uid: uid,
-          lifetime: lifetime ?? .init(), change: change, stage: .intended))
-      return true
-    }
-    // The intent line may be incomplete; its grant is undone nevertheless.
-    var isKnown = event == .undone
-    for index in grants.indices {
-      if grants[index].id == id || grants[index].request == id { isKnown = true }
-      switch event {
-      case .committed where grants[index].request == id && grants[index].stage == .applied:
-        grants[index].stage = .active
-      case .applied where grants[index].id == id: grants[index].stage = .applied
-      case .undoing where grants[index].id == id || ids?.contains(grants[index].id) ?? false:
-        grants[index].stage = .undoing
-      case .undone:
-        if grants[index].id == id { grants[index].stage = .undone }
-        if let change = rebased?[grants[index].id] { grants[index].change = change }
-      default: break
-      }
-    }
-    return isKnown
+  /// Creates a record that contains a whole grant.
+  init(_ grant: Grant, by: UInt32?, pid: Int32?) {
+    self.init(
+      time: grant.time, event: .intent, id: grant.id, request: grant.request,
+      accessor: grant.accessor, uid: grant.uid, by: by, pid: pid, lifetime: grant.lifetime,
+      change: grant.change)
+  }
+
+  /// Creates a record with these values.
+  init(
+    time: String, event: Event, id: String, request: String? = nil, accessor: String? = nil,
+    uid: UInt32? = nil, by: UInt32? = nil, pid: Int32? = nil, lifetime: Grant.Lifetime? = nil,
+    change: GrantChange? = nil
+  ) {
+    self.time = time
+    self.event = event
+    self.id = id
+    self.request = request
+    self.accessor = accessor
+    self.uid = uid
+    self.by = by
+    self.pid = pid
+    self.lifetime = lifetime
+    self.change = change
   }
 }

@@ -51,6 +51,10 @@ public struct GrantRequest: Sendable {
   package let allowsOthers: Bool
   /// Whether a directory includes everything in it.
   package let isRecursive: Bool
+  /// The open grants of this process's journal.
+  package var journaled: [Grant] = []
+  /// When the new grants end.
+  package var lifetime = Grant.Lifetime()
 
   var system: any System { inspection.system }
   var subject: Subject { inspection.subject }

@@ -16,9 +16,12 @@ package struct GroupGrant: GrantCommand {
 
   private func isMember(_ system: any System) throws(PermissionError) -> Bool {
     do throws(Errno) {
-      guard let record = try system.getpwnam(user) else { return false }
-      for gid in try system.getgrouplist(record) where try system.getgrgid(gid) == group {
-        return true
+      // The group data base can list a user who is missing from the user data base; then no group is
+      // the primary one.
+      let record =
+        try system.getpwnam(user) ?? UserRecord(name: user, uid: .max, gid: .max, home: "/")
+      for gid in try system.getgrouplist(record) where gid != .max {
+        if try system.getgrgid(gid) == group { return true }
       }
       return false
     } catch {

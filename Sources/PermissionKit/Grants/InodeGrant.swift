@@ -40,21 +40,27 @@ package struct InodeGrant: GrantCommand {
   var attribute: InodeChange.Attribute
   /// The shell command that makes the same change.
   package var arguments: [PathBytes]
+  /// The mode bits that the user needs, for `Attribute.mode`; nil in an old journal.
+  var bits: UInt16?
+  /// What finds the inode again; nil in an old journal.
+  package var anchor: InodeAnchor?
 
   /// The change in one line for people, without the path.
   package var summary: String {
-    switch attribute {
-    case .mode: "mode bits: \(arguments.dropFirst().first?.description ?? "")"
-    case .accessACL: "ACL entry user:\(user ?? "\(uid)"):\(permissions)"
-    case .defaultACL: "default ACL entry user:\(user ?? "\(uid)"):\(permissions)"
-    }
+    let change =
+      switch attribute {
+      case .mode: "mode bits: \(arguments.dropFirst().first?.description ?? "")"
+      case .accessACL: "ACL entry user:\(user ?? "\(uid)"):\(permissions)"
+      case .defaultACL: "default ACL entry user:\(user ?? "\(uid)"):\(permissions)"
+      }
+    return before == after ? "\(change), kept from an earlier grant" : change
   }
 
   // MARK: - Reading
 
   private var name: ACLAttribute { attribute == .defaultACL ? .default : .access }
 
-  private func failure(
+  func failure(
     _ message: String, _ call: String? = nil, _ errno: Errno? = nil, advice: String? = nil
   ) -> PermissionError {
     PermissionError(
@@ -62,7 +68,7 @@ package struct InodeGrant: GrantCommand {
   }
 
   /// Opens the inode; nil if another inode or none is at the path.
-  private func open(_ system: any System) throws(PermissionError) -> Descriptor? {
+  func open(_ system: any System) throws(PermissionError) -> Descriptor? {
     var call = "open"
     do throws(Errno) {
       let descriptor: Descriptor
@@ -75,7 +81,11 @@ package struct InodeGrant: GrantCommand {
       }
       call = "statx"
       do throws(Errno) {
-        if InodeIdentity(try system.statx(descriptor)) == identity { return descriptor }
+        if identity.matches(InodeIdentity(try system.statx(descriptor))),
+          isHandle(of: descriptor, system)
+        {
+          return descriptor
+        }
       } catch {
         system.close(descriptor)
         throw error
@@ -85,6 +95,13 @@ package struct InodeGrant: GrantCommand {
     } catch {
       throw failure("\(path) cannot be read", call, error)
     }
+  }
+
+  /// Returns whether an inode has the handle of the anchor, as far as both are known.
+  private func isHandle(of descriptor: Descriptor, _ system: any System) -> Bool {
+    guard let handle = anchor?.handle, let present = try? system.name_to_handle_at(descriptor)
+    else { return true }
+    return handle == present
   }
 
   /// Returns the present state of an inode.
@@ -110,7 +127,7 @@ package struct InodeGrant: GrantCommand {
     return State(mode: mode, acl: nil)
   }
 
-  private func state(
+  func state(
     _ descriptor: Descriptor, _ system: any System
   ) throws(PermissionError) -> State {
     do throws(Errno) {
@@ -130,25 +147,42 @@ package struct InodeGrant: GrantCommand {
 
   // MARK: - Changing
 
-  private func set(
+  /// Changes the inode from a state to another one, by one system call.
+  ///
+  /// No system call exchanges an ACL for another one, so the state is read once more immediately
+  /// before.
+  func set(
     _ state: State, from old: State, _ descriptor: Descriptor, _ system: any System
   ) throws(PermissionError) {
+    if state == old { return }
     var call = "chmod"
     do throws(Errno) {
-      guard state.acl != old.acl else { return try system.chmod(descriptor, state.mode) }
-      if attribute == .mode { return try system.chmod(descriptor, state.mode) }
-      guard attribute == .accessACL || state.acl != nil else {
-        call = "removexattr"
-        return try system.removexattr(name, of: descriptor)
-      }
+      let isMode = attribute == .mode || state.acl == old.acl
       // The kernel stores an ACL without named entries as the mode, so one call sets both.
       let acl = state.acl ?? AccessControlList(mode: state.mode)
-      // The kernel keeps an ACL that names a user twice, which libacl does not call valid. Such an
-      // ACL is changed and put back, but a valid one does not become such a one.
-      call = "acl_valid"
-      guard acl.isValid || state == before || old.acl?.isValid == false else { throw .EINVAL }
-      call = "setxattr"
-      try system.setxattr(name, of: descriptor, acl.xattr)
+      if !isMode, attribute == .accessACL || state.acl != nil {
+        // The kernel keeps an ACL that names a user twice, which libacl does not call valid. Such an
+        // ACL is changed and put back, but a valid one does not become such a one.
+        call = "acl_valid"
+        guard acl.isValid || state == before || old.acl?.isValid == false else { throw .EINVAL }
+      }
+      let bytes = acl.xattr
+      call = "getxattr"
+      guard try Self.state(attribute, of: descriptor, system) == old else { throw .EAGAIN }
+      if isMode {
+        call = "chmod"
+        try system.chmod(descriptor, state.mode)
+      } else if attribute == .accessACL || state.acl != nil {
+        call = "setxattr"
+        try system.setxattr(name, of: descriptor, bytes)
+      } else {
+        call = "removexattr"
+        try system.removexattr(name, of: descriptor)
+      }
+    } catch .EAGAIN {
+      throw failure(
+        "mode or ACL of \(path) changed while it was read, so it was not changed", nil, .EAGAIN,
+        advice: "try again")
     } catch {
       let advice: String? =
         error == .EPERM ? "only its owner or root may change it" : nil
@@ -173,7 +207,7 @@ package struct InodeGrant: GrantCommand {
     try set(after, from: before, descriptor, system)
     let done = try state(descriptor, system)
     guard done == after, let again = try open(system) else {
-      try? set(before, from: done, descriptor, system)
+      _ = try? release(descriptor, system, [self], 0)
       throw failure(
         "\(path) did not get the planned mode and ACL, because somebody else changes it; it was put back",
         advice: "try again")
@@ -184,21 +218,10 @@ package struct InodeGrant: GrantCommand {
   /// Restores the state `before`; if somebody else changed the inode since, removes only the granted
   /// access.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
-    guard let descriptor = try open(system) else {
-      return "\(path) was removed or replaced"
+    switch try release(system, among: [self], at: 0) {
+    case .released(let note, _): return note
+    case .missing(let reason): throw failure(reason)
     }
-    defer { system.close(descriptor) }
-    let now = try state(descriptor, system)
-    if now == before { return nil }
-    if now == after {
-      try set(before, from: now, descriptor, system)
-      return nil
-    }
-    guard let without = try stateWithoutGrant(now) else {
-      return "\(path) no longer has the granted access"
-    }
-    try set(without, from: now, descriptor, system)
-    return "somebody else changed \(path) meanwhile; only the granted access was removed"
   }
 
   /// Returns the same change for the present device node; nil if no node of that driver is there.
@@ -212,6 +235,7 @@ package struct InodeGrant: GrantCommand {
       }
       var copy = self
       copy.identity = present
+      copy.anchor = nil
       return copy
     } catch .ENOENT {
       return nil
@@ -220,55 +244,13 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  /// Returns the state without the access that this command granted; nil if that access is gone.
-  ///
-  /// - Parameter now: The present state.
-  /// - Returns: The state to set.
-  /// - Throws: If only a part of the granted access is left, because its origin is then unclear.
-  private func stateWithoutGrant(_ now: State) throws(PermissionError) -> State? {
-    let conflict = failure(
-      "somebody else changed \(path), so the granted access cannot be told from that change",
-      advice: "check \(path) with getfacl and change it by hand")
-    if attribute == .mode {
-      let added = after.mode & ~before.mode
-      guard now.mode & added != 0 else { return nil }
-      guard now.mode & added == added else { throw conflict }
-      return State(mode: now.mode & ~added, acl: now.acl)
-    }
-    func own(_ acl: AccessControlList?) -> AccessControlList.Entry? {
-      acl?.entries.first { $0.tag == .user && $0.id == uid }
-    }
-    guard var acl = now.acl, let entry = own(acl), entry != own(before.acl) else { return nil }
-    guard entry == own(after.acl) else { throw conflict }
-    acl.entries.removeAll { $0 == entry }
-    if let earlier = own(before.acl) {
-      acl.entries.append(earlier)
-      acl.entries.sort { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
-    }
-    guard !acl.entries.contains(where: { $0.tag == .user || $0.tag == .group }) else {
-      return State(mode: now.mode, acl: acl)
-    }
-    // Without named entries the mask limits only the owning group, so apply it to the group entry.
-    let mask = acl.mask ?? .all
-    acl.entries.removeAll { $0.tag == .mask }
-    for index in acl.entries.indices where acl.entries[index].tag == .owningGroup {
-      acl.entries[index].permissions.formIntersection(mask)
-    }
-    guard attribute == .accessACL else { return State(mode: 0, acl: acl) }
-    let digits = acl.entries.reduce(into: now.mode & 0o7000) { mode, entry in
-      let shift: UInt16 = entry.tag == .owner ? 6 : entry.tag == .owningGroup ? 3 : 0
-      mode |= UInt16(entry.permissions.rawValue) << shift
-    }
-    return State(mode: digits, acl: nil)
-  }
-
   /// Returns the same change for an inode in another state.
   func rebased(onto state: State) -> InodeGrant {
     var copy = self
     copy.before = state
     copy.after = state
     if attribute == .mode {
-      let added = after.mode & ~before.mode
+      let added = bits ?? after.mode & ~before.mode
       copy.after.mode = state.mode | added
       guard var acl = state.acl else { return copy }
       for (shift, tag): (UInt16, AccessControlList.Tag) in [(6, .owner), (3, .mask), (0, .other)] {
@@ -279,7 +261,10 @@ package struct InodeGrant: GrantCommand {
     }
     var inode = InodeFacts(kind: .regular, mode: state.mode, uid: 0, gid: 0, acl: state.acl)
     if attribute == .defaultACL { inode.mode = state.acl?.mode ?? 0 }
-    inode = inode.granting(permissions, to: uid)
+    let held = state.entry(of: uid)?.intersection(state.acl?.mask ?? .all)
+    if held?.isSuperset(of: permissions) != true {
+      inode = inode.granting(permissions.union(held ?? []), to: uid)
+    }
     copy.after = State(mode: attribute == .defaultACL ? 0 : inode.mode, acl: inode.acl)
     return copy
   }

@@ -64,6 +64,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let EOVERFLOW = Errno(rawValue: 75)
   /// Operation not supported: the file system has no ACLs.
   public static let EOPNOTSUPP = Errno(rawValue: 95)
+  /// Stale file handle: the inode was deleted.
+  package static let ESTALE = Errno(rawValue: 116)
 
   private static let names: [Int32: String] = [
     1: "EPERM", 2: "ENOENT", 3: "ESRCH", 4: "EINTR", 5: "EIO", 6: "ENXIO", 9: "EBADF",

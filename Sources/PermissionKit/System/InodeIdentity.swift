@@ -8,6 +8,9 @@ package struct InodeIdentity: Hashable, Sendable {
   package var type: UInt32
   /// The device number of a device node.
   package var device: DeviceNumber
+  /// When the inode was created, in nanoseconds since 1970; nil if the file system does not tell, or
+  /// an old journal does not contain it.
+  package var birth: Int64?
 
   /// Creates an identity from the fields of statx(2).
   package init(_ status: StatusFields) {
@@ -15,5 +18,6 @@ package struct InodeIdentity: Hashable, Sendable {
     inode = status.inode
     type = status.mode & 0o170000
     device = status.device
+    birth = status.birth
   }
 }

@@ -49,9 +49,36 @@ extension LinuxSystem {
     _ = try check(ccap_fsync(descriptor.rawValue))
   }
 
-  /// flock(2) with LOCK_EX, repeated after EINTR.
+  /// flock(2) with LOCK_EX and LOCK_NB.
   package func flock(_ descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_flock(descriptor.rawValue))
+  }
+
+  /// fallocate(2) with FALLOC_FL_KEEP_SIZE.
+  package func fallocate(_ descriptor: Descriptor, _ size: Int) throws(Errno) {
+    _ = try check(ccap_fallocate(descriptor.rawValue, Int64(size)))
+  }
+
+  /// name_to_handle_at(2) with AT_EMPTY_PATH.
+  package func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8] {
+    try unsafe filling(Int(CCAP_HANDLE) + 4) {
+      unsafe ccap_name_to_handle_at(descriptor.rawValue, $0.assumingMemoryBound(to: UInt8.self))
+    }
+  }
+
+  /// open_by_handle_at(2) with O_PATH, which needs CAP_DAC_READ_SEARCH.
+  package func open_by_handle_at(
+    _ mount: Descriptor, _ handle: [UInt8]
+  ) throws(Errno) -> Descriptor {
+    let result = unsafe handle.withUnsafeBufferPointer {
+      unsafe ccap_open_by_handle_at(mount.rawValue, $0.baseAddress, $0.count)
+    }
+    return Descriptor(rawValue: try check(result))
+  }
+
+  /// pidfd_open(2), which needs Linux 5.3.
+  package func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor {
+    Descriptor(rawValue: try check(ccap_pidfd_open(pid)))
   }
 
   /// rename(2); a NUL in a path gives EINVAL.

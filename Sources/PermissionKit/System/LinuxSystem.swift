@@ -95,7 +95,8 @@ package struct LinuxSystem: System {
       device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),
       fileSystem: DeviceNumber(major: fields.dev_major, minor: fields.dev_minor),
       inode: fields.inode, links: fields.links, mount: fields.has_mount != 0 ? fields.mount : nil,
-      isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0)
+      isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0,
+      birth: fields.birth == .min ? nil : fields.birth)
   }
 
   /// readlinkat(2) with an empty path, at most 4,096 bytes.
@@ -155,8 +156,9 @@ package struct LinuxSystem: System {
   package func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
     var flags: UInt64 = 0
     var type: UInt64 = 0
-    _ = try check(unsafe ccap_fstatfs(descriptor.rawValue, &flags, &type))
-    return FileSystemFields(flags: flags, type: type)
+    var id: UInt64 = 0
+    _ = try check(unsafe ccap_fstatfs(descriptor.rawValue, &flags, &type, &id))
+    return FileSystemFields(flags: flags, type: type, id: id)
   }
 
   /// getdents64(2) until the end, in the order of the file system, without `.` and `..`.

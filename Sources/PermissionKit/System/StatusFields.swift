@@ -20,6 +20,9 @@ public struct StatusFields: Hashable, Sendable {
   public var isImmutable: Bool
   /// STATX_ATTR_APPEND: writers can only add to the end of the file, see ioctl_iflags(2).
   public var isAppendOnly: Bool
+  /// `stx_btime` in nanoseconds since 1970: when the inode was created; nil if the file system does
+  /// not tell.
+  public var birth: Int64?
 
   /// Creates the fields.
   ///
@@ -34,10 +37,12 @@ public struct StatusFields: Hashable, Sendable {
   ///   - mount: The mount id; nil before Linux 5.8.
   ///   - isImmutable: Whether STATX_ATTR_IMMUTABLE is set.
   ///   - isAppendOnly: Whether STATX_ATTR_APPEND is set.
+  ///   - birth: When the inode was created, in nanoseconds since 1970.
   public init(
     mode: UInt32, uid: UInt32, gid: UInt32, device: DeviceNumber = .init(major: 0, minor: 0),
     fileSystem: DeviceNumber = .init(major: 0, minor: 0), inode: UInt64,
-    links: UInt32 = 1, mount: UInt64? = nil, isImmutable: Bool = false, isAppendOnly: Bool = false
+    links: UInt32 = 1, mount: UInt64? = nil, isImmutable: Bool = false, isAppendOnly: Bool = false,
+    birth: Int64? = nil
   ) {
     self.mode = mode
     self.uid = uid
@@ -49,6 +54,7 @@ public struct StatusFields: Hashable, Sendable {
     self.mount = mount
     self.isImmutable = isImmutable
     self.isAppendOnly = isAppendOnly
+    self.birth = birth
   }
 
   /// The file type; nil if inode(7) does not list the S_IFMT bits.
@@ -72,11 +78,14 @@ public struct FileSystemFields: Hashable, Sendable {
   public var flags: UInt64
   /// `f_type`: a magic number of linux/magic.h.
   public var type: UInt64
+  /// `f_fsid`: ext4 and btrfs derive it from the UUID of the file system.
+  public var id: UInt64
 
   /// Creates the fields.
-  public init(flags: UInt64, type: UInt64) {
+  public init(flags: UInt64, type: UInt64, id: UInt64 = 0) {
     self.flags = flags
     self.type = type
+    self.id = id
   }
 
   /// Whether ST_NOSUID is set: execve(2) ignores set-user-ID bits and file capabilities.

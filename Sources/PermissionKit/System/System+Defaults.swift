@@ -24,6 +24,18 @@ extension System {
   public func fsync(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func flock(_ descriptor: Descriptor) throws(Errno) { throw .ENOSYS }
+  /// Fails with EOPNOTSUPP, as on a file system that cannot reserve space.
+  public func fallocate(_ descriptor: Descriptor, _ size: Int) throws(Errno) { throw .EOPNOTSUPP }
+  /// Fails with EOPNOTSUPP, as on a file system without handles.
+  public func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8] {
+    throw .EOPNOTSUPP
+  }
+  /// Fails with EOPNOTSUPP.
+  public func open_by_handle_at(
+    _ mount: Descriptor, _ handle: [UInt8]
+  ) throws(Errno) -> Descriptor { throw .EOPNOTSUPP }
+  /// Fails with ENOSYS.
+  public func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) { throw .ENOSYS }
   /// Fails with ENOSYS.

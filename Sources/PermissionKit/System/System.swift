@@ -52,8 +52,24 @@ public protocol System: Sendable {
   func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno)
   /// fsync(2): waits until the written data are on the disk.
   func fsync(_ descriptor: Descriptor) throws(Errno)
-  /// flock(2) with LOCK_EX: waits for the exclusive lock, which lasts until the file is closed.
+  /// flock(2) with LOCK_EX and LOCK_NB: takes the exclusive lock, which lasts until the file is closed.
+  ///
+  /// - Throws: EAGAIN if another process has the lock.
   func flock(_ descriptor: Descriptor) throws(Errno)
+  /// fallocate(2) with FALLOC_FL_KEEP_SIZE: reserves space for the first `size` bytes of a file.
+  func fallocate(_ descriptor: Descriptor, _ size: Int) throws(Errno)
+  /// name_to_handle_at(2): the handle of an inode, which no later inode of the file system gets.
+  ///
+  /// - Throws: EOPNOTSUPP if the file system has no handles.
+  func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8]
+  /// open_by_handle_at(2) with O_PATH: opens an inode wherever it is in its file system.
+  ///
+  /// - Parameters:
+  ///   - mount: Any directory of the file system, open for reading.
+  ///   - handle: A result of `name_to_handle_at`.
+  /// - Returns: The inode.
+  /// - Throws: ESTALE if the inode was deleted; EPERM without CAP_DAC_READ_SEARCH.
+  func open_by_handle_at(_ mount: Descriptor, _ handle: [UInt8]) throws(Errno) -> Descriptor
   /// rename(2): gives a file a new name and replaces any file of that name.
   func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno)
   /// unlink(2): removes a name.
@@ -77,6 +93,8 @@ public protocol System: Sendable {
   /// - Returns: The way the child ended; nil if the child still runs.
   /// - Throws: The errno of waitpid(2).
   func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd?
+  /// pidfd_open(2): a descriptor that becomes readable when the process ends.
+  func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor
   /// execvp(3): replaces this process by another program.
   ///
   /// - Returns: The errno, if the call failed.

@@ -124,11 +124,15 @@ struct RequestAccess: ParsableCommand {
       let report = accessor.checkAccess()
       result.reports.append(report)
       let isAccess = report.status == .authorized || !all && report.status == .limited
-      isWanted.append(!isAccess && report.isRequestable)
-      guard !isAccess, report.isRequestable else { continue }
+      let resources = accessor as? ResourceAccessor
+      let mayHelp = isAccess ? resources?.hasShorterGrants ?? false : report.isRequestable
+      isWanted.append(mayHelp)
+      guard mayHelp else { continue }
       do throws(PermissionError) {
-        guard var plan = try (accessor as? ResourceAccessor)?.grantPlan() else {
-          console.warn("no change of permissions gives access to \(accessor.name)")
+        guard var plan = try resources?.grantPlan() else {
+          if !isAccess {
+            console.warn("no change of permissions gives access to \(accessor.name)")
+          }
           continue
         }
         if let expires = options.lifetime.expires {

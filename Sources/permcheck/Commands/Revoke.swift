@@ -23,6 +23,10 @@ struct Revoke: ParsableCommand {
   @Flag(help: "Revoke the grants whose time is over, see request --for.")
   var expired = false
 
+  @Flag(
+    help: "Also drop grants whose file is not found, which would keep the access if it came back.")
+  var forget = false
+
   @Option(
     help: ArgumentHelp("Revoke only the grants to this user.", valueName: "name|uid"))
   var user: TextArgument?
@@ -63,11 +67,17 @@ struct Revoke: ParsableCommand {
     let journal = try GrantJournal.standard(system)
     let time = system.realtime()
     let (wantsExpired, process) = (expired, elevated.process)
-    let outcome = try journal.undo { grant in
+    let isSelected = { (grant: Grant) -> Bool in
       if let uid, grant.uid != uid { return false }
       if let process, grant.lifetime.process?.pid != process { return false }
       if wantsExpired { return grant.lifetime.expires.map { $0 <= time } ?? false }
       return accessors.isEmpty || accessors.contains(grant.accessor)
+    }
+    var outcome = try journal.undo(isSelected)
+    if forget {
+      let forgotten = try journal.forget(isSelected)
+      outcome.grants += forgotten.grants
+      outcome.missing = forgotten.missing
     }
     for note in outcome.notes { console.warn(note) }
     for grant in outcome.recovered + outcome.grants {
@@ -80,7 +90,8 @@ struct Revoke: ParsableCommand {
     } else if outcome.grants.isEmpty, outcome.recovered.isEmpty {
       console.print("nothing to revoke in \(Sanitizer.clean(journal.path.description))\n")
     }
-    try console.finish(.authorized)
+    // A missing grant is neither revoked nor certainly there.
+    try console.finish(outcome.missing.isEmpty ? .authorized : .notDetermined)
   }
 
   /// Revokes, as root, the grants that root made for this user.

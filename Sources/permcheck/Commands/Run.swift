@@ -114,10 +114,11 @@ struct Run: ParsableCommand {
     _ requests: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions
   ) throws -> Bool {
     let plans = try requests.compactMap { request -> GrantPlan? in
-      guard let accessor = request.accessor(context, .discard) as? ResourceAccessor,
-        accessor.checkAccess().isRequestable
-      else { return nil }
+      guard let accessor = request.accessor(context, .discard) as? ResourceAccessor else {
+        return nil
+      }
       accessor.grants = options
+      guard accessor.checkAccess().isRequestable || accessor.hasShorterGrants else { return nil }
       return try accessor.grantPlan()
     }
     if plans.isEmpty { return true }

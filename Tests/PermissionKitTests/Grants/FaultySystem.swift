@@ -97,6 +97,20 @@ final class FaultySystem: System {
     if isOurs(descriptor) { _ = try count("flock") }
     try real.flock(descriptor)
   }
+  func fallocate(_ descriptor: Descriptor, _ size: Int) throws(Errno) {
+    if isOurs(descriptor) { _ = try count("fallocate") }
+    try real.fallocate(descriptor, size)
+  }
+  func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
+    if isOurs(old) { _ = try count("rename") }
+    try real.rename(old, new)
+  }
+  func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8] {
+    try real.name_to_handle_at(descriptor)
+  }
+  func open_by_handle_at(_ mount: Descriptor, _ handle: [UInt8]) throws(Errno) -> Descriptor {
+    try real.open_by_handle_at(mount, handle)
+  }
   func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     if isOurs(descriptor) { _ = try count("statx") }
     return try real.statx(descriptor)
@@ -136,7 +150,6 @@ final class FaultySystem: System {
   func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
     try real.chmod(descriptor, mode)
   }
-  func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) { try real.rename(old, new) }
   func unlink(_ path: PathBytes) throws(Errno) { try real.unlink(path) }
   func credentials() throws(Errno) -> Credentials { try real.credentials() }
   func getpid() -> Int32 { real.getpid() }

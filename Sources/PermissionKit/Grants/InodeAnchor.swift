@@ -1,0 +1,118 @@
+/// What finds an inode again when it was moved, or when its file system was mounted elsewhere.
+package struct InodeAnchor: Hashable, Sendable {
+  /// The result of name_to_handle_at(2); nil if the file system has no handles.
+  package var handle: [UInt8]?
+  /// The type of the file system, see statfs(2).
+  package var type: UInt64
+  /// The id of the file system, see statfs(2); on some types it is derived from the device number.
+  package var fileSystem: UInt64
+  /// /proc/sys/kernel/random/boot_id; nil if it cannot be read.
+  package var boot: String?
+
+  /// Creates an anchor with these values.
+  package init(handle: [UInt8]?, type: UInt64, fileSystem: UInt64, boot: String?) {
+    self.handle = handle
+    self.type = type
+    self.fileSystem = fileSystem
+    self.boot = boot
+  }
+
+  /// Reads the anchor of an inode that is open, perhaps with O_PATH; nil if fstatfs(2) fails.
+  init?(_ descriptor: Descriptor, _ system: any System) {
+    guard let fields = try? system.fstatfs(descriptor) else { return nil }
+    self.init(
+      handle: try? system.name_to_handle_at(descriptor), type: fields.type, fileSystem: fields.id,
+      boot: Self.boot(system))
+  }
+
+  static func boot(_ system: any System) -> String? {
+    (try? system.line(of: "/proc/sys/kernel/random/boot_id"))?.description
+  }
+
+  /// Whether the file system ends with the boot: tmpfs and devtmpfs, or ramfs.
+  var isInMemory: Bool { type == 0x0102_1994 || type == 0x8584_58f6 }
+}
+
+/// Where the inode of a grant is now.
+enum InodePlace {
+  /// It is open, with O_PATH; it may have another path.
+  case found(Descriptor)
+  /// The kernel shows that the inode no longer exists.
+  case deleted
+  /// Unknown, for this reason.
+  case missing(String)
+}
+
+extension InodeGrant {
+  /// Finds the inode, by its path or else by its handle.
+  ///
+  /// - Parameter system: The system to search.
+  /// - Returns: The open inode, or why it is not found.
+  /// - Throws: If the path cannot be opened for another reason than its absence.
+  func locate(_ system: any System) throws(PermissionError) -> InodePlace {
+    if let descriptor = try open(system) { return .found(descriptor) }
+    guard let anchor else {
+      return .missing("\(path) leads elsewhere, and an old journal does not identify the file")
+    }
+    if anchor.isInMemory, let boot = anchor.boot, let now = InodeAnchor.boot(system), boot != now {
+      return .deleted
+    }
+    guard let handle = anchor.handle else {
+      return .missing(
+        "\(path) leads elsewhere, and its file system has no handles to find the file by")
+    }
+    var isHere = false
+    for folder in mountPoints(system) {
+      guard
+        let mount = try? system.openat(.currentDirectory, folder, [.readOnly, .directory], mode: 0)
+      else { continue }
+      defer { system.close(mount) }
+      guard isFileSystem(mount, anchor, system) else { continue }
+      isHere = true
+      do throws(Errno) {
+        let descriptor = try system.open_by_handle_at(mount, handle)
+        if let status = try? system.statx(descriptor), identity.matches(InodeIdentity(status)) {
+          return .found(descriptor)
+        }
+        system.close(descriptor)
+      } catch .ESTALE {
+        return .deleted
+      } catch {
+        return .missing("\(path) leads elsewhere, and only root can find the file (\(error))")
+      }
+    }
+    return .missing(
+      isHere
+        ? "\(path) leads elsewhere" : "the file system of \(path) is not mounted here")
+  }
+
+  /// The mount points of local file systems; a server might not answer.
+  private func mountPoints(_ system: any System) -> [PathBytes] {
+    let bytes = (try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26)) ?? []
+    return MountTable(mountinfo: bytes).mounts.filter {
+      if case .kernel = $0.authority { $0.fileSystem != "autofs" } else { false }
+    }.map(\.point)
+  }
+
+  /// Returns whether an open directory is in the file system of this inode.
+  private func isFileSystem(
+    _ mount: Descriptor, _ anchor: InodeAnchor, _ system: any System
+  ) -> Bool {
+    guard let fields = try? system.fstatfs(mount), fields.type == anchor.type else { return false }
+    // Not every file system has an id, and some ids are those of the device.
+    let isSameDevice = (try? system.statx(mount).fileSystem) == identity.fileSystem
+    return fields.id == anchor.fileSystem && (anchor.fileSystem != 0 || isSameDevice)
+  }
+}
+
+extension InodeIdentity {
+  /// Returns whether both are the same inode, as far as both tell.
+  ///
+  /// The time of birth distinguishes an inode from a later one with the same number, and proves it
+  /// the same if its file system has another device number now.
+  func matches(_ other: InodeIdentity) -> Bool {
+    guard inode == other.inode, type == other.type, device == other.device else { return false }
+    if let birth, let otherBirth = other.birth { return birth == otherBirth }
+    return fileSystem == other.fileSystem
+  }
+}
