@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     .executable(name: "permcheck", targets: ["permcheck"]),
+    .executable(name: "permcheck-helper", targets: ["permcheck-helper"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -47,6 +48,10 @@ let package = Package(
       ],
       swiftSettings: safeSettings
     ),
+    .executableTarget(
+      name: "permcheck-helper", dependencies: ["PermissionDocuments", "PermissionKit"],
+      swiftSettings: safeSettings
+    ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
     .executableTarget(name: "crash-tracer", path: "Tests/Support/CrashTracer"),
     .executableTarget(
@@ -72,8 +77,9 @@ let package = Package(
     .testTarget(
       name: "permcheckTests",
       dependencies: [
-        "PermissionKit", "TestSupport", "permcheck", "crash-tracer", "kernel-asker", "log-writer",
+        "PermissionKit", "TestSupport", "permcheck", "permcheck-helper", "crash-tracer", "kernel-asker", "log-writer",
       ],
+      exclude: ["Fuzz", "Golden", "Model"],
       swiftSettings: settings
     ),
     .target(

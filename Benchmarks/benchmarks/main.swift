@@ -103,3 +103,4 @@ let corpus =
   .path
 try decisions(corpus)
 nineNodes()
+try journals()

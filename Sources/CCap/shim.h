@@ -21,10 +21,12 @@
 #include <sys/fsuid.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -443,6 +445,70 @@ static inline int ccap_reqbufs_none(int fd) {
   return -error;
 }
 
+static inline void ccap_raise_file_limit(void) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+// What execve(2) keeps of the process that started this one, and what a root program must not keep:
+// signals, timers, limits, descriptors, environment, umask, working directory, terminal, priority.
+// Standard output stays. SIGALRM ends the process after `seconds`.
+static inline int ccap_isolate(unsigned seconds) {
+  extern char **environ;
+  static char *empty[1] = {NULL};
+  environ = empty;
+  sigset_t none;
+  sigemptyset(&none);
+  const struct itimerval stopped = {{0, 0}, {0, 0}};
+  for (int timer = ITIMER_REAL; timer <= ITIMER_PROF; timer++) setitimer(timer, &stopped, NULL);
+  for (int number = 1; number < 65; number++) {
+    int is_own = number == SIGALRM || number == SIGCHLD || number == SIGSEGV || number == SIGBUS ||
+                 number == SIGFPE || number == SIGILL || number == SIGABRT || number == SIGTRAP ||
+                 number == SIGSYS;
+    signal(number, is_own ? SIG_DFL : SIG_IGN);
+  }
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  struct rlimit whole = {RLIM_INFINITY, RLIM_INFINITY}, files = {4096, 4096}, nothing = {0, 0};
+  for (int limit = 0; limit < RLIM_NLIMITS; limit++) {
+    __rlimit_resource_t name = (__rlimit_resource_t)limit;
+    struct rlimit now;
+    if (setrlimit(name, limit == RLIMIT_NOFILE ? &files : limit == RLIMIT_CORE ? &nothing : &whole) == 0)
+      continue;
+    // Without CAP_SYS_RESOURCE, as in a container, the hard limit stays.
+    if (getrlimit(name, &now) != 0) continue;
+    now.rlim_cur = now.rlim_max;
+    setrlimit(name, &now);
+  }
+  setpriority(PRIO_PROCESS, 0, 0);
+  if (syscall(SYS_close_range, 3U, ~0U, 0) != 0)
+    for (int fd = 3; fd < 65536; fd++) close(fd);
+  for (int fd = 0; fd < 3; fd++) {
+    if (fd == 1 && fcntl(fd, F_GETFD) >= 0) continue;
+    close(fd);
+    if (open("/dev/null", O_RDWR) != fd) return -EBADF;
+  }
+  umask(077);
+  if (chdir("/") != 0) return -errno;
+  setsid();
+  alarm(seconds);
+  return 0;
+}
+
+// Forks a process that keeps nothing open and has no time limit; 0 in that process, else its id.
+static inline int ccap_fork_detached(void) {
+  int pid = fork();
+  if (pid != 0) return pid < 0 ? -errno : pid;
+  alarm(0);
+  setsid();
+  if (syscall(SYS_close_range, 0U, ~0U, 0) != 0)
+    for (int fd = 0; fd < 4096; fd++) close(fd);
+  for (int fd = 0; fd < 3; fd++)
+    if (open("/dev/null", O_RDWR) != fd) _exit(70);
+  return 0;
+}
+
 static inline int ccap_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) != 0 ? -errno : size.ws_col;
@@ -473,7 +539,11 @@ static inline int ccap_eventfd(void) {
 static inline int ccap_signalfd(const int *signals, int count) {
   sigset_t set;
   sigemptyset(&set);
-  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+  for (int i = 0; i < count; i++) {
+    sigaddset(&set, signals[i]);
+    // An ignored SIGCHLD, which execve(2) keeps, would make waitpid(2) find no child.
+    if (signals[i] == SIGCHLD) signal(SIGCHLD, SIG_DFL);
+  }
   int error = pthread_sigmask(SIG_BLOCK, &set, NULL);
   if (error) return -error;
   int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -36,6 +36,14 @@ extension FakeSystem {
         guard let own = Int32(String(decoding: number, as: UTF8.self)),
           let file = state.files[own]
         else { throw .ENOENT }
+        if !flags.contains(.path) {
+          if let errno = state.forcedOn[name]?[file.inode] { throw errno }
+          let need: Permissions =
+            flags.contains(.readWrite)
+            ? [.read, .write] : flags.contains(.writeOnly) ? .write : .read
+          let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
+          guard evaluator.permits(need, of: file.inode) else { throw .EACCES }
+        }
         return Self.open(file.inode, flags, &state)
       }
       let evaluator = AccessEvaluator(facts: facts, credentials: state.credentials)

@@ -86,43 +86,6 @@ struct GrantAttackTests {
       """, [tree.path("album")])
   }
 
-  /// `--elevated` is believed only of root, and only with one uid of sudo or pkexec.
-  @Test func forgedElevation() throws {
-    let tree = try Tree()
-    try tree.folder("album", mode: 0o700)
-    try PrivateJournal().expect(
-      """
-      A=$1
-      BEFORE=$(state $A)
-      forged() { is 64 env "$@" \
-        && grep -q "^permcheck: " $OUT.e && [ ! -e $J ] || fail "$*: $(cat $OUT.e)"; }
-      for words in "request camera --elevated --yes" "revoke camera --elevated" "revoke --all --elevated"; do
-        for uid in 0 2 1000; do
-          for name in PKEXEC_UID SUDO_UID; do
-            forged $name=$uid setpriv --reuid 2 --regid 2 --clear-groups --inh-caps=-all $P $words
-          done
-        done
-        forged -u PKEXEC_UID -u SUDO_UID $P $words
-        forged PKEXEC_UID=2 SUDO_UID=2 $P $words
-        for uid in 0 -1 x "" 2x 4294967295 4294967296 "2 "; do
-          forged -u SUDO_UID PKEXEC_UID="$uid" $P $words
-          forged -u PKEXEC_UID SUDO_UID="$uid" $P $words
-        done
-      done
-      for words in "photos=$A" "camera=/dev/null" "camera --user games" "camera --recursive" \
-        "camera --allow-others" "camera --uid 2 --gid 2" "camera --root /tmp" "camera --log $A/log"; do
-        forged PKEXEC_UID=2 $P request $words --elevated --yes
-      done
-      # Somebody's folder is no device, whatever it is called.
-      mkdir -m 700 /var/lib/home
-      is 3 env PKEXEC_UID=2 PERMCHECK_LOG=/var/lib/log $P request camera --elevated --yes
-      [ ! -e /var/lib/log ] || fail "root wrote a log where it was told to"
-      STATUS=0; PKEXEC_UID=2 $P request photos --elevated --yes >$OUT.o 2>$OUT.e || STATUS=$?
-      [ $STATUS != 0 ] || fail "photos was granted: $(cat $OUT.o)"
-      same "$(state $A)" "$BEFORE" "the folder"
-      """, [tree.path("album")])
-  }
-
   /// Names may hold anything but a slash and a NUL.
   @Test func hostileNames() throws {
     let tree = try Tree()

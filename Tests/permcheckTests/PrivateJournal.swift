@@ -9,24 +9,27 @@ struct PrivateJournal {
 
   /// Runs a script by bash, which ends at the first command that fails.
   ///
-  /// It finds: `P`, permcheck; `J`, the journal; `as UID …`, run as nobody else; `state PATH…`, mode and
+  /// It finds: `P`, permcheck; `H`, permcheck-helper; `J`, the journal; `as UID …`, run as nobody else; `state PATH…`, mode and
   /// ACLs; `same A B WHAT`; `fail TEXT`.
   func run(_ script: String, _ arguments: [String] = []) throws -> Outcome {
     let head = """
       set -euo pipefail
       mount -t tmpfs -o mode=755 tmpfs /var/lib
-      P=$PERMCHECK J=/var/lib/permcheck/grants.jsonl
+      P=$PERMCHECK H=$HELPER J=/var/lib/permcheck/grants.jsonl
       fail() { echo "FAIL: $*" >&2; exit 99; }
       same() { [ "$1" = "$2" ] || fail "$3: '$1' is not '$2'"; }
       state() { getfacl -pn -- "$@"; stat -c %a -- "$@"; }
       as() { local id=$1; shift; setpriv --reuid "$id" --regid "$id" --clear-groups --inh-caps=-all "$@"; }
       is() { local want=$1 got=0; shift; "$@" >"$OUT.o" 2>"$OUT.e" </dev/null || got=$?
         [ "$got" = "$want" ] || fail "$* ended with $got, not $want: $(cat "$OUT.o" "$OUT.e")"; }
+      # What is waited for comes, or the test ends.
+      becomes() { for i in $(seq 1500); do "$@" >/dev/null 2>&1 && return; sleep 0.02; done; fail "never: $*"; }
       OUT=$(mktemp); trap 'rm -f "$OUT" "$OUT.o" "$OUT.e"' EXIT
 
       """
     var variables = environment
     variables["PERMCHECK"] = Command.permcheck
+    variables["HELPER"] = Command.helper
     return try Command.run(
       ["unshare", "-m", "--propagation", "private", "bash", "-c", head + script, "bash"]
         + arguments, environment: variables)

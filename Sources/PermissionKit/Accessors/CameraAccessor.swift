@@ -16,7 +16,7 @@ public final class CameraAccessor: ResourceAccessor {
 
   public override func resources(for subject: Subject) -> ResourceSet {
     let catalog = DeviceCatalog(
-      context.system, root: context.root, mayOpen: context.probesAsSelf == .open)
+      context.system, root: context.root, mayOpen: context.probesAsSelf.opens)
     return deviceResources(
       catalog.cameras, of: .camera,
       noneHint: "no camera node /dev/video*, and no camera in sysfs")

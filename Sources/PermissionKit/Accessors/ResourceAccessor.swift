@@ -136,6 +136,21 @@ open class ResourceAccessor: PermissionAccessor {
     return try planOnce()
   }
 
+  /// Returns whether the files of an ordinary user tell root which resources to change.
+  ///
+  /// A path that the caller names, and devices, are nobody else's choice.
+  private func isChosenByAnother(
+    _ subject: Subject, _ resources: [Resource]
+  ) throws(PermissionError) -> Bool {
+    do throws(Errno) {
+      return try context.system.credentials().user.effective == 0 && context.path == nil
+        && subject.credentials.user.fileSystem != 0 && resources.contains { $0.family == nil }
+    } catch {
+      throw PermissionError(
+        .system, "the credentials of this process cannot be read", call: "getgroups", errno: error)
+    }
+  }
+
   private func planOnce() throws(PermissionError) -> GrantPlan? {
     var contents: [FolderContents.Found] = []
     let inspection = try Inspection(context) {
@@ -156,6 +171,8 @@ open class ResourceAccessor: PermissionAccessor {
     if wanted.isEmpty { return nil }
     // The owner of a folder may replace a file in it by a link out of it, or by a hard link to
     // somebody else's file.
+    let entries = contents.isEmpty ? [] : inspection.facts.inodes.flatMap(\.entries)
+    if entries.contains(where: { $0.found == .unreadable(.EMFILE) }) { throw .tooManyFiles }
     for found in contents {
       let inode = inspection.facts.inode(at: found.resource.path)
       guard let inode, inspection.identities[inode] == found.identity else {
@@ -169,6 +186,7 @@ open class ResourceAccessor: PermissionAccessor {
         accessor: name, inspection: inspection,
         asks: wanted.map { inspection.ask($0, need: $0.need) },
         allowsOthers: grants.allowsOthers, isRecursive: grants.isRecursive,
+        ownedOnly: try isChosenByAnother(inspection.subject, wanted),
         journaled: journaledGrants(of: inspection.subject.credentials.user.fileSystem),
         lifetime: grants.lifetime))
     if grants.isConfinedToDevices, let plan,
@@ -184,6 +202,13 @@ open class ResourceAccessor: PermissionAccessor {
 }
 
 extension PermissionError {
+  /// The error for a folder with more files than this process may open.
+  static var tooManyFiles: PermissionError {
+    PermissionError(
+      .changeFailed, "the folder contains more files than one process may open", call: "open",
+      errno: .EMFILE, advice: "raise the limit with ulimit -n")
+  }
+
   /// The error for a plan that differs from the one that was agreed to.
   package static var planChanged: PermissionError {
     PermissionError(

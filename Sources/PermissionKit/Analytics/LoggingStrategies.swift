@@ -59,7 +59,10 @@ public struct FileLogging: LoggingStrategy {
   }
 
   private func open(_ flags: OpenFlags) throws(PermissionError) -> Descriptor {
+    var flags = flags
     do throws(Errno) {
+      // Somebody else's link could make root write to any file.
+      if try system.credentials().user.effective == 0 { flags.insert(.noFollow) }
       do throws(Errno) {
         return try system.openat(.currentDirectory, path, flags, mode: 0o600)
       } catch .ENOENT where flags.contains(.create) {

@@ -41,8 +41,7 @@ struct PhotoFolder: Sendable {
     let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
     do throws(Errno) {
       // A FIFO or a device in the place of the file could look empty or never end.
-      guard try system.kind(of: file) == .regular else { throw .EINVAL }
-      let bytes = try system.contents(of: file, limit: 1 << 16)
+      let bytes = try system.regularContents(of: file, limit: 1 << 16)
       switch Self.pictures(bytes) {
       case .none: return fallback
       case .value(let line, let isRelative, let path):

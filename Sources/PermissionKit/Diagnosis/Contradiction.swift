@@ -108,14 +108,14 @@ struct Contradiction {
     answers.evidence.append(
       "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)")
     note(probe.method.rawValue, probe.errno)
-    if probe.method == .open, !ask.opened.isEmpty {
+    if probe.method.opens, !ask.opened.isEmpty {
       answers.open = system.probe(open: path, ask.flags)
     }
     // The same permissions as in the call that was refused.
     let asked = answers.open != nil ? ask.opened : ask.need
     answers.access = refusal { () throws(Errno) in try system.faccessat2(path, asked) }
     note("faccessat2", answers.access)
-    if probe.method == .open {
+    if probe.method.opens {
       let flags = ask.flags
       if answers.open != nil {
         answers.open2 = open2(path, flags)

@@ -260,7 +260,7 @@ struct Diagnosis {
       if probe.isBusy { evidence.append("VIDIOC_REQBUFS: EBUSY, another program captures") }
     }
     let family = ask.resource.family
-    if probe?.method != .open {
+    if probe?.method.opens != true {
       let owners = DeviceHolders.substreams(system, device, of: family).compactMap { $0 }
       evidence += owners.map { "/proc/asound: owner_pid \($0)" }
     }

@@ -69,18 +69,23 @@ package struct ResourceJudge {
     report.probe = probe
     report.status = ReasonFinder.status(decision, probe)
     let isTaken =
-      report.status == .authorized && probe?.method != .open
+      report.status == .authorized && probe?.method.opens != true
       && diagnosis?.isTaken(ask, decision) == true
     if isTaken { report.status = .restricted }
+    let doubt =
+      report.status == .authorized ? diagnosis?.doubtAboutCreating(ask, decision, probe) : nil
+    if doubt != nil { report.status = .notDetermined }
     report.decision = resourceDecision(ask, decision, isAuthorized: report.status == .authorized)
     if report.status != .authorized || !decision.isGranted || explains {
-      explain(&report, ask, decision, isTaken: isTaken)
+      explain(&report, ask, decision, isTaken: isTaken, isDoubted: doubt != nil)
     }
+    if let doubt { report.reasons = [doubt] }
   }
 
   /// Adds the reasons and remedies, and the walk if the caller wants it.
   private func explain(
-    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision, isTaken: Bool
+    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision, isTaken: Bool,
+    isDoubted: Bool
   ) {
     let probe = report.probe
     // If the facts grant access, no step of the walk explains a refusal.
@@ -96,7 +101,7 @@ package struct ResourceJudge {
     {
       report.reasons = [busy]
     }
-    if report.status != .authorized, inspection.context.need == nil,
+    if report.status != .authorized, !isDoubted, inspection.context.need == nil,
       let lesser = ask.resource.lesserNeed, isEnough(ask.asking(for: lesser))
     {
       report.status = .limited

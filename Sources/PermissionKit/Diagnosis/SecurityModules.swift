@@ -43,6 +43,11 @@ struct SecurityModules {
     return label
   }
 
+  /// Whether a module can refuse that files are created: Landlock, AppArmor or SELinux.
+  var mayRefuseCreation: Bool {
+    has("landlock") || profile != nil || context.map { !$0.contains("unconfined") } ?? false
+  }
+
   /// Whether SELinux confines this process with the context of containers.
   var isContainerContext: Bool { context?.contains(":container_t:") ?? false }
 

@@ -51,7 +51,7 @@ package struct RootCommand: Hashable, Sendable {
 
   /// The program that starts `program` as root.
   package var via: Via
-  /// The absolute path of permcheck.
+  /// The absolute path of the program.
   package var program: PathBytes
 
   /// Creates a command with these values.
@@ -60,53 +60,83 @@ package struct RootCommand: Hashable, Sendable {
     self.program = program
   }
 
+  private func hasTerminal(_ system: any System) -> Bool {
+    system.isatty(Descriptor(rawValue: 0)) && system.isatty(Descriptor(rawValue: 2))
+  }
+
+  /// Returns the name of the program that starts another program as root; nil for `none`.
+  private func starter(_ system: any System) -> PathBytes? {
+    switch via {
+    case .none: nil
+    case .sudo: "sudo"
+    case .pkexec: "pkexec"
+    case .auto: hasTerminal(system) ? "sudo" : "pkexec"
+    }
+  }
+
+  /// Returns whether sudo or pkexec is there, whichever would be used.
+  package func isAvailable(_ system: any System) -> Bool {
+    starter(system).map { system.program($0) != $0 } ?? false
+  }
+
   /// Runs the program as root.
   ///
   /// - Parameters:
   ///   - arguments: The arguments of the program.
+  ///   - asks: Whether sudo may ask for a password at the terminal.
   ///   - system: The system that starts the program.
-  /// - Throws: If the user is not allowed to run the program, or the program fails.
-  package func run(_ arguments: [PathBytes], _ system: any System) throws(PermissionError) {
-    let hasTerminal =
-      system.isatty(Descriptor(rawValue: 0)) && system.isatty(Descriptor(rawValue: 2))
-    let bySudo: [PathBytes] = ["sudo"] + (hasTerminal ? ["--"] : ["-n", "--"])
-    let byPolkit: [PathBytes] = ["pkexec", "--disable-internal-agent"]
-    let prefix: [PathBytes]
-    switch via {
-    case .none:
+  /// - Returns: The standard output of the program, and how sudo or pkexec ended.
+  /// - Throws: If neither can be started.
+  package func run(
+    _ arguments: [PathBytes], asks: Bool, _ system: any System
+  ) throws(PermissionError) -> (output: [UInt8], end: ProcessEnd) {
+    guard let starter = starter(system) else {
       throw PermissionError(
         .changeFailed, "only root may make this change", advice: "use sudo or pkexec")
-    case .sudo: prefix = bySudo
-    case .pkexec: prefix = byPolkit
-    case .auto: prefix = hasTerminal ? bySudo : byPolkit
     }
-    let end: ProcessEnd
+    let options: [PathBytes] =
+      starter == "pkexec"
+      ? ["--disable-internal-agent"] : asks && hasTerminal(system) ? ["--"] : ["-n", "--"]
+    var call = "open"
     do throws(Errno) {
-      end = try system.run(prefix + [program] + arguments)
+      let file = try system.openat(
+        .currentDirectory, "/tmp", [.temporaryFile, .readWrite], mode: 0o600)
+      defer { system.close(file) }
+      call = "posix_spawn"
+      let pid = try system.spawn([starter] + options + [program] + arguments, output: file)
+      while true {
+        guard let end = try system.waitpid(pid, waits: true) else { continue }
+        let link = PathBytes("/proc/self/fd/\(file.rawValue)")
+        return (try system.contents(of: link), end)
+      }
     } catch {
       throw PermissionError(
-        .changeFailed, "\(prefix[0]) cannot be run", path: prefix[0], call: "posix_spawn",
-        errno: error, advice: "run permcheck as root")
+        .changeFailed, "\(starter) cannot be run", path: starter, call: call, errno: error,
+        advice: "run permcheck as root")
     }
+  }
+
+  /// Returns the error for an end without an answer of the program.
+  package func failure(_ end: ProcessEnd, _ system: any System = Systems.running) -> PermissionError
+  {
+    let starter = starter(system) ?? "sudo"
     switch end {
-    // 0, 2 and 3 are answers; the next check decides.
-    case .exited(0), .exited(2), .exited(3): return
-    case .exited(126) where prefix[0] == "pkexec":
-      throw PermissionError(.changeFailed, "the password dialog was dismissed")
-    case .exited(127) where prefix[0] == "pkexec":
-      throw PermissionError(
+    case .exited(126) where starter == "pkexec":
+      return PermissionError(.changeFailed, "the password dialog was dismissed")
+    case .exited(127) where starter == "pkexec":
+      return PermissionError(
         .changeFailed,
         "polkit does not allow this session to change access, or found nobody to ask",
         advice: "try again at the seat, or use sudo")
-    case .exited(1) where prefix[0] == "sudo":
-      throw PermissionError(
-        .changeFailed, "sudo did not run permcheck",
-        advice: hasTerminal ? nil : "try again at a terminal, or as root")
+    case .exited(1) where starter == "sudo":
+      return PermissionError(
+        .changeFailed, "sudo did not run \(program)",
+        advice: hasTerminal(system) ? nil : "try again at a terminal, or as root")
     case .exited(let status):
-      throw PermissionError(
-        .changeFailed, "\(prefix[0]), or permcheck as root, failed with status \(status)")
+      return PermissionError(
+        .changeFailed, "\(starter), or \(program) as root, failed with status \(status)")
     case .signalled(let signal):
-      throw PermissionError(.changeFailed, "signal \(signal) ended \(prefix[0])")
+      return PermissionError(.changeFailed, "signal \(signal) ended \(starter)")
     }
   }
 }

@@ -49,6 +49,8 @@ struct FolderContents {
       throw PermissionError(
         .changeFailed, "\(path) has another hard link, which would be granted too",
         path: path)
+    } catch .EMFILE {
+      throw .tooManyFiles
     } catch {
       throw PermissionError(
         .changeFailed,

@@ -56,4 +56,13 @@ package struct Grant: Hashable, Sendable {
   package var change: GrantChange
   /// The progress of the grant.
   package var stage: Stage
+
+  /// The file or group that the grant changed, for people.
+  package var place: String {
+    switch change {
+    case .inode(let grant): grant.path.description
+    case .group(let grant): "group \(grant.group)"
+    case .udevRule(let grant): grant.path.description
+    }
+  }
 }

@@ -109,11 +109,14 @@ extension GrantJournal {
       let bytes = try? system.contents(of: "/proc/locks", limit: 1 << 24)
     else { return nil }
     // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
+    func hex(_ number: UInt32) -> String { (number < 16 ? "0" : "") + String(number, radix: 16) }
+    let device = status.fileSystem
+    let place = "\(hex(device.major)):\(hex(device.minor)):\(status.inode)"
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       let fields = line.split(separator: UInt8(ascii: " ")).map {
         String(decoding: $0, as: UTF8.self)
       }
-      guard fields.count > 5, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.inode)") else {
+      guard fields.count > 5, fields[1] == "FLOCK", fields[5] == place else {
         continue
       }
       return Int32(fields[4])

@@ -6,6 +6,8 @@ package struct GrantJournal: Sendable {
   /// The file of JSON lines.
   package let path: PathBytes
   let system: any System
+  /// Returns whether unfinished and ended grants are undone at the beginning of an operation.
+  package var recovers: @Sendable (Grant) -> Bool = { _ in true }
 
   /// The result of an operation on the journal.
   package struct Outcome: Hashable, Sendable {
@@ -17,6 +19,9 @@ package struct GrantJournal: Sendable {
     package var missing: [Grant] = []
     /// Further notes, for people.
     package var notes: [String] = []
+
+    /// Creates the result of an operation that did nothing.
+    package init() {}
   }
 
   /// Creates a journal in a file, without opening the file.

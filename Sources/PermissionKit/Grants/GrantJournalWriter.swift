@@ -248,7 +248,7 @@ struct GrantJournalWriter {
     var outcome = GrantJournal.Outcome()
     let time = system.realtime()
     var alive: [ProcessMark: Bool] = [:]
-    for grant in ledger.grants.reversed() {
+    for grant in ledger.grants.reversed() where journal.recovers(grant) {
       switch grant.stage {
       case .undone: continue
       case .intended, .applied, .undoing, .missing: recover(grant, &outcome)

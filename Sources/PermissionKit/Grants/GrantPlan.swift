@@ -89,15 +89,12 @@ public struct GrantPlan: Hashable, Sendable {
 }
 
 extension GrantPlan.Step {
-  /// Returns whether the step changes a device of its family, or a directory below /dev.
+  /// Returns whether the step changes the ACL of a device of its family, see `DeviceFamily.contains`.
   ///
-  /// The node must be a device of the family, see `DeviceFamily.contains`, and a directory may gain
-  /// only search permission. Steps that change rules or groups count as changes of devices.
+  /// Directories, rules and groups are no devices.
   func isOfDevice(_ system: any System) -> Bool {
-    guard case .inode(let grant) = change else { return true }
-    guard grant.path.isBelow("/dev") else { return false }
-    if grant.identity.type == 0o040000 { return grant.permissions == .execute }
-    guard grant.identity.type == 0o020000, let family else { return false }
+    guard case .inode(let grant) = change, grant.isOfDevice, grant.path.isBelow("/dev"), let family
+    else { return false }
     return family.contains(grant.path, grant.identity.device, below: "/", system)
   }
 }

@@ -6,8 +6,18 @@ struct GrantPlanner {
   /// The credentials of this process.
   let own: Credentials
 
+  /// The asks by the inode that each is about.
+  private let targets: [Int: Ask]
+
   init(_ request: GrantRequest) throws(PermissionError) {
     self.request = request
+    var targets: [Int: Ask] = [:]
+    for ask in request.asks {
+      if let inode = request.facts.target(of: ask.path), targets[inode] == nil {
+        targets[inode] = ask
+      }
+    }
+    self.targets = targets
     do throws(Errno) {
       own = try request.system.credentials()
     } catch {
@@ -92,8 +102,9 @@ struct GrantPlanner {
 
   /// Adds what a person should know about a change before agreeing to it.
   private func warn(of change: InodeChange, _ plan: inout GrantPlan) {
-    let isTarget = request.asks.contains { facts.target(of: $0.path) == change.inode }
-    guard change.before.kind == .directory, !isTarget, change.before != change.after else { return }
+    guard change.before.kind == .directory, targets[change.inode] == nil,
+      change.before != change.after
+    else { return }
     let path = facts.path(of: change.inode)
     plan.warnings.append(
       "\(request.subject.displayName) can then reach everything below \(path) that is readable by everybody"
@@ -113,6 +124,12 @@ struct GrantPlanner {
     let path = facts.path(of: change.inode)
     guard facts.isReachedFromRoot(change.inode) else {
       throw refusal("the path from the root directory to \(path) is unknown", path: path)
+    }
+    if request.ownedOnly, change.before.uid != request.uid {
+      throw refusal(
+        "\(path) belongs to \(request.users.userName(change.before.uid)), and only the configuration of"
+          + " \(request.subject.displayName) names it", path: path,
+        advice: "name the folder, as in \(request.accessor)=PATH")
     }
     // The owner of a link can point it to any inode, so follow it only to inodes of that owner.
     let foreignLinks = facts.inodes.filter { inode in
@@ -136,9 +153,9 @@ struct GrantPlanner {
         "\(path) would lose its set-group-ID bit, because you are not in its group", path: path,
         advice: "try again as root")
     }
-    let ask = request.asks.first { facts.target(of: $0.path) == change.inode }
     return GrantPlan.Step(
-      .inode(grant), place: path.description, needsRoot: !isOwn, family: ask?.resource.family)
+      .inode(grant), place: path.description, needsRoot: !isOwn,
+      family: targets[change.inode]?.resource.family)
   }
 
   /// Returns the change for the inode that is at the path now.

@@ -51,6 +51,8 @@ public struct GrantRequest: Sendable {
   package let allowsOthers: Bool
   /// Whether a directory includes everything in it.
   package let isRecursive: Bool
+  /// Whether to change only inodes of the subject: its own configuration names the resources.
+  package var ownedOnly = false
   /// The open grants of this process's journal.
   package var journaled: [Grant] = []
   /// When the new grants end.

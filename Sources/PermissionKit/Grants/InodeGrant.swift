@@ -45,6 +45,9 @@ package struct InodeGrant: GrantCommand {
   /// What finds the inode again; nil in an old journal.
   package var anchor: InodeAnchor?
 
+  /// Whether this changes the access ACL of a character device.
+  package var isOfDevice: Bool { identity.type == 0o020000 && attribute == .accessACL }
+
   /// The change in one line for people, without the path.
   package var summary: String {
     let change =

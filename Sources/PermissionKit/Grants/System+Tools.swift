@@ -25,7 +25,7 @@ extension System {
   /// Returns the full path of a system program; the bare name if no standard folder contains it.
   ///
   /// Root must not search PATH, which may come from an unprivileged user.
-  func program(_ name: PathBytes) -> PathBytes {
+  package func program(_ name: PathBytes) -> PathBytes {
     let folders: [PathBytes] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
     return folders.map { $0.appending(name) }.first { (try? kind(of: $0)) == .regular } ?? name
   }

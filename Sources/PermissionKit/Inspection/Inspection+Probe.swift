@@ -8,18 +8,36 @@ extension Inspection {
     switch method(ask) {
     case .none: return nil
     case .access: return Probe(method: .access, errno: refusal(ask.path, ask.need))
-    case .open:
+    case .open, .write:
       if hasVideoBuffers(ask, decision) { return probeVideo(ask) }
       var errno: Errno?
       if !ask.opened.isEmpty { errno = system.probe(open: ask.path, ask.flags) }
       let rest = ask.need.subtracting(ask.opened)
       if errno == nil, !rest.isEmpty { errno = refusal(ask.path, rest) }
-      return Probe(method: .open, errno: errno)
+      guard errno == nil, method == .write, ask.isDirectory, ask.need.contains(.write) else {
+        return Probe(method: .open, errno: errno)
+      }
+      return Probe(method: .write, errno: refusalToCreate(in: ask.path))
+    }
+  }
+
+  /// Creates a file of a name that nobody else uses, and removes it.
+  private func refusalToCreate(in folder: PathBytes) -> Errno? {
+    let name = PathBytes(".permcheck-\(system.getpid())-\(system.monotonic())")
+    let path = folder.appending(name)
+    do throws(Errno) {
+      system.close(
+        try system.openat(
+          .currentDirectory, path, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600))
+      try system.unlink(path)
+      return nil
+    } catch {
+      return error
     }
   }
 
   private func method(_ ask: Ask) -> Probe.Method {
-    method == .open && ask.resource.family?.opening == .disturbs ? .access : method
+    method.opens && ask.resource.family?.opening == .disturbs ? .access : method
   }
 
   private func hasVideoBuffers(_ ask: Ask, _ decision: Decision) -> Bool {

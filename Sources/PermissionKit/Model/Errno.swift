@@ -36,6 +36,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let EISDIR = Errno(rawValue: 21)
   /// Invalid argument: for open(2), flags that exclude one another.
   public static let EINVAL = Errno(rawValue: 22)
+  /// Too many open files: the process has as many descriptors as its limit allows.
+  package static let EMFILE = Errno(rawValue: 24)
   /// Not a terminal, or a device that does not support this ioctl.
   public static let ENOTTY = Errno(rawValue: 25)
   /// Text file busy: a process executes the file.

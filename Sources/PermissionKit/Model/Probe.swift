@@ -4,10 +4,18 @@ public struct Probe: Hashable, Sendable {
   public enum Method: String, Hashable, Sendable, CaseIterable {
     /// open(2), the only complete answer; opens the device for a moment.
     case open
+    /// As `open`; in a directory that must be writable, a file is created and removed.
+    ///
+    /// Only this proves that files can be created if the process is confined: faccessat2(2) and
+    /// O_TMPFILE do not ask Landlock about LANDLOCK_ACCESS_FS_MAKE_REG.
+    case write
     /// faccessat2(2) with AT_EACCESS, which has no side effect and misses some layers.
     case access
     /// The kernel is not asked.
     case none
+
+    /// Whether the kernel is asked by opening the file.
+    package var opens: Bool { self == .open || self == .write }
   }
 
   /// The call that was made.

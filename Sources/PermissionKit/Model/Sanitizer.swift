@@ -1,6 +1,6 @@
 /// Makes the names of devices and files, which can be any text, harmless for a terminal.
 package enum Sanitizer: Sendable {
-  /// Returns `text` with control and text-direction characters escaped.
+  /// Returns `text` with control and invisible characters escaped.
   package static func clean(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     return text.unicodeScalars.map { isHarmful($0) ? escaped($0) : String($0) }.joined()
@@ -9,8 +9,8 @@ package enum Sanitizer: Sendable {
   private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
-    case .format:
-      (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    // Invisible, or able to turn the text around. The joiners U+200C and U+200D belong to words.
+    case .format: scalar.value != 0x200c && scalar.value != 0x200d
     default: false
     }
   }

@@ -2,7 +2,7 @@
 
 extension AccessEvaluator {
   /// Whether mode, ACL and capabilities grant `want` on the inode; checks nothing else.
-  func permits(_ want: Permissions, of inode: Int) -> Bool {
+  package func permits(_ want: Permissions, of inode: Int) -> Bool {
     var procedure = KernelCall(self, "")
     return (try? procedure.generic(inode, want, .target)) != nil
   }

@@ -142,6 +142,12 @@ extension LinuxSystem {
     }
   }
 
+  /// setenv(3), for this process and the programs that it starts.
+  package func setenv(_ name: String, _ value: PathBytes) throws(Errno) {
+    let result = unsafe withCString(value) { unsafe Glibc.setenv(name, $0, 1) != 0 ? -errno : 0 }
+    _ = try check(result)
+  }
+
   /// kill(2); a negative pid is a process group.
   package func kill(_ pid: Int32, _ signal: Int32) throws(Errno) {
     _ = try check(Glibc.kill(pid, signal) != 0 ? -errno : 0)

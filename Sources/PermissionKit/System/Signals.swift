@@ -10,7 +10,8 @@ public enum ProcessEnd: Hashable, Sendable {
 package struct SignalInfo: Hashable, Sendable {
   /// The number of the signal.
   package var signal: Int32
-  /// Whether a process sent the signal; otherwise the kernel did, such as a terminal to its group.
+  /// Whether another process sent the signal; otherwise the kernel did, such as a terminal to its
+  /// group.
   package var isFromProcess: Bool
 
   /// Creates the description of a signal.
@@ -29,4 +30,13 @@ package struct SignalInfo: Hashable, Sendable {
   package static let terminate: Int32 = 15
   /// SIGCHLD: a child process ended or stopped.
   package static let child: Int32 = 17
+  /// SIGSTOP, which cannot be caught.
+  package static let stop: Int32 = 19
+  /// Every signal except SIGKILL and SIGSTOP.
+  package static let catchable: [Int32] = (1...64).filter { $0 != 9 && $0 != stop }
+  /// SIGTSTP, SIGTTIN and SIGTTOU, whose default action is to stop the process.
+  package static let stopping: Set<Int32> = [20, 21, 22]
+  /// The signals that a terminal sends to every process of its foreground group, and SIGCONT and
+  /// SIGCHLD, which are about each process itself.
+  package static let byTerminal: Set<Int32> = [hangup, interrupt, quit, child, 18, 20, 21, 22, 28]
 }

@@ -20,6 +20,24 @@ extension System {
     }
   }
 
+  /// Returns the whole contents of a regular file, and opens nothing else.
+  ///
+  /// The owner of the path could exchange the file between a look at its type and an open, so the very
+  /// inode that was looked at is opened.
+  ///
+  /// - Throws: EINVAL if the file is not regular; else as `contents(of:limit:)`.
+  func regularContents(of path: PathBytes, limit: Int) throws(Errno) -> [UInt8] {
+    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
+    defer { close(descriptor) }
+    guard try statx(descriptor).kind == .regular else { throw .EINVAL }
+    do throws(Errno) {
+      return try contents(of: PathBytes("/proc/self/fd/\(descriptor.rawValue)"), limit: limit)
+    } catch .ENOENT {
+      // Without /proc, only the path can be opened.
+      return try contents(of: path, limit: limit)
+    }
+  }
+
   /// Returns the first line of a file of /sys or /proc, without blanks at its ends.
   public func line(of path: PathBytes) throws(Errno) -> PathBytes {
     let bytes = try contents(of: path, limit: 1 << 16)
@@ -61,12 +79,11 @@ extension System {
     }
   }
 
-  /// Waits for the next signal on a descriptor of `signalfd`.
-  package func nextSignal(_ signals: Descriptor) throws(Errno) -> SignalInfo {
+  /// Returns the next signal on a descriptor of `signalfd`; nil if there is none now.
+  package func pendingSignal(_ signals: Descriptor) throws(Errno) -> SignalInfo? {
     while true {
       do throws(Errno) {
-        _ = try poll([PollRequest(signals, .readable)], timeout: nil)
-        // struct signalfd_siginfo: ssi_signo 4, ssi_errno 4, ssi_code 4, …; 128 bytes in all.
+        // struct signalfd_siginfo: ssi_signo 4, ssi_errno 4, ssi_code 4, ssi_pid 4, …; 128 bytes in all.
         let bytes = try read(signals, 128)
         guard bytes.count == 128 else { throw .EIO }
         func number(_ offset: Int) -> Int32 {
@@ -74,9 +91,12 @@ extension System {
             bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) })
         }
         // SI_USER and similar codes are not positive; SI_KERNEL and the codes of SIGCHLD are.
-        return SignalInfo(signal: number(0), isFromProcess: number(8) <= 0)
+        // A write to a closed pipe sends SIGPIPE from this process itself.
+        return SignalInfo(
+          signal: number(0), isFromProcess: number(8) <= 0 && number(12) != getpid())
       } catch .EINTR {
       } catch .EAGAIN {
+        return nil
       }
     }
   }

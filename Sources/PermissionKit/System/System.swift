@@ -162,7 +162,8 @@ public protocol System: Sendable {
   func poll(_ requests: [PollRequest], timeout: Int32?) throws(Errno) -> [PollEvents]
   /// eventfd(2) with EFD_NONBLOCK and EFD_CLOEXEC: a counter that becomes readable after a write.
   func eventfd() throws(Errno) -> Descriptor
-  /// Blocks signals in the calling thread with sigprocmask(2) and returns a signalfd(2) for them.
+  /// Blocks signals in the calling thread with sigprocmask(2) and returns a signalfd(2) for them;
+  /// SIGCHLD among them gets its default action.
   func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor
   /// localtime_r(3): the local time of day, for a time in microseconds since 1970-01-01 UTC.
   func localtime(_ microseconds: Int64) -> WallTime

@@ -37,6 +37,25 @@ extension UserDatabase {
       name: record.name, home: record.home)
   }
 
+  /// Returns the user with this uid as a subject, with the credentials of a new login.
+  ///
+  /// Unlike `subject(userNamed:)`, this never takes the number for a name.
+  package func subject(userID uid: UInt32) throws(PermissionError) -> Subject {
+    do throws(Errno) {
+      if let record = try user(uid) {
+        let groups = try self.groups(of: record)
+        return Subject(
+          source: .user, credentials: credentials(record.uid, record.gid, groups),
+          name: record.name, home: record.home)
+      }
+    } catch {
+      throw PermissionError(
+        .system, "the user data base cannot be searched for uid \(uid)", call: "getpwuid_r",
+        errno: error)
+    }
+    throw PermissionError(.unknownUser, "there is no user with uid \(uid)")
+  }
+
   /// Returns the credentials of a new login: no capabilities unless the uid is 0.
   ///
   /// Uid 0 gets only the capabilities in the bounding set of this process, which a container can

@@ -22,8 +22,41 @@ struct GrantFlags: ParsableArguments {
   func options(_ system: any System) -> GrantOptions {
     var options = GrantOptions(
       strategy: strategy.strategy, allowsOthers: allowOthers, isRecursive: recursive)
-    options.elevation = ElevatedPermcheck(via, system)
+    options.elevation = HelperElevation(via, system)
     return options
+  }
+
+  /// Returns the command by which an administrator makes a request; nil if the caller or the helper can
+  /// make it.
+  ///
+  /// - Parameters:
+  ///   - plan: The plan of the request.
+  ///   - argument: The accessor.
+  ///   - options: The options of the request.
+  ///   - more: Further arguments of the command.
+  /// - Returns: The command, for a shell.
+  func administratorCommand(
+    _ plan: GrantPlan, _ argument: AccessorArgument, _ options: GrantOptions, _ more: [PathBytes]
+  ) -> String? {
+    let helper = options.elevation as? HelperElevation
+    let isForSelf = plan.subject.source == .current
+    guard plan.needsRoot, !(isForSelf && helper?.serves(argument, options) == true) else {
+      return nil
+    }
+    var words: [PathBytes] = ["sudo", "permcheck", "request", argument.text]
+    if strategy.strategy.name != GrantStrategies.auto.name {
+      words += ["--strategy", PathBytes(strategy.strategy.name)]
+    }
+    if allowOthers { words.append("--allow-others") }
+    if recursive { words.append("--recursive") }
+    let uid = plan.subject.credentials.user.fileSystem
+    words += more + ["--user", PathBytes(plan.subject.name ?? "\(uid)")]
+    return words.map(shellQuoted).joined(separator: " ")
+  }
+
+  /// Tells by which command an administrator makes a request.
+  static func report(_ command: String, _ name: String, _ system: any System) {
+    Console.report("only an administrator may give access to \(name):\n  \(command)", system)
   }
 
   /// Undoes expired and unfinished grants of earlier runs, and warns about each.
@@ -52,39 +85,4 @@ struct StrategyName: ExpressibleByArgument {
 
   var defaultValueDescription: String { strategy.name }
   static var allValueStrings: [String] { GrantStrategies.names }
-}
-
-/// The hidden options for a permcheck that sudo or pkexec started on behalf of a user.
-struct ElevatedFlags: ParsableArguments {
-  @Flag(help: .hidden)
-  var elevated = false
-
-  @Option(name: .customLong("while"), help: .hidden)
-  var process: Int32?
-
-  /// Returns the uid of the user who started sudo or pkexec.
-  ///
-  /// - Parameter system: The system that has the environment.
-  /// - Returns: A uid that is not 0.
-  /// - Throws: If sudo or pkexec did not start this process.
-  func invoker(_ system: any System) throws -> UInt32 {
-    let names = ["SUDO_UID", "PKEXEC_UID"]
-    let set = names.compactMap { system.getenv($0)?.description }
-    guard try system.credentials().user.effective == 0, set.count == 1, let uid = UInt32(set[0]),
-      uid != 0, uid != .max
-    else {
-      throw PermissionError(
-        .invalidArgument, "only permcheck itself uses --elevated, through sudo or pkexec")
-    }
-    return uid
-  }
-
-  /// Returns the lifetime of a grant that ends with the process of `--while`.
-  func lifetime(_ system: any System, of uid: UInt32) throws -> Grant.Lifetime {
-    guard let process else { return Grant.Lifetime() }
-    guard let mark = system.mark(of: process),
-      try system.status(of: PathBytes("/proc/\(process)")).uid == uid
-    else { throw PermissionError(.unknownProcess, "you have no process \(process)") }
-    return Grant.Lifetime(process: mark)
-  }
 }

@@ -6,7 +6,8 @@ struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Write the analytics log to this file, to standard error (-) or nowhere (none).",
-      discussion: "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl.",
+      discussion:
+        "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl; for root, /var/lib/permcheck/analytics.jsonl.",
       valueName: "file"))
   var log: PathBytes?
 
@@ -22,6 +23,10 @@ struct LogOptions: ParsableArguments {
   func chosen(_ system: any System) -> PathBytes? {
     if let log { return log }
     if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }
+    // Root's files are never in the home of the user who called sudo.
+    if (try? system.credentials())?.user.effective == 0 {
+      return "/var/lib/permcheck/analytics.jsonl"
+    }
     if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
       return state.appending("permcheck/analytics.jsonl")
     }

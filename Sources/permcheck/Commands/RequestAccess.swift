@@ -43,7 +43,6 @@ struct RequestAccess: ParsableCommand {
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
-  @OptionGroup var elevated: ElevatedFlags
 
   func validate() throws {
     if yes, dryRun { throw ValidationError("--yes and --dry-run cannot be combined") }
@@ -54,26 +53,13 @@ struct RequestAccess: ParsableCommand {
     if subject.root != "/" {
       throw ValidationError("request does not work with --root, only on this system")
     }
-    guard elevated.elevated else { return }
-    if subject.user != nil || subject.uid != nil || grants.allowOthers || grants.recursive
-      || names.contains(where: { $0.bytes.contains(UInt8(ascii: "=")) })
-      || ![nil, "none"].contains(log.log)
-    {
-      throw ValidationError("--elevated accepts only names, --need and --strategy")
-    }
   }
 
   func run() throws {
     let system = LinuxSystem()
-    var context = try subject.context(system)
+    if grants.recursive { system.raiseFileLimit() }
+    let context = try subject.context(system)
     var options = grants.options(system)
-    if elevated.elevated {
-      let uid = try elevated.invoker(system)
-      context.subject = try UserDatabase(system).subject(userNamed: String(uid))
-      options.isConfinedToDevices = true
-      options.elevation = nil
-      options.lifetime = try elevated.lifetime(system, of: uid)
-    }
     if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
     let arguments = try names.map { try AccessorArgument($0, .standard) }
     let console = Console(system, output)
@@ -82,9 +68,7 @@ struct RequestAccess: ParsableCommand {
     {
       console.warn("this request is for root; use --user \(name) for \(name)")
     }
-    // The user who asked must not choose a file that root writes.
-    let analytics =
-      elevated.elevated ? AnalyticsLog(DiscardLogging(), system: system) : log.analytics(system)
+    let analytics = log.analytics(system)
     if !dryRun { try GrantFlags.recover(system, console) }
     var result = RequestResult(subject: try subject.judged([], context), isDryRun: dryRun)
     let isWanted = try plan(arguments, context, options, console, &result)
@@ -96,9 +80,7 @@ struct RequestAccess: ParsableCommand {
       result.reports.map(\.status), wantsAll: all, skipsUnavailable: false)
     if output.verbose, let failure = analytics.failure { console.warn(failure.description) }
     console.print(try output.format(console).text(result))
-    // sudo itself exits with 1, so a refusal by the root side needs another status.
-    let isRefused = elevated.elevated && result.status == .refused
-    try console.finish(isRefused ? .failure : result.status)
+    try console.finish(result.status)
   }
 
   private func accessor(
@@ -135,6 +117,12 @@ struct RequestAccess: ParsableCommand {
           }
           continue
         }
+        let more: [PathBytes] = administratorOptions
+        if let command = grants.administratorCommand(plan, argument, options, more) {
+          GrantFlags.report(command, accessor.name, context.system)
+          isWanted[isWanted.count - 1] = false
+          guard dryRun else { continue }
+        }
         if let expires = options.lifetime.expires {
           plan.warnings.append(
             "expires at \(Timestamp.rfc3339(expires)); the next request or permcheck revoke --expired then undoes it"
@@ -146,6 +134,15 @@ struct RequestAccess: ParsableCommand {
       }
     }
     return isWanted
+  }
+
+  /// The options of this command that an administrator would repeat.
+  private var administratorOptions: [PathBytes] {
+    var words: [PathBytes] = []
+    if let need = subject.need { words += ["--need", PathBytes(need.text)] }
+    if all { words.append("--all") }
+    if let duration { words += ["--for", PathBytes("\(duration.microseconds / 1_000_000)s")] }
+    return words
   }
 
   /// Returns whether the person at the terminal agrees, or `--yes` is given.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PermissionDocuments
 import PermissionKit
 
 struct Revoke: ParsableCommand {
@@ -32,12 +33,10 @@ struct Revoke: ParsableCommand {
   var user: TextArgument?
 
   @Option(help: "How to become root if needed: sudo, pkexec, auto or none.")
-  var via: RootCommand.Via = .none
+  var via: RootCommand.Via = .auto
 
   @Flag(name: .shortAndLong, help: "Print nothing.")
   var quiet = false
-
-  @OptionGroup var elevated: ElevatedFlags
 
   func validate() throws {
     if names.isEmpty, !all, !expired {
@@ -46,7 +45,6 @@ struct Revoke: ParsableCommand {
     if [!names.isEmpty, all, expired].count(where: { $0 }) > 1 {
       throw ValidationError("names, --all and --expired cannot be combined")
     }
-    if elevated.elevated, user != nil { throw ValidationError("--elevated accepts only names") }
   }
 
   func run() throws {
@@ -63,13 +61,11 @@ struct Revoke: ParsableCommand {
         uid = number
       }
     }
-    if elevated.elevated { uid = try elevated.invoker(system) }
     let journal = try GrantJournal.standard(system)
     let time = system.realtime()
-    let (wantsExpired, process) = (expired, elevated.process)
+    let wantsExpired = expired
     let isSelected = { (grant: Grant) -> Bool in
       if let uid, grant.uid != uid { return false }
-      if let process, grant.lifetime.process?.pid != process { return false }
       if wantsExpired { return grant.lifetime.expires.map { $0 <= time } ?? false }
       return accessors.isEmpty || accessors.contains(grant.accessor)
     }
@@ -85,19 +81,55 @@ struct Revoke: ParsableCommand {
         "revoked  \(Sanitizer.clean("\(grant.accessor)   \(grant.place)   \(grant.change.command.summary)"))\n"
       )
     }
-    if via != .none, !elevated.elevated {
-      try elevate(accessors, system)
-    } else if outcome.grants.isEmpty, outcome.recovered.isEmpty {
+    let byRoot =
+      try system.credentials().user.effective == 0 ? [] : try grantsByRoot(system, isSelected)
+    if !byRoot.isEmpty { outcome.missing += try revoke(byRoot, console, system) }
+    if outcome == .init(), byRoot.isEmpty {
       console.print("nothing to revoke in \(Sanitizer.clean(journal.path.description))\n")
     }
     // A missing grant is neither revoked nor certainly there.
     try console.finish(outcome.missing.isEmpty ? .authorized : .notDetermined)
   }
 
-  /// Revokes, as root, the grants that root made for this user.
-  private func elevate(_ accessors: [String], _ system: any System) throws {
-    let arguments: [PathBytes] =
-      all ? ["--all"] : expired ? ["--expired"] : accessors.map { PathBytes($0) }
-    try ElevatedPermcheck(via, system)?.revoke(arguments)
+  /// Returns the open grants that root made for the calling user.
+  private func grantsByRoot(
+    _ system: any System, _ isSelected: (Grant) -> Bool
+  ) throws -> [Grant] {
+    GrantMirror(system).grants(of: try system.credentials().user.real).filter(isSelected)
+  }
+
+  /// Revokes grants that root made, through the helper; tells the administrator's command for others.
+  ///
+  /// - Returns: The grants that are still open.
+  private func revoke(_ grants: [Grant], _ console: Console, _ system: any System) throws -> [Grant]
+  {
+    let names = Set(grants.map(\.accessor)).sorted()
+    var left: [Grant] = []
+    for name in names {
+      let own = grants.filter { $0.accessor == name }
+      let isServed = own.allSatisfy { grant in
+        if case .inode(let change) = grant.change { change.isOfDevice } else { false }
+      }
+      guard isServed, let helper = HelperElevation(via, system) else {
+        let user = try UserDatabase(system).currentSubject()
+        let words: [PathBytes] = [
+          "sudo", "permcheck", "revoke", PathBytes(name), "--user",
+          PathBytes(user.name ?? "\(user.credentials.user.real)"),
+        ]
+        Console.report(
+          "only an administrator may revoke this access to \(name):\n  \(words.map(shellQuoted).joined(separator: " "))",
+          system)
+        left += own
+        continue
+      }
+      let answer = try helper.revoke(name)
+      for note in answer.notes { console.warn(note) }
+      for change in answer.changes {
+        console.print(
+          "revoked  \(Sanitizer.clean("\(name)   \(change.place)   \(change.summary)"))\n")
+      }
+      if answer.outcome == .missing { left += own }
+    }
+    return left
   }
 }

@@ -8,7 +8,8 @@ struct Run: ParsableCommand {
     usage: "permcheck run NAME[=PATH] … [--request [--yes]] [OPTIONS] -- COMMAND …",
     discussion: """
       Exits with the status of the command, with 126 if access was refused and the
-      command did not run, or with 127 if the command was not found.
+      command did not run, or with 127 if the command was not found. As root, --user
+      runs the command as that user. Signals are passed on to the command.
 
       EXAMPLES
         permcheck run camera -- guvcview
@@ -43,9 +44,8 @@ struct Run: ParsableCommand {
 
   func validate() throws {
     if command.isEmpty { throw ValidationError("give the command after --") }
-    if request, subject.root != "/" || subject.pid != nil {
-      throw ValidationError("--request does not work with --root or --pid")
-    }
+    if subject.pid != nil { throw ValidationError("run does not work with --pid, only for users") }
+    if request, subject.root != "/" { throw ValidationError("--request does not work with --root") }
     if yes, !request { throw ValidationError("--yes requires --request") }
   }
 
@@ -54,10 +54,12 @@ struct Run: ParsableCommand {
     let context = try subject.context(system)
     let requests = try names.map { try AccessorArgument($0, .standard) }
     let analytics = log.analytics(system)
+    let words = try commandLine(context)
     guard request else {
       let reports = requests.map { $0.accessor(context, analytics).currentAccess() }
       try gate(reports, system)
-      throw start(failed: system.execvp(command), system)
+      try setEnvironment(context, system)
+      throw start(failed: system.execvp(words), system)
     }
 
     try GrantFlags.recover(system, Console(system))
@@ -67,7 +69,7 @@ struct Run: ParsableCommand {
     }
     var options = grants.options(system)
     options.lifetime.process = mark
-    let isAgreed = try yes || agrees(requests, context, options)
+    let isAgreed = try agrees(requests, context, options)
     // The accessors whose change root may make, even if the request fails after that.
     let byRoot = Mutex<[String]>([])
     options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
@@ -75,11 +77,7 @@ struct Run: ParsableCommand {
       return isAgreed
     }
     // From here on no signal may end this process before the grants are revoked.
-    let awaited = [
-      SignalInfo.hangup, SignalInfo.interrupt, SignalInfo.quit, SignalInfo.terminate,
-      SignalInfo.child,
-    ]
-    let signals = try system.signalfd(awaited)
+    let signals = try system.signalfd(SignalInfo.catchable)
     defer { system.close(signals) }
     let ending: Result<ProcessEnd, any Error>
     var reports: [AccessReport] = []
@@ -91,15 +89,15 @@ struct Run: ParsableCommand {
         reports.append(try accessor.requestAccessIfNeeded())
       }
       try gate(reports, system)
-      ending = .success(try supervise(signals, system))
+      try setEnvironment(context, system)
+      ending = .success(try supervise(words, signals, system))
     } catch {
       ending = .failure(error)
     }
     try revoke(mark, system)
-    let named = byRoot.withLock { $0 }
-    if !named.isEmpty {
-      try ElevatedPermcheck(grants.via, system)?.revoke(
-        ["--while", PathBytes("\(mark.pid)")] + named.map { PathBytes($0) })
+    // The helper also ends the grants when this process ends, so a failure here only delays that.
+    for name in byRoot.withLock({ $0 }) {
+      _ = try? HelperElevation(grants.via, system)?.revoke(name, process: mark.pid, asks: false)
     }
     switch try ending.get() {
     case .exited(let status): throw ExitCode(status)
@@ -109,7 +107,43 @@ struct Run: ParsableCommand {
     }
   }
 
-  /// Returns whether the person at the terminal agrees to all plans.
+  /// Returns the command as it is started: with the ids of `--user`, which only root may choose.
+  private func commandLine(_ context: AccessContext) throws -> [PathBytes] {
+    let own = try context.system.credentials().user
+    guard let other = context.subject, other.credentials.user.real != own.real else {
+      return command
+    }
+    let ids = other.credentials
+    guard own.effective == 0 else {
+      throw PermissionError(
+        .invalidArgument, "only root may run a command as \(other.displayName)",
+        advice: "use sudo, or leave out --user")
+    }
+    let groups =
+      other.source == .user
+      ? ["--init-groups"]
+      : ids.groups.isEmpty
+        ? ["--clear-groups"] : ["--groups", ids.groups.map(String.init).joined(separator: ",")]
+    var words: [PathBytes] = [
+      context.system.program("setpriv"), "--reuid", PathBytes("\(ids.user.real)"), "--regid",
+      PathBytes("\(ids.group.real)"),
+    ]
+    words += groups.map { PathBytes($0) } + ["--inh-caps=-all", "--ambient-caps=-all", "--"]
+    return words + command
+  }
+
+  /// Gives the environment of this process, which the command gets, the home and name of `--user`.
+  private func setEnvironment(_ context: AccessContext, _ system: LinuxSystem) throws {
+    guard let other = context.subject else { return }
+    if let home = other.home { try system.setenv("HOME", home) }
+    for variable in ["USER", "LOGNAME"] {
+      if let name = other.name { try system.setenv(variable, PathBytes(name)) }
+    }
+  }
+
+  /// Returns whether the person at the terminal agrees to all plans, or `--yes` is given.
+  ///
+  /// Throws 126 if only an administrator may carry out one of them.
   private func agrees(
     _ requests: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions
   ) throws -> Bool {
@@ -119,9 +153,15 @@ struct Run: ParsableCommand {
       }
       accessor.grants = options
       guard accessor.checkAccess().isRequestable || accessor.hasShorterGrants else { return nil }
-      return try accessor.grantPlan()
+      guard let plan = try accessor.grantPlan() else { return nil }
+      let more: [PathBytes] = subject.need.map { ["--need", PathBytes($0.text)] } ?? []
+      if let command = grants.administratorCommand(plan, request, options, more) {
+        GrantFlags.report(command, accessor.name, context.system)
+        throw ExitCode(126)
+      }
+      return plan
     }
-    if plans.isEmpty { return true }
+    if yes || plans.isEmpty { return true }
     let style = Console(context.system).errorStyle
     return TerminalConsent(system: context.system).ask(
       HumanFormat(style, isVerbose: false).question(plans))
@@ -147,21 +187,37 @@ struct Run: ParsableCommand {
   }
 
   /// Runs the command until it ends, and forwards signals to it.
-  private func supervise(_ signals: Descriptor, _ system: any System) throws -> ProcessEnd {
+  private func supervise(
+    _ words: [PathBytes], _ signals: Descriptor, _ system: any System
+  ) throws -> ProcessEnd {
     let pid: Int32
     do throws(Errno) {
-      pid = try system.spawn(command, output: .standardOutput)
+      pid = try system.spawn(words, output: .standardOutput)
     } catch {
       throw start(failed: error, system)
     }
+    // Without pidfd_open(2), SIGCHLD tells.
+    let child = try? system.pidfd_open(pid)
+    defer { if let child { system.close(child) } }
+    let requests = ([signals] + [child].compactMap { $0 }).map { PollRequest($0, .readable) }
     while true {
-      let arrived = try system.nextSignal(signals)
-      if arrived.signal == SignalInfo.child {
-        if let end = try system.waitpid(pid, waits: false) { return end }
-      } else if arrived.isFromProcess {
-        // A terminal sends its signals to the command too, so forward only those of processes.
-        try? system.kill(pid, arrived.signal)
-      }
+      do throws(Errno) {
+        _ = try system.poll(requests, timeout: nil)
+      } catch .EINTR {}
+      while let arrived = try system.pendingSignal(signals) { forward(arrived, to: pid, system) }
+      if let end = try system.waitpid(pid, waits: false) { return end }
+    }
+  }
+
+  /// Passes a signal on to the command.
+  private func forward(_ arrived: SignalInfo, to pid: Int32, _ system: any System) {
+    // A terminal sends these to the command too.
+    if arrived.isFromProcess || !SignalInfo.byTerminal.contains(arrived.signal) {
+      try? system.kill(pid, arrived.signal)
+    }
+    // The shell waits until both have stopped.
+    if SignalInfo.stopping.contains(arrived.signal) {
+      try? system.kill(system.getpid(), SignalInfo.stop)
     }
   }
 

@@ -27,7 +27,10 @@ struct SubjectOptions: ParsableArguments {
   )
   var need: TextArgument?
 
-  @Option(help: "How to ask the kernel, for this process alone: open, access or none.")
+  @Option(
+    help:
+      "How to ask the kernel, for this process alone: open, access, none, or write, which also creates and removes a file in a folder."
+  )
   var probe: Probe.Method = .open
 
   @Option(

@@ -37,23 +37,14 @@ extension GrantListing {
   var rows: [[String]] {
     grants.map { grant in
       let end =
-        grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
-        ?? grant.lifetime.process.map { "with process \($0.pid)" }
+        grant.stage == .missing
+        ? "missing"
+        : grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
+          ?? grant.lifetime.process.map { "with process \($0.pid)" }
       return [
         grant.accessor, users.userName(grant.uid), grant.place, grant.change.command.summary,
         "since \(grant.time)", end ?? "",
       ].map(Sanitizer.clean)
-    }
-  }
-}
-
-extension Grant {
-  /// The file or group that the grant changed.
-  var place: String {
-    switch change {
-    case .inode(let grant): grant.path.description
-    case .group(let grant): "group \(grant.group)"
-    case .udevRule(let grant): grant.path.description
     }
   }
 }

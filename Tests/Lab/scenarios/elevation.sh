@@ -10,7 +10,7 @@ export -f seat by_ssh
 without_entry() { setfacl -x u:tester "$camera" "$pcm" /dev/snd/controlC0; }
 policy() {                  # policy RESULT: what polkit answers to an active local session
     if [ "$1" = default ]; then rm -f /etc/polkit-1/rules.d/10-lab.rules; else
-        printf 'polkit.addRule(function(action, subject) {\n  if (action.id == "org.permissionkit.permcheck" && subject.active && subject.local)\n    return polkit.Result.%s;\n});\n' "$1" >/etc/polkit-1/rules.d/10-lab.rules
+        printf 'polkit.addRule(function(action, subject) {\n  if (action.id.indexOf("org.permissionkit.permcheck.") == 0 && subject.active && subject.local)\n    return polkit.Result.%s;\n});\n' "$1" >/etc/polkit-1/rules.d/10-lab.rules
     fi
     systemctl restart polkit
 }
@@ -23,6 +23,7 @@ fails_fast() {              # with a message, whatever the status says of it
     [ $status != 124 ] && grep -q '^permcheck: ' "$lab_tmp/fast"
 }
 
+same_state() { diff <(echo "$1") <(everything); }
 printf 'ControlMaster auto\nControlPersist 900\nKexAlgorithms curve25519-sha256\n' >>/root/.ssh/config
 mkdir -p /run/sshd /etc/polkit-1/rules.d
 pgrep -x sshd >/dev/null || /usr/sbin/sshd
@@ -32,7 +33,10 @@ wait $!
 
 section "installed"
 check "Scripts/install" env PREFIX=/usr/local bash Scripts/install permcheck
-check "the action is known to polkit" bash -c 'pkaction --action-id org.permissionkit.permcheck --verbose | grep -q "implicit any: *no"'
+for action in grant revoke; do
+    check "the action $action is known to polkit" bash -c "pkaction --action-id org.permissionkit.permcheck.$action --verbose | grep -q 'implicit any: *no'"
+done
+check "granting asks an administrator each time" bash -c 'pkaction --action-id org.permissionkit.permcheck.grant --verbose | grep -q "implicit active: *auth_admin$"'
 
 section "the seat, by policy"
 policy YES
@@ -44,7 +48,11 @@ says "seat: pkexec gives it" 'status("camera") == "authorized" and answer.applie
 check "seat: and it is real" seat probe $camera
 refuse "seat: other stays out" by_ssh other probe $camera
 check "seat: the journal is root's, the grant tester's" bash -c 'permcheck list --grants --format plain | grep -q "tester.*/dev/video0"'
-check "seat: revoked by pkexec" seat permcheck revoke camera --via pkexec
+check "seat: tester can read what he was given" bash -c 'seat permcheck revoke camera --via none >/dev/null; seat cat /var/lib/permcheck/$(id -u tester).jsonl | grep -q video0'
+refuse "seat: other cannot read it" by_ssh other cat "/var/lib/permcheck/$(id -u tester).jsonl"
+policy default
+check "seat: revoked by pkexec, and nobody is asked" seat permcheck revoke camera --via pkexec
+policy YES
 refuse "seat: refused again" seat probe $camera
 check "seat: run --request by pkexec" seat permcheck run camera --request --yes --via pkexec -- probe $camera
 refuse "seat: nothing is left behind" seat probe $camera
@@ -56,20 +64,43 @@ policy default
 check "seat without an agent: refused at once" fails_fast seat permcheck request camera --yes --via pkexec
 refuse "seat without an agent: nothing was changed" seat probe $camera
 check "sudo without a terminal: refused at once" fails_fast by_ssh other permcheck request camera --yes --via sudo
-check "a forged PKEXEC_UID is nothing" fails_fast by_ssh other env PKEXEC_UID=0 SUDO_UID=1000 permcheck request --elevated camera --yes
+refuse "a forged SUDO_UID is nothing" by_ssh other env SUDO_UID=1000 /usr/local/libexec/permcheck-helper grant camera
+refuse "the helper is nothing without sudo" by_ssh other env PKEXEC_UID=0 /usr/local/libexec/permcheck-helper grant camera
 refuse "forged: nothing was changed" by_ssh other probe $camera
 
 section "sudo"
-printf 'other ALL=(root) NOPASSWD: /usr/local/bin/permcheck\n' >/etc/sudoers.d/lab
+printf 'other ALL=(root) NOPASSWD: /usr/local/libexec/permcheck-helper\n' >/etc/sudoers.d/lab
 chmod 440 /etc/sudoers.d/lab
 check "sudo: other gets the camera" by_ssh other permcheck request camera --yes --via sudo
 check "sudo: and it is real" by_ssh other probe $camera
 refuse "sudo: tester gained nothing" seat probe $camera
 install -d -m 700 /home/other/Pictures
-check "sudo: photos are for an administrator in person" fails_fast by_ssh other sudo -n permcheck request --elevated photos --yes
+check "sudo: photos are for an administrator in person" bash -c 'by_ssh other permcheck request photos --all --need rwx --yes 2>&1 | grep -qx "  sudo permcheck request photos.* --user other"'
 refuse "sudo: photos were left alone" by_ssh other ls /home/other/Pictures
 check "sudo: revoked" by_ssh other permcheck revoke camera --via sudo
 refuse "sudo: refused again" by_ssh other probe $camera
+everything() { getfacl -cnp /etc /root /home/* "$camera" "$pcm" /dev/snd/controlC0 /dev/null /dev/mem; id other; ls /etc/cron.d /etc/udev/rules.d; }
+before=$(everything)
+while read -r words; do
+    by_ssh other sudo -n /usr/local/libexec/permcheck-helper "$words" >/dev/null 2>&1
+    check "sudo: nothing by: $words" same_state "$before"
+done <<'END'
+grant photos
+grant photos=/root
+grant camera=/dev/mem
+grant camera --strategy group
+grant --strategy group camera
+grant camera --user root
+grant camera --log /etc/cron.d/x
+request photos --elevated --strategy group --yes
+run photos=/ -- id
+revoke --all
+grant camera --while 1
+END
+refuse "sudo: the helper alone, not permcheck" by_ssh other sudo -n permcheck list
+check "sudo: run, killed" bash -c 'by_ssh other "permcheck run camera --request --yes --via sudo -- sleep 500" & for i in $(seq 200); do by_ssh other probe /dev/video0 && break; sleep 0.1; done; by_ssh other probe /dev/video0 && pkill -9 -u other -x permcheck'
+check "sudo: the grant ended with it" bash -c 'for i in $(seq 100); do by_ssh other probe /dev/video0 || exit 0; sleep 0.1; done; exit 1'
+pkill -u other -x sleep
 rm /etc/sudoers.d/lab
 udevadm trigger --action=change "$camera" "$pcm" /dev/snd/controlC0
 settle

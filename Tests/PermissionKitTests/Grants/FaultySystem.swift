@@ -19,6 +19,9 @@ final class FaultySystem: System {
     var files: Set<Int32> = []
     var calls: [String] = []
     var failing = false
+    var reads = 0
+    var readBeforeChange = 0
+    var change: (@Sendable () -> Void)?
   }
 
   private let real = LinuxSystem()
@@ -122,7 +125,18 @@ final class FaultySystem: System {
     try real.readlinkat(descriptor)
   }
   func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8] {
-    try real.getxattr(attribute, of: descriptor)
+    let meanwhile = state.withLock { state in
+      state.reads += 1
+      return state.reads == state.readBeforeChange ? state.change : nil
+    }
+    defer { meanwhile?() }
+    return try real.getxattr(attribute, of: descriptor)
+  }
+  /// How often an ACL was read.
+  var reads: Int { state.withLock { $0.reads } }
+  /// Has somebody else make a change after an ACL was read for the n-th time.
+  func after(read number: Int, _ change: @escaping @Sendable () -> Void) {
+    state.withLock { ($0.readBeforeChange, $0.change) = (number, change) }
   }
   func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     try real.statmount(descriptor)

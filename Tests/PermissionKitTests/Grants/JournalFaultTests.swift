@@ -163,4 +163,35 @@ struct JournalFaultTests {
     #expect(faults > 20)
     print("journal faults: revoke, \(fault): \(faults)")
   }
+
+  /// Somebody else sets an entry between any two reads of the ACL: it is lost after the last one alone.
+  @Test func row18AChangeBetweenReadingAndWriting() throws {
+    var changed = 0
+    for undoes in [false, true] {
+      var lost: [Int] = []
+      for number in 1... {
+        let album = try Album()
+        let path = album.album.description
+        if undoes { try album.request(Self.games) }
+        let system = FaultySystem(album.folder)
+        system.after(read: number) {
+          _ = try? Command.run(["setfacl", "-m", "u:9:r", path])
+        }
+        if undoes {
+          try album.revoke(Self.games, system)
+        } else {
+          _ = try? album.request(Self.games, system)
+        }
+        if system.reads < number { break }
+        let acl = try Command.run(["getfacl", "-cnp", path]).output
+        if acl.contains("user:9:r--") { changed += 1 } else { lost.append(number) }
+        if !undoes { try album.revoke(Self.games) }
+        let left = try Command.run(["getfacl", "-cnp", path]).output
+        #expect(!left.contains("user:\(Self.games)"), "after read \(number): \(left)")
+      }
+      // The kernel has no exchange of ACLs: one read is immediately before the write.
+      #expect(lost.count <= 1, "lost after reads \(lost)")
+    }
+    #expect(changed > 5)
+  }
 }

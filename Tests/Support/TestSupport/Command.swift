@@ -28,15 +28,25 @@ package enum Command {
   }()
 
   /// The path of a copy of the built permcheck that every user can run.
-  package static let permcheck: String = copied("permcheck")
+  ///
+  /// PERMCHECK_BINARY=FILE tests another one, such as one that was built before a change.
+  package static let permcheck: String = copied("permcheck", to: "bin")
 
-  private static func copied(_ product: String) -> String {
+  /// The path of a copy of the built permcheck-helper, where permcheck looks for it.
+  package static let helper: String = copied("permcheck-helper", to: "libexec")
+
+  private static func copied(_ product: String, to name: String) -> String {
     let folder = URL(
-      filePath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)")
+      filePath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)/\(name)")
     let copy = folder.appending(path: product)
     try? FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    try? FileManager.default.copyItem(at: products.appending(path: product), to: copy)
+    let override = ProcessInfo.processInfo.environment["PERMCHECK_BINARY"]
+    let original =
+      product == "permcheck"
+      ? override.map { URL(filePath: $0) } ?? products.appending(path: product)
+      : products.appending(path: product)
+    try? FileManager.default.copyItem(at: original, to: copy)
     try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy.path)
     atexit {
       try? FileManager.default.removeItem(

@@ -1,0 +1,89 @@
+internal import JSONSyntax
+package import PermissionKit
+
+/// The answer of permcheck-helper: one line of JSON on its standard output.
+package struct HelperAnswer: Hashable, Sendable {
+  /// What was done.
+  package enum Outcome: String, Hashable, Sendable {
+    /// The user got access.
+    case granted
+    /// Access was taken back.
+    case revoked
+    /// There was nothing to change.
+    case nothingToChange = "nothing-to-change"
+    /// A device is not found, so its grant is still open.
+    case missing
+    /// The helper could not do it.
+    case failed
+    /// The arguments or the caller are wrong.
+    case misused
+
+    /// The exit status of the helper.
+    package var exitStatus: Int32 {
+      switch self {
+      case .granted, .revoked, .nothingToChange: 0
+      case .missing: 2
+      case .misused: 64
+      case .failed: 70
+      }
+    }
+  }
+
+  /// A change that was made or undone.
+  package struct Change: Hashable, Sendable {
+    /// The file.
+    package var place: String
+    /// What changed, for people.
+    package var summary: String
+
+    /// Creates the description of a grant.
+    package init(_ grant: Grant) {
+      self.init(place: grant.place, summary: grant.change.command.summary)
+    }
+
+    init(place: String, summary: String) {
+      self.place = place
+      self.summary = summary
+    }
+  }
+
+  /// What was done.
+  package var outcome: Outcome
+  /// Why the outcome is `failed` or `misused`, for people; nil for others.
+  package var message: String?
+  /// The status of the user after a grant, as the evaluator predicts it.
+  package var status: AuthorizationStatus?
+  /// The changes.
+  package var changes: [Change] = []
+  /// Further notes, for people.
+  package var notes: [String] = []
+
+  /// Creates an answer without changes.
+  package init(_ outcome: Outcome, _ message: String?) {
+    self.outcome = outcome
+    self.message = message
+  }
+
+  /// Reads an answer; nil if the bytes are no answer.
+  package init?(_ bytes: [UInt8]) {
+    guard let json = try? JSONReader().value(from: bytes),
+      let answer = try? Self.record.codec(HelperAnswer(.failed, nil)).decode(json)
+    else { return nil }
+    self = answer
+  }
+
+  /// The answer as one line, with a newline.
+  package var line: String { Documents.text(Self.record.json(self)) }
+
+  private static let record = JSONRecord<HelperAnswer>(
+    [
+      .always("schemaVersion", ["const": 1]) { _ in 1 },
+      .required("outcome", \.outcome, .name), .optional("message", \.message, .string),
+      .optional("status", \.status, .name), .required("changes", \.changes, change.list),
+      .required("notes", \.notes, JSONCodec<String>.string.list),
+    ], about: "The answer of permcheck-helper.")
+
+  private static let change = JSONRecord<Change>([
+    .required("place", \.place, .string), .required("change", \.summary, .string),
+  ]).codec(Change(place: "", summary: ""))
+}

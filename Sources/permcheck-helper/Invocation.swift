@@ -1,0 +1,88 @@
+import PermissionKit
+
+/// What the helper is asked to do: the only input that it takes, besides who asks.
+///
+///     grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID]
+///     revoke ACCESSOR [--while PID]
+struct Invocation: Hashable, Sendable {
+  /// What to do.
+  enum Action: String, Hashable, Sendable {
+    /// To give the user who asks access to the devices of the accessor.
+    case grant
+    /// To take back what the helper gave that user.
+    case revoke
+  }
+
+  var action: Action
+  /// The accessor, whose resources are the nodes of one device family.
+  var accessor: AccessorRegistry.Entry
+  var need: Permissions?
+  /// How long the access lasts, in seconds.
+  var seconds: Int64?
+  /// The process whose end ends the access.
+  var process: Int32?
+
+  static func == (one: Invocation, other: Invocation) -> Bool {
+    (one.action, one.accessor.name, one.need) == (other.action, other.accessor.name, other.need)
+      && (one.seconds, one.process) == (other.seconds, other.process)
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(accessor.name) }
+
+  /// The longest time that a grant may have: a year, in seconds.
+  static let longest: UInt64 = 31_536_000
+
+  /// Parses the arguments; nil if they differ from the grammar in anything, such as the order.
+  init?(_ arguments: [PathBytes]) {
+    var words = arguments.map(\.bytes)[...]
+    func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    guard let verb = words.popFirst(), let action = Action(rawValue: text(verb)),
+      let name = words.popFirst(), let entry = AccessorRegistry.standard[text(name)],
+      entry.family != nil
+    else { return nil }
+    self.action = action
+    accessor = entry
+    func value(of option: String) -> [UInt8]? {
+      guard let word = words.first, word == Array(option.utf8), words.count > 1 else { return nil }
+      words.removeFirst()
+      return words.removeFirst()
+    }
+    if action == .grant, let value = value(of: "--need") {
+      let known: [String: Permissions] = ["r": .read, "w": .write, "rw": [.read, .write]]
+      guard let need = known[text(value)] else { return nil }
+      self.need = need
+    }
+    if action == .grant, let value = value(of: "--for") {
+      guard let seconds = Self.number(value, atMost: Self.longest) else { return nil }
+      self.seconds = Int64(seconds)
+    }
+    if let value = value(of: "--while") {
+      guard let process = Self.number(value, atMost: 1 << 22) else { return nil }
+      self.process = Int32(process)
+    }
+    guard words.isEmpty else { return nil }
+  }
+
+  /// Returns the positive decimal number; nil for a sign, a leading zero, or anything else.
+  static func number(_ bytes: [UInt8], atMost limit: UInt64) -> UInt64? {
+    guard (1...10).contains(bytes.count), bytes[0] != UInt8(ascii: "0") else { return nil }
+    var number: UInt64 = 0
+    for byte in bytes {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      number = number * 10 + UInt64(byte - UInt8(ascii: "0"))
+    }
+    return number <= limit ? number : nil
+  }
+
+  /// Returns the uid of the user who started sudo or pkexec; nil if that is not certain.
+  ///
+  /// - Parameter system: The system that has the environment.
+  /// - Returns: A uid that is neither 0 nor -1.
+  static func invoker(_ system: any System) -> UInt32? {
+    let set = ["SUDO_UID", "PKEXEC_UID"].compactMap { system.getenv($0) }
+    guard set.count == 1, let uid = number(set[0].bytes, atMost: UInt64(UInt32.max) - 1),
+      (try? system.credentials())?.user.effective == 0
+    else { return nil }
+    return UInt32(uid)
+  }
+}

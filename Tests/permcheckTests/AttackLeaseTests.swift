@@ -1,0 +1,256 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Attacks on grants that exist: each is named after its row in SECURITY.md.
+@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+struct AttackLeaseTests {
+  func album(_ mode: UInt32 = 0o700) throws -> Tree {
+    let tree = try Tree()
+    try tree.folder("album", mode: mode)
+    return tree
+  }
+
+  /// An administrator takes rights away between two grants; revoking the first brings none back.
+  @Test func row3RevokingUnderALaterGrant() throws {
+    let tree = try album(0o750)
+    try PrivateJournal().expect(
+      """
+      A=$1
+      setfacl -m u:7:rwx $A
+      is 0 $P request photos=$A --user games --yes
+      setfacl -x u:7 $A; setfacl -m u:8:r $A; chmod o+x $A
+      is 0 $P request photos=$A --user daemon --yes
+      WITH=$(state $A)
+      is 0 $P revoke photos --user games
+      ! as 7 test -r $A || fail "the right that was taken away is back"
+      ! as 5 test -r $A || fail "games keeps access"
+      as 8 test -r $A || fail "somebody else's entry is gone"
+      as 1 test -w $A || fail "daemon lost access"
+      same "$(state $A | sort)" "$(echo "$WITH" | grep -v user:5: | sort)" "all but one entry"
+      is 0 $P revoke --all
+      same "$(getfacl -cpn $A | grep -c user:)" 2 "$(getfacl -cpn $A)"
+      """, [tree.path("album")])
+  }
+
+  /// A user's entry that somebody set by hand after the grant is theirs.
+  @Test func row3EntriesOfOthersStay() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      A=$1
+      for set in r rx rwx-then-w; do
+        setfacl -b $A
+        is 0 $P request photos=$A --user games --yes
+        case $set in
+          r) setfacl -m u:5:r $A ;;
+          rx) setfacl -m u:5:rx $A ;;
+          *) setfacl -x u:5 $A; setfacl -m u:5:w $A ;;
+        esac
+        SET=$(getfacl -cpn $A | grep user:5)
+        is 0 $P revoke photos
+        same "$(getfacl -cpn $A | grep user:5)" "$SET" "the entry of an administrator"
+      done
+      setfacl -b $A; setfacl -m u:5:r $A
+      HAD=$(state $A)
+      is 0 $P request photos=$A --user games --yes --need rwx
+      setfacl -m u:9:r $A
+      is 0 $P revoke photos
+      getfacl -cpn $A | grep -q "user:5:r--" || fail "what games had is gone: $(getfacl -cpn $A)"
+      as 5 test ! -w $A || fail "games keeps more"
+      setfacl -x u:9 $A
+      same "$(getfacl -cpn $A)" "$(echo "$HAD" | grep : | grep -v '^# file' | sed '/^#/d')" "all"
+      """, [tree.path("album")])
+  }
+
+  /// The file is moved away: it is found there.
+  @Test func row4MovedFolder() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      cd $1
+      for there in nothing folder link; do
+        rm -rf album other; mkdir -m 700 album
+        is 0 $P request photos=$1/album --user games --yes
+        mv album other
+        case $there in folder) mkdir album ;; link) ln -s /etc album ;; esac
+        is 0 $P revoke photos
+        ! as 5 test -r $1/other || fail "$there: the access was carried off"
+        ! getfacl -cpn other | grep -q user:5 || fail "$there: the entry is left"
+        [ -z "$($P list --grants --format plain)" ] || fail "$there: something is listed"
+      done
+      rm -rf album other; mkdir -m 700 album
+      is 0 $P request photos=$1/album --user games --yes
+      rmdir album
+      is 0 $P revoke photos
+      [ -z "$($P list --grants --format plain)" ] || fail "deleted: something is listed"
+      """, [tree.root])
+  }
+
+  /// The file system is not mounted, and comes back with another device number.
+  @Test(arguments: ["ext4", "xfs", "btrfs"]) func row4UnmountedFileSystem(_ type: String) throws {
+    let tree = try Tree()
+    try PrivateJournal().expect(
+      """
+      cd $1; TYPE=$2; mkdir m
+      truncate -s 512M image spare
+      mkfs.$TYPE -q image; mkfs.$TYPE -q spare
+      loop() { losetup -f --show $1; }
+      ONE=$(loop image); trap 'umount -l m 2>/dev/null || true; losetup -d $ONE $TWO $THREE 2>/dev/null || true; rm -f $OUT*' EXIT
+      TWO= THREE=
+      mount $ONE m; chmod 755 m; mkdir -m 700 m/album
+      CLEAN=$(state m/album)
+      is 0 $P request photos=$1/m/album --user games --yes
+      umount m
+      is 2 $P revoke photos
+      $P list --grants --format plain | grep -q missing || fail "not listed: $($P list --grants)"
+      mkdir -p m/album
+      is 2 $P revoke --all
+      rmdir m/album
+      losetup -d $ONE
+      TWO=$(loop spare) THREE=$(loop image)
+      mount $THREE m
+      as 5 test -w m/album || fail "who took it back?"
+      is 0 $P revoke --expired
+      same "$(state m/album)" "$CLEAN" "found again"
+      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      """, [tree.root, type])
+  }
+
+  /// A full disk, and one that is read-only, keep no access alive.
+  @Test func row8FullOrReadOnlyDisk() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      A=$1 CLEAN=$(state $1)
+      mkdir /var/lib/permcheck; mount -t tmpfs -o size=256k,mode=700 tmpfs /var/lib/permcheck
+      for uid in 5 1 2 3 4; do is 0 $P request photos=$A --user $uid --yes; done
+      dd if=/dev/zero of=/var/lib/permcheck/fill bs=4k 2>/dev/null || true
+      for uid in 5 1 2; do
+        is 0 $P revoke photos --user $uid
+        ! as $uid test -r $A || fail "a full disk kept the access of $uid"
+      done
+      mount -o remount,ro /var/lib/permcheck
+      for uid in 3 4; do
+        is 0 $P revoke photos --user $uid
+        grep -q "not recorded" $OUT.e || fail "$(cat $OUT.e)"
+        ! as $uid test -r $A || fail "a read-only disk kept the access of $uid"
+      done
+      same "$(state $A)" "$CLEAN" "all of them"
+      is 70 $P request photos=$A --user games --yes
+      same "$(state $A)" "$CLEAN" "nothing without a record"
+      mount -o remount,rw /var/lib/permcheck; rm /var/lib/permcheck/fill
+      is 0 $P revoke --all
+      [ -z "$($P list --grants --format plain)" ] || fail "$($P list --grants)"
+      """, [tree.path("album")])
+  }
+
+  /// The journal does not grow with grants that are over.
+  @Test func row9TheJournalStaysSmall() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      A=$1
+      is 0 $P request photos=$A --user games --yes
+      for i in $(seq 60); do
+        is 0 $P request photos=$A --user daemon --yes
+        is 0 $P revoke photos --user daemon
+      done
+      [ $(stat -c %s $J) -lt 131072 ] || fail "the journal has $(stat -c %s $J) bytes"
+      # As an old journal that grew for years.
+      python3 - $J <<'END'
+      import sys
+      lines = open(sys.argv[1]).read().splitlines()
+      intent = next(line for line in lines if '"intent"' in line and '"uid":1,' in line or '"intent"' in line)
+      with open(sys.argv[1], "a") as journal:
+          for number in range(20000):
+              name = "old-%d" % number
+              identity = __import__("json").loads(intent)
+              identity.update(id=name, request=name)
+              journal.write(__import__("json").dumps(identity) + "\\n")
+              journal.write('{"event":"undone","id":"%s","time":"x","v":2}\\n' % name)
+      END
+      is 0 $P revoke photos --user daemon
+      [ $(stat -c %s $J) -lt 131072 ] || fail "the journal has $(stat -c %s $J) bytes"
+      same "$($P list --grants --format plain | wc -l)" 1 "listed"
+      is 0 $P revoke --all
+      """, [tree.path("album")])
+  }
+
+  /// Access that a shorter grant gives is counted: it outlasts that grant.
+  @Test func row12ShorterGrantsAreCounted() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      A=$1 CLEAN=$(state $1)
+      R="$P run photos=$A --user games --request --yes --"
+      mkfifo $OUT.f
+      $R sh -c "cat $OUT.f >/dev/null" & FIRST=$!
+      becomes as 5 test -w $A
+      $R sh -c "sleep 100" & SECOND=$!
+      two() { [ "$($P list --grants --format plain | wc -l)" = 2 ]; }
+      becomes two
+      chmod 666 $OUT.f; echo >$OUT.f; wait $FIRST
+      as 5 test -w $A || fail "the second run lost it with the first"
+      kill $SECOND; wait $SECOND || true
+      same "$(state $A)" "$CLEAN" "after both"
+      is 0 $P request photos=$A --user games --yes --for 1h
+      is 0 $P request photos=$A --user games --yes
+      same "$($P list --grants --format plain | wc -l)" 2 "counted"
+      is 0 $P request photos=$A --user games --yes
+      same "$($P list --grants --format plain | wc -l)" 2 "once"
+      sed -i 's/"expires":[0-9]*/"expires":1000000/' $J
+      is 0 $P revoke --expired
+      as 5 test -w $A || fail "gone after the hour"
+      is 0 $P revoke --all
+      same "$(state $A)" "$CLEAN" "in the end"
+      rm $OUT.f
+      """, [tree.path("album")])
+  }
+
+  /// The number of a deleted inode is used again at the same path.
+  @Test func row13ReusedInodeNumber() throws {
+    let tree = try Tree()
+    try PrivateJournal().expect(
+      """
+      cd $1; mkdir m; truncate -s 64M image; mkfs.ext4 -q image; mount -o loop image m
+      trap 'umount -l m; rm -f $OUT*' EXIT
+      chmod 755 m; mkdir -m 700 m/album
+      is 0 $P request photos=$1/m/album --user games --yes
+      NUMBER=$(stat -c %i m/album)
+      # A backup of the same folder, with an entry of an administrator.
+      for try in $(seq 50); do
+        rmdir m/album; mkdir -m 700 m/album; setfacl -m u:5:rwx m/album
+        [ $(stat -c %i m/album) = $NUMBER ] && break
+      done
+      [ $(stat -c %i m/album) = $NUMBER ] || fail "no number was used again"
+      BEFORE=$(state m/album)
+      is 0 $P revoke photos
+      same "$(state m/album)" "$BEFORE" "another inode"
+      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      """, [tree.root])
+  }
+
+  /// The user is not in the data base while the grant ends.
+  @Test func row14MissingUser() throws {
+    try PrivateJournal().expect(
+      """
+      mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc
+      echo 'lease-user:x:54399:54399::/:/bin/sh' >>/etc/passwd
+      echo 'lease-group:x:54398:' >>/etc/group
+      mkdir -m 750 /var/lib/album; chgrp 54398 /var/lib/album
+      chmod 770 /var/lib/album
+      is 0 $P request photos=/var/lib/album --user lease-user --strategy group --yes
+      grep -q '^lease-group:.*lease-user' /etc/group || fail "$(cat $OUT.o $OUT.e)"
+      sed -i '/^lease-user/d' /etc/passwd
+      $P revoke photos >$OUT.o 2>$OUT.e || true
+      if grep -q '^lease-group:.*lease-user' /etc/group; then
+        $P list --grants --format plain | grep -q lease-group || fail "forgotten: $(cat $OUT.o $OUT.e)"
+        echo 'lease-user:x:54399:54399::/:/bin/sh' >>/etc/passwd
+        is 0 $P revoke photos
+      fi
+      ! grep -q '^lease-group:.*lease-user' /etc/group || fail "still a member"
+      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      """)
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Attacks on what root does in person, and on commands that run with a grant.
+@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+struct AttackRunTests {
+  func album() throws -> Tree {
+    let tree = try Tree()
+    try tree.folder("album", mode: 0o700)
+    return tree
+  }
+
+  /// Every signal that can be caught goes to the command; then the grant is taken back.
+  @Test(arguments: [1, 2, 3, 10, 12, 13, 14, 15, 16, 23, 24, 25, 26, 27, 29, 30, 34, 50, 64])
+  func row11EverySignalIsPassedOn(_ signal: Int) throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      A=$1 SIGNAL=$2 CLEAN=$(state $1)
+      cat >$OUT.py <<'END'
+      import os, signal, sys
+      number = int(sys.argv[1])
+      signal.signal(number, lambda *_: os._exit(42))
+      open(sys.argv[2], "w").write("ready")
+      while True:
+          signal.pause()
+      END
+      chmod 755 $OUT.py; touch $OUT.ready; chmod 666 $OUT.ready
+      env --default-signal $P run photos=$A --user games --request --yes -- \
+        /usr/bin/python3 $OUT.py $SIGNAL $OUT.ready 2>$OUT.e & RUN=$!
+      becomes grep -q ready $OUT.ready
+      kill -$SIGNAL $RUN
+      STATUS=0; wait $RUN || STATUS=$?
+      rm $OUT.py $OUT.ready
+      same $STATUS 42 "$(cat $OUT.e)"
+      same "$(state $A)" "$CLEAN" "taken back"
+      """, [tree.path("album"), "\(signal)"])
+  }
+
+  /// A parent that ignores SIGCHLD, or blocks signals, does not make it hang.
+  @Test func row11AnIgnoredSIGCHLD() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      A=$1 CLEAN=$(state $1)
+      is 7 timeout 60 python3 -c 'import os, signal, sys
+      signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+      signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))
+      os.execv(sys.argv[1], sys.argv[1:])' $P run photos=$A --user games --request --yes -- sh -c 'exit 7'
+      same "$(state $A)" "$CLEAN" "taken back"
+      """, [tree.path("album")])
+  }
+
+  /// A link in the place of what root reads never makes root open something else.
+  @Test func row15AFlippedLink() throws {
+    let tree = try Tree()
+    try tree.folder("home/.config", mode: 0o755, uid: 5, gid: 5)
+    try tree.folder("home", mode: 0o755, uid: 5, gid: 5)
+    try PrivateJournal().expect(
+      """
+      mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc
+      sed -i "s#^games:.*#games:x:5:5::$1/home:/bin/sh#" /etc/passwd
+      cd $1/home/.config; echo 'XDG_PICTURES_DIR="$HOME/x"' >plain; mkfifo trap; chown 5:5 plain trap
+      cat >$OUT.py <<'END'
+      import os, time
+      end, opened = time.monotonic() + 60, 0
+      while time.monotonic() < end and not os.path.exists("stop"):
+          for target in ("plain", "trap"):
+              os.symlink(target, "new"); os.rename("new", "user-dirs.dirs")
+              try:
+                  os.close(os.open("trap", os.O_WRONLY | os.O_NONBLOCK)); opened += 1
+              except OSError:
+                  pass
+      open("opened", "w").write(str(opened))
+      END
+      python3 $OUT.py >/dev/null 2>&1 & RACER=$!
+      becomes test -L user-dirs.dirs
+      for i in $(seq 150); do $P photos --user games --log none >/dev/null 2>&1 || true; done
+      touch stop; wait $RACER; rm $OUT.py
+      same "$(cat opened)" 0 "times that root opened the trap"
+      """, [tree.root])
+  }
+
+  /// Root's analytics log is in root's place, and follows no link.
+  @Test func row16RootsLog() throws {
+    let tree = try Tree()
+    try tree.folder("home/.local/state/permcheck", uid: 5, gid: 5)
+    try PrivateJournal().expect(
+      """
+      ln -s $1/nologin $1/home/.local/state/permcheck/analytics.jsonl
+      for home in HOME=$1/home XDG_STATE_HOME=$1/home/.local/state; do
+        STATUS=0; env -u PERMCHECK_LOG -u XDG_STATE_HOME $home $P photos=$1 >$OUT.o 2>$OUT.e || STATUS=$?
+        [ ! -e $1/nologin ] || fail "$home: a file was created through a link"
+      done
+      [ -s /var/lib/permcheck/analytics.jsonl ] || fail "there is no log of root"
+      PERMCHECK_LOG=$1/home/.local/state/permcheck/analytics.jsonl $P photos=$1 >$OUT.o 2>$OUT.e || true
+      [ ! -e $1/nologin ] || fail "a link was followed"
+      """, [tree.root])
+  }
+
+  /// A large folder at a small limit is granted, or the message names the limit.
+  @Test func row19ManyFolders() throws {
+    let tree = try album()
+    try PrivateJournal().expect(
+      """
+      cd $1; for i in $(seq 1500); do mkdir $i; done; chmod 700 . [0-9]*
+      CLEAN=$(state . 1 1500)
+      is 0 bash -c "ulimit -Sn 1024; $P request photos=$1 --user games --recursive --yes"
+      as 5 test -w $1/1500 || fail "no access"
+      is 0 $P revoke photos
+      same "$(state . 1 1500)" "$CLEAN" "revoked"
+      is 1 bash -c "ulimit -n 1024; $P request photos=$1 --user games --recursive --yes"
+      grep -q "ulimit -n" $OUT.e || fail "$(cat $OUT.e)"
+      same "$(state . 1 1500)" "$CLEAN" "refused"
+      """, [tree.path("album")])
+  }
+
+  /// The command runs as the user who gets the access, and only root chooses another user.
+  @Test func row20TheCommandRunsAsTheUser() throws {
+    let tree = try Tree()
+    try tree.folder("home/album", mode: 0o700, uid: 7, gid: 7)
+    try tree.folder("home", mode: 0o700, uid: 7, gid: 7)
+    try PrivateJournal().expect(
+      """
+      A=$1/home/album
+      is 0 $P run photos=$A --user games --request --yes -- sh -c 'id -u; id -g; id -G; echo $HOME $USER; grep CapEff /proc/self/status'
+      same "$(sed -n 1p $OUT.o) $(sed -n 2p $OUT.o) $(sed -n 3p $OUT.o)" "5 60 60" "$(cat $OUT.o $OUT.e)"
+      same "$(sed -n 4p $OUT.o)" "$(getent passwd games | cut -d: -f6) games" "home and name"
+      grep -q 'CapEff:.0000000000000000' $OUT.o || fail "capabilities: $(cat $OUT.o)"
+      is 0 $P run photos=$1 --user games -- id -u
+      same "$(cat $OUT.o)" 5 "without a request"
+      as 5 $P run photos=$1 --user daemon --log none -- id -u >$OUT.o 2>$OUT.e && fail "as another user"
+      grep -q "only root may run a command as" $OUT.e || fail "$(cat $OUT.e)"
+      [ ! -s $OUT.o ] || fail "it ran: $(cat $OUT.o)"
+      is 1 $P request photos=$A --user games --dry-run
+      grep -q "reach everything below .*home that is readable by everybody" $OUT.o || fail "$(cat $OUT.o)"
+      """, [tree.root])
+  }
+}

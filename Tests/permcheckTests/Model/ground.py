@@ -1,0 +1,209 @@
+"""What the histories stand on: file systems that go away and come back, ACLs, the kernel's answers."""
+
+import errno
+import fcntl
+import os
+import stat
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+ORACLE = Path(__file__).resolve().parents[2] / "KernelConformanceTests" / "Oracle"
+sys.path.insert(0, str(ORACLE))
+
+import kernel  # noqa: E402
+from common import acl_decode, acl_encode  # noqa: E402
+
+ACCESS = "system.posix_acl_access"
+LOOP_CTL_GET_FREE, LOOP_CONFIGURE, LOOP_CLR_FD, LO_FLAGS_AUTOCLEAR = 0x4C82, 0x4C0A, 0x4C01, 4
+CLONE_NEWPID, PR_SET_PDEATHSIG, SIGKILL = 0x20000000, 1, 9
+R, W, X = 4, 2, 1
+
+
+def letters(rights):
+    return "".join(letter if rights & bit else "-" for letter, bit in zip("rwx", (R, W, X)))
+
+
+def need_letters(rights):
+    return letters(rights).replace("-", "")
+
+
+class State:
+    """Owner, mode and ACL of one inode; `entries` maps ("u", id or "") and so on to rights."""
+
+    def __init__(self, path):
+        status = os.stat(path, follow_symlinks=False)
+        self.number = status.st_ino
+        self.uid, self.gid = status.st_uid, status.st_gid
+        self.mode = stat.S_IMODE(status.st_mode)
+        try:
+            self.stored = os.getxattr(path, ACCESS, follow_symlinks=False)
+        except OSError as error:
+            if error.errno != errno.ENODATA:
+                raise
+            self.stored = None
+        if self.stored is None:
+            rows = [("u", "", self.mode >> 6 & 7), ("g", "", self.mode >> 3 & 7)]
+            rows += [("o", "", self.mode & 7)]
+        else:
+            rows = [entry.split(":") for entry in acl_decode(self.stored).split(",")]
+        self.entries = {
+            (kind, int(who) if who else ""): int(rights) for kind, who, rights in rows
+        }
+
+    @property
+    def exact(self):
+        return self.mode, self.stored, self.uid, self.gid
+
+    @property
+    def owner_rights(self):
+        return self.entries["u", ""]
+
+    @property
+    def mask(self):
+        return self.entries.get(("m", ""), 7)
+
+    def entry_rights(self, uid):
+        """What the entry of a user lets through the mask; nothing without one."""
+        return self.entries.get(("u", uid), 0) & self.mask
+
+    def allows(self, uid, gid, wanted):
+        """acl(5), access check algorithm, for a user without supplementary groups."""
+        if uid == self.uid:
+            return not wanted & ~self.owner_rights
+        if ("u", uid) in self.entries:
+            return not wanted & ~self.entry_rights(uid)
+        groups = [self.entries["g", ""]] if gid == self.gid else []
+        groups += [self.entries["g", gid]] if ("g", gid) in self.entries else []
+        if groups:
+            return any(not wanted & ~(rights & self.mask) for rights in groups)
+        return not wanted & ~self.entries["o", ""]
+
+    def rights(self, uid, gid):
+        return sum(bit for bit in (R, W, X) if self.allows(uid, gid, bit))
+
+    def __str__(self):
+        return acl_text(self.entries) + f" {self.mode:o} {self.uid}:{self.gid}"
+
+
+def sorted_entries(entries):
+    order = ["u", "g", "m", "o"]
+    return sorted(entries.items(), key=lambda row: (order.index(row[0][0]), row[0][1] or 0))
+
+
+def acl_text(entries):
+    return ",".join(
+        f"{kind}:{who}:{letters(rights)}" for (kind, who), rights in sorted_entries(entries)
+    )
+
+
+def write_entries(path, entries):
+    """Sets the whole ACL; one without named entries and mask becomes mode bits, as setfacl does."""
+    if len(entries) == 3:
+        mode = stat.S_IMODE(os.stat(path).st_mode) & ~0o777
+        try:
+            os.removexattr(path, ACCESS)
+        except OSError as error:
+            if error.errno != errno.ENODATA:
+                raise
+        bits = [entries["u", ""], entries["g", ""], entries["o", ""]]
+        os.chmod(path, mode | bits[0] << 6 | bits[1] << 3 | bits[2])
+    else:
+        text = ",".join(f"{kind}:{who}:{rights}" for (kind, who), rights in sorted_entries(entries))
+        os.setxattr(path, ACCESS, acl_encode(text))
+
+
+def kernel_rights(path, uid, gid, wanted=None):
+    """What the kernel lets a user do; with `wanted`, whether it lets all of it through at once."""
+    os.setegid(gid)
+    os.seteuid(uid)
+    try:
+        if wanted is not None:
+            return os.access(path, wanted, effective_ids=True)
+        bits = [bit for bit in (R, W, X) if os.access(path, bit, effective_ids=True)]
+        return sum(bits)
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+
+
+def attach_loop(image):
+    """The path of a loop device for an image; it is let go with its last use."""
+    control = os.open("/dev/loop-control", os.O_RDWR)
+    backing = os.open(image, os.O_RDWR)
+    try:
+        for _ in range(100):
+            number = fcntl.ioctl(control, LOOP_CTL_GET_FREE)
+            device = f"/dev/loop{number}"
+            if not os.path.exists(device):
+                os.mknod(device, stat.S_IFBLK | 0o600, os.makedev(7, number))
+            descriptor = os.open(device, os.O_RDWR)
+            # struct loop_config: fd, block size, struct loop_info64 with lo_flags at 52, reserved
+            settings = bytearray(8 + 232 + 64)
+            struct.pack_into("<II", settings, 0, backing, 0)
+            struct.pack_into("<I", settings, 8 + 52, LO_FLAGS_AUTOCLEAR)
+            try:
+                fcntl.ioctl(descriptor, LOOP_CONFIGURE, bytes(settings))
+            except OSError as error:
+                os.close(descriptor)
+                if error.errno not in (errno.EBUSY, errno.ENXIO):
+                    raise
+                continue
+            return device, descriptor
+        raise OSError(errno.EBUSY, "no free loop device")
+    finally:
+        os.close(backing)
+        os.close(control)
+
+
+class Image:
+    """An ext4 file system in a file: its inode numbers are used again, and it can go and come."""
+
+    def __init__(self, file, point):
+        self.file, self.point, self.is_mounted = file, point, False
+        with open(file, "wb") as image:
+            image.truncate(4 << 20)
+        made = subprocess.run(
+            ["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "nodiscard", file],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if made.returncode:
+            raise OSError(f"mkfs.ext4: {made.stderr}")
+
+    def mount(self, takes_other_number=False):
+        """`takes_other_number`: not through the first free loop device, but another one."""
+        decoy = attach_loop(self.file)[1] if takes_other_number else None
+        try:
+            device, descriptor = attach_loop(self.file)
+            try:
+                kernel.mount(device, self.point, "ext4")
+            finally:
+                os.close(descriptor)
+        finally:
+            if decoy is not None:
+                os.close(decoy)
+        os.chmod(self.point, 0o755)
+        self.is_mounted = True
+
+    def unmount(self):
+        kernel.unmount(self.point)
+        self.is_mounted = False
+
+
+def enter_own_world():
+    """Mounts and processes of our own, which end with us. Returns in the first such process.
+
+    The caller gets the id of that process, the process itself gets 0.
+    """
+    kernel.check(kernel.libc.unshare(kernel.CLONE_NEWNS | CLONE_NEWPID), "unshare")
+    child = os.fork()
+    if child:
+        return child
+    kernel.libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("proc", "/proc", "proc")
+    kernel.mount("tmpfs", "/var/lib", "tmpfs", data="mode=755")
+    os.setgroups([])
+    os.umask(0o022)
+    return 0
