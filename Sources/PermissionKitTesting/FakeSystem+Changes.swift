@@ -80,6 +80,29 @@ extension FakeSystem {
     try call("flock") { _ throws(Errno) in }
   }
 
+  /// See `System.name_to_handle_at`; every inode has a handle.
+  public func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8] {
+    try call("name_to_handle_at") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      return (0..<8).map { UInt8(truncatingIfNeeded: file.inode >> (8 * $0)) }
+    }
+  }
+
+  /// See `System.open_by_handle_at`; an inode without a name is deleted.
+  public func open_by_handle_at(
+    _ mount: Descriptor, _ handle: [UInt8]
+  ) throws(Errno) -> Descriptor {
+    try call("open_by_handle_at") { state throws(Errno) in
+      guard state.credentials.effective.contains(.dacReadSearch) else { throw .EPERM }
+      let inode = handle.reversed().reduce(0) { $0 << 8 | Int($1) }
+      let isNamed = state.facts.inodes.contains { folder in
+        folder.entries.contains { $0.found == .inode(inode) }
+      }
+      guard isNamed else { throw Errno(rawValue: 116) }  // ESTALE
+      return Self.open(inode, .path, &state)
+    }
+  }
+
   /// See `System.rename`; changes the tree in memory.
   public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
     try call("rename") { state throws(Errno) in

@@ -129,7 +129,8 @@ extension FakeSystem {
         mode: (types[inode.kind] ?? 0) | UInt32(inode.mode), uid: inode.uid, gid: inode.gid,
         device: inode.device ?? .init(major: 0, minor: 0), inode: UInt64(file.inode),
         mount: state.facts.mounts[inode.mount].id,
-        isImmutable: inode.isImmutable, isAppendOnly: inode.isAppendOnly)
+        isImmutable: inode.isImmutable, isAppendOnly: inode.isAppendOnly,
+        birth: Int64(file.inode))
     }
   }
 

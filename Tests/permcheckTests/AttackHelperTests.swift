@@ -71,6 +71,31 @@ struct AttackHelperTests {
         """)
   }
 
+  /// The seat changes hands between grants: nobody else's entry goes, and none comes back.
+  @Test func row3TheSeatChangesHands() throws {
+    try PrivateJournal().expect(
+      Self.camera
+        + """
+        mount -t tmpfs -o mode=755 tmpfs /run
+        mkdir -p /run/systemd/seats /run/udev/tags/uaccess; : >/run/udev/tags/uaccess/c81:0
+        sits() { echo "ACTIVE_UID=$1" >/run/systemd/seats/seat0; setfacl -x u:$2 $C; setfacl -m u:$1:rw $C; }
+        setfacl -m u:7:rw $C; sits 7 8
+        is 0 helper grant camera
+        sits 9 7
+        is 0 $P request camera --user daemon --yes
+        sits 8 9
+        is 0 helper revoke camera
+        same "$(getfacl -cpn $C | grep ^user: | tr '\n' ' ')" "user::rw- user:1:rw- user:8:rw- " "entries"
+        # Whom root gave access sits down: logind sets the same entry, and takes it away later.
+        sits 1 8
+        is 0 $P revoke camera
+        as 1 test -w $C || fail "the user at the seat lost access"
+        [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+        sits 8 1
+        ! as 1 test -r $C || fail "daemon keeps access"
+        """)
+  }
+
   /// `sudo permcheck request photos --user U` never follows U's own configuration to others' files.
   @Test func row5AnotherUsersConfiguration() throws {
     let tree = try Tree()
@@ -181,6 +206,8 @@ struct AttackHelperTests {
         same "$(state $C)" "$BEFORE" "not his process"
         is 0 helper grant camera --while $CHILD
         as 5 test -w $C || fail "no access"
+        as 5 env XDG_STATE_HOME=/nonexistent $P list --grants --format plain | grep -q video0 \
+          || fail "the user cannot list what was granted"
         as 5 grep -q video0 /var/lib/permcheck/5.jsonl || fail "the user cannot read what was granted"
         ! as 1 cat /var/lib/permcheck/5.jsonl 2>/dev/null || fail "somebody else can read it"
         ! as 5 cat $J 2>/dev/null || fail "the journal can be read"

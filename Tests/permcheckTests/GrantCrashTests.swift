@@ -58,4 +58,25 @@ struct GrantCrashTests {
     #expect(calls > 100, "\(outcome.errors)")
     print("crash: \(scenario.name): \(outcome.output)", terminator: "")
   }
+
+  /// permcheck-helper, killed at each of its system calls, with another user's grant of the same camera.
+  @Test(arguments: ["grant", "revoke"]) func helperKilledAnywhere(_ action: String) throws {
+    let permcheck = Command.permcheck as String
+    let helper = Command.helper as String
+    // One line for each word of the fixture's script: the tracer gives it to sh.
+    var setup = AttackHelperTests.camera
+    setup += "\n\(permcheck) request camera --user daemon --yes --quiet"
+    if action == "revoke" { setup += "\n\(helper) grant camera >/dev/null" }
+    let outcome = try Command.run(
+      [
+        Command.products.appending(path: "crash-tracer").path, "-s", "set -e\n" + setup,
+        "-c", "\(helper) \(action) camera", "-n", "\(permcheck) revoke --expired",
+        "-n", "\(helper) revoke microphone", "-l", "\(permcheck) list --grants --format plain",
+        "-r", "\(permcheck) revoke camera --user daemon", "-j", Self.journal, "-f", Self.journal,
+        "-w", "/dev/video0",
+      ], environment: ["SUDO_UID": "5", "PKEXEC_UID": nil])
+    #expect(outcome.status == 0, "\(outcome.errors)\(outcome.output)")
+    #expect((Int(outcome.output.prefix { $0 != " " }) ?? 0) > 100, "\(outcome.errors)")
+    print("crash: helper \(action): \(outcome.output)", terminator: "")
+  }
 }

@@ -100,9 +100,12 @@ struct GrantJournalWriter {
       for grant in made {
         try grant.change.command.execute(system)
         ledger[grant.id]?.stage = .applied
+        if case .inode(let change) = grant.change {
+          ledger.setChanged(change.lastChange(system), grant.id)
+        }
       }
       do throws(PermissionError) {
-        try append(made.map { record(.applied, $0.id) } + [record(.committed, request)])
+        try append(made.map { applied($0.id) } + [record(.committed, request)])
       } catch {
         // The lines are written. If they are lost with the power, the next run undoes the changes.
         guard !hasIncompleteLine else { throw error }
@@ -117,6 +120,12 @@ struct GrantJournalWriter {
       grant.stage = .active
       outcome.grants.append(grant)
     }
+  }
+
+  private func applied(_ id: String) -> GrantRecord {
+    var applied = record(.applied, id)
+    if case .inode(let change) = ledger[id]?.change { applied.changed = change.changed }
+    return applied
   }
 
   /// Reserves space on the disk for the end of every grant, so that a full disk keeps none.

@@ -91,7 +91,9 @@ struct GrantLedger {
       guard let members = requests[id] else { return false }
       for place in members where slots[place]?.stage == .applied { slots[place]?.stage = .active }
       return true
-    case .applied: return set(.applied, [id])
+    case .applied:
+      setChanged(record.changed, id)
+      return set(.applied, [id])
     case .missing: return set(.missing, [id])
     case .undoing: return set(.undoing, [id] + (record.ids ?? []))
     case .undone:
@@ -100,6 +102,13 @@ struct GrantLedger {
       for (id, change) in record.rebased ?? [:] { self[id]?.change = change }
       return true
     }
+  }
+
+  /// Sets the time when a grant changed its inode.
+  mutating func setChanged(_ time: Int64?, _ id: String) {
+    guard let time, case .inode(var change) = self[id]?.change else { return }
+    change.changed = time
+    self[id]?.change = .inode(change)
   }
 
   /// Sets the stage of grants; returns false if none of them was ever known.

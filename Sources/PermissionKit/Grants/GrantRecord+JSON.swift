@@ -12,7 +12,7 @@ extension GrantRecord {
     .optional("uid", \.uid, .integer), .optional("by", \.by, .integer),
     .optional("pid", \.pid, .integer), .optional("lifetime", \.lifetime, .lifetime),
     .optional("change", \.change, .change), .optional("stage", \.stage, .name),
-    .optional("note", \.note, .string),
+    .optional("note", \.note, .string), .optional("changed", \.changed, .integer),
     .optional("rebased", \.rebased, JSONCodec<GrantChange>.change.dictionary),
   ])
 
@@ -59,7 +59,8 @@ extension JSONCodec<InodeGrant> {
     .required("after", \.after, state), .required("persistence", \.persistence, .name),
     .required("attribute", \.attribute, .name),
     .required("arguments", \.arguments, JSONCodec<PathBytes>.path.list),
-    .optional("bits", \.bits, .integer), .optional("anchor", \.anchor, anchor),
+    .optional("bits", \.bits, .integer), .optional("changed", \.changed, .integer),
+    .optional("anchor", \.anchor, anchor),
   ]).codec(.blank)
 
   private static let anchor = JSONRecord<InodeAnchor>([

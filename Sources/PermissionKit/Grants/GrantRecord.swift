@@ -38,6 +38,8 @@ struct GrantRecord: Sendable {
   var rebased: [String: GrantChange]?
   /// The stage of the grant, for `intent` in a compacted journal.
   var stage: Grant.Stage?
+  /// When the inode was changed, for `applied`.
+  var changed: Int64?
   /// Why the file is not found, for `missing`.
   var note: String?
 

@@ -56,7 +56,7 @@ extension InodeGrant {
     let given = try givenByOthers(descriptor, system, grants)
     if !given.isBySeat, let (target, rebased) = exactly(now, grants, place) {
       try set(target, from: now, descriptor, system)
-      return .released(note: nil, rebased: rebased)
+      return .released(note: nil, rebased: rebased.mapValues { $0.marked(descriptor, system) })
     }
     let remains = remaining(now, grants, [place], given)
     try set(remains.state, from: now, descriptor, system)
@@ -69,7 +69,7 @@ extension InodeGrant {
         ? remains.state
         : remains.state.setting(
           grant.own(in: grants), of: grant.uid, isDefault: grant.attribute == .defaultACL)
-      rebased[index] = copy
+      rebased[index] = copy.marked(descriptor, system)
     }
     return .released(note: remains.note, rebased: rebased)
   }
@@ -98,6 +98,13 @@ extension InodeGrant {
       inode.acl = state.acl
     }
     return inode
+  }
+
+  /// Returns the same grant with the time of the change that this process just made.
+  private func marked(_ descriptor: Descriptor, _ system: any System) -> InodeGrant {
+    var copy = self
+    copy.changed = (try? system.statx(descriptor))?.changed
+    return copy
   }
 
   // MARK: - Nobody else changed the inode
@@ -144,7 +151,10 @@ extension InodeGrant {
       throw failure("\(path) cannot be read", "statx", error)
     }
     var given = Given(entry: own(in: grants), owner: status.uid)
-    if attribute == .accessACL, status.kind == .characterDevice,
+    // Nobody has set the entry again since the last grant.
+    let isUntouched =
+      status.changed != nil && grants.compactMap(\.changed).max() == status.changed
+    if !isUntouched, attribute == .accessACL, status.kind == .characterDevice,
       Seats(system).give(status.device, to: uid)
     {
       // See devnode_acl() in systemd's src/login/logind-seat-dbus.c: the seat gives rw.

@@ -42,6 +42,8 @@ package struct InodeGrant: GrantCommand {
   package var arguments: [PathBytes]
   /// The mode bits that the user needs, for `Attribute.mode`; nil in an old journal.
   var bits: UInt16?
+  /// When this process last changed the inode, by `StatusFields.changed`; nil if unknown.
+  var changed: Int64?
   /// What finds the inode again; nil in an old journal.
   package var anchor: InodeAnchor?
 
@@ -225,6 +227,13 @@ package struct InodeGrant: GrantCommand {
     case .released(let note, _): return note
     case .missing(let reason): throw failure(reason)
     }
+  }
+
+  /// Returns the time of the last change of the inode, if it is at its path; nil if unknown.
+  func lastChange(_ system: any System) -> Int64? {
+    guard let descriptor = (try? open(system)) ?? nil else { return nil }
+    defer { system.close(descriptor) }
+    return (try? system.statx(descriptor))?.changed
   }
 
   /// Returns the same change for the present device node; nil if no node of that driver is there.

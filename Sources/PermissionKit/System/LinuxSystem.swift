@@ -96,7 +96,7 @@ package struct LinuxSystem: System {
       fileSystem: DeviceNumber(major: fields.dev_major, minor: fields.dev_minor),
       inode: fields.inode, links: fields.links, mount: fields.has_mount != 0 ? fields.mount : nil,
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0,
-      birth: fields.birth == .min ? nil : fields.birth)
+      birth: fields.birth == .min ? nil : fields.birth, changed: fields.changed)
   }
 
   /// readlinkat(2) with an empty path, at most 4,096 bytes.

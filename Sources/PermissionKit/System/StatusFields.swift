@@ -23,6 +23,8 @@ public struct StatusFields: Hashable, Sendable {
   /// `stx_btime` in nanoseconds since 1970: when the inode was created; nil if the file system does
   /// not tell.
   public var birth: Int64?
+  /// `stx_ctime` in nanoseconds since 1970: when owner, mode or ACL last changed; nil if unknown.
+  public var changed: Int64?
 
   /// Creates the fields.
   ///
@@ -38,11 +40,12 @@ public struct StatusFields: Hashable, Sendable {
   ///   - isImmutable: Whether STATX_ATTR_IMMUTABLE is set.
   ///   - isAppendOnly: Whether STATX_ATTR_APPEND is set.
   ///   - birth: When the inode was created, in nanoseconds since 1970.
+  ///   - changed: When owner, mode or ACL last changed, in nanoseconds since 1970.
   public init(
     mode: UInt32, uid: UInt32, gid: UInt32, device: DeviceNumber = .init(major: 0, minor: 0),
     fileSystem: DeviceNumber = .init(major: 0, minor: 0), inode: UInt64,
     links: UInt32 = 1, mount: UInt64? = nil, isImmutable: Bool = false, isAppendOnly: Bool = false,
-    birth: Int64? = nil
+    birth: Int64? = nil, changed: Int64? = nil
   ) {
     self.mode = mode
     self.uid = uid
@@ -55,6 +58,7 @@ public struct StatusFields: Hashable, Sendable {
     self.isImmutable = isImmutable
     self.isAppendOnly = isAppendOnly
     self.birth = birth
+    self.changed = changed
   }
 
   /// The file type; nil if inode(7) does not list the S_IFMT bits.

@@ -16,8 +16,12 @@ struct List: ParsableCommand {
     let format = output.format(console)
     if grants {
       let journal = try GrantJournal.standard(system)
+      var grants = try journal.grants()
+      let own = try system.credentials().user.real
+      // An ordinary user also sees what root granted.
+      if own != 0 { grants += GrantMirror(system).grants(of: own) }
       let listing = GrantListing(
-        grants: try journal.grants(), users: UserDatabase(system), journal: journal.path)
+        grants: grants, users: UserDatabase(system), journal: journal.path)
       console.print(try format.text(listing))
     } else {
       console.print(try format.text(AccessorListing(entries: AccessorRegistry.standard.entries)))
