@@ -48,8 +48,10 @@ let package = Package(
       ],
       swiftSettings: safeSettings
     ),
+    .target(name: "HelperStart"),
     .executableTarget(
-      name: "permcheck-helper", dependencies: ["PermissionDocuments", "PermissionKit"],
+      name: "permcheck-helper",
+      dependencies: ["HelperStart", "PermissionDocuments", "PermissionKit"],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
@@ -81,7 +83,8 @@ let package = Package(
     .testTarget(
       name: "permcheckTests",
       dependencies: [
-        "PermissionKit", "TestSupport", "permcheck", "permcheck-helper", "crash-tracer", "kernel-asker", "log-writer",
+        "PermissionKit", "TestSupport", "permcheck", "permcheck-helper", "crash-tracer",
+        "kernel-asker", "log-writer",
       ],
       exclude: ["Fuzz", "Golden", "Model"],
       swiftSettings: settings

@@ -14,7 +14,7 @@ func journals() throws {
   let album = folder.appending(path: "album")
   try FileManager.default.createDirectory(at: album, withIntermediateDirectories: true)
   try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: album.path)
-  try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+  try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
   let file = folder.appending(path: "grants.jsonl")
   let journal = GrantJournal(PathBytes(file.path))
 
@@ -27,7 +27,7 @@ func journals() throws {
       try accessor.grantPlan()
     }
     precondition(outcome.grants.count == 1)
-    _ = try journal.undo { $0.uid == uid }
+    _ = try journal.undo(of: uid) { _ in true }
   }
 
   try cycle(54_331)
@@ -36,6 +36,11 @@ func journals() throws {
   func lines(_ number: Int, isOpen: Bool) -> String {
     let own = sample.map { line in
       line.replacingOccurrences(of: "\"id\":\"", with: "\"id\":\"\(number)-")
+        // Each open grant is of another inode; 9 digits are a number that no inode here has.
+        .replacingOccurrences(
+          of: "\"inode\":[0-9]+", with: "\"inode\":\(number + (isOpen ? 900_000_000 : 0))",
+          options: .regularExpression
+        )
         .replacingOccurrences(of: "\"ids\":[\"", with: "\"ids\":[\"\(number)-")
         .replacingOccurrences(of: "\"request\":\"", with: "\"request\":\"\(number)-")
     }

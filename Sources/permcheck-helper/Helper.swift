@@ -81,7 +81,7 @@ struct Helper {
     let accessor = try accessor(lifetime)
     let outcome = try journal.carryOut(lifetime: lifetime) {
       () throws(PermissionError) -> GrantPlan? in
-      let open = try journal.grants().filter { $0.uid == uid }
+      let open = try journal.grants(of: uid)
       guard open.count < Self.most else {
         throw PermissionError(
           .changeFailed,
@@ -121,7 +121,7 @@ struct Helper {
   }
 
   private func revoke() throws(PermissionError) -> HelperAnswer {
-    let outcome = try journal.undo { grant in
+    let outcome = try journal.undo(of: uid) { grant in
       isOwn(grant) && grant.accessor == invocation.accessor.name
         && (invocation.process.map { grant.lifetime.process?.pid == $0 } ?? true)
     }
@@ -176,7 +176,8 @@ struct Helper {
       if let left, left <= 0 { return }
       // Somebody else may have revoked the grant.
       guard
-        (try? journal.grants())?.contains(where: { isOwn($0) && $0.lifetime == lifetime }) != false
+        (try? journal.grants(of: uid))?.contains(where: { isOwn($0) && $0.lifetime == lifetime })
+          != false
       else { system.exit(0) }
       // The clock may be set meanwhile.
       let pause = left.map { Int32(min($0, 60_000)) }

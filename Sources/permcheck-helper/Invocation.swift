@@ -1,3 +1,4 @@
+import HelperStart
 import PermissionKit
 
 /// What the helper is asked to do: the only input that it takes, besides who asks.
@@ -76,11 +77,11 @@ struct Invocation: Hashable, Sendable {
 
   /// Returns the uid of the user who started sudo or pkexec; nil if that is not certain.
   ///
-  /// - Parameter system: The system that has the environment.
+  /// - Parameter system: The system that has the credentials of this process.
   /// - Returns: A uid that is neither 0 nor -1.
   static func invoker(_ system: any System) -> UInt32? {
-    let set = ["SUDO_UID", "PKEXEC_UID"].compactMap { system.getenv($0) }
-    guard set.count == 1, let uid = number(set[0].bytes, atMost: UInt64(UInt32.max) - 1),
+    guard let text = unsafe helper_start_invoker(),
+      let uid = number(unsafe Array(String(cString: text).utf8), atMost: UInt64(UInt32.max) - 1),
       (try? system.credentials())?.user.effective == 0
     else { return nil }
     return UInt32(uid)

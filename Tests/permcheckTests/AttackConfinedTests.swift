@@ -16,7 +16,7 @@ struct AttackConfinedTests {
     os.execv(sys.argv[2], sys.argv[2:])
     """
 
-  /// LANDLOCK_ACCESS_FS_MAKE_REG
+  /// Landlock refuses LANDLOCK_ACCESS_FS_MAKE_REG, and faccessat2(2) does not know.
   @Test func row10FilesThatCannotBeCreated() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700, uid: stranger.uid, gid: stranger.gid)

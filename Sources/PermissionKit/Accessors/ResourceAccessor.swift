@@ -91,7 +91,7 @@ open class ResourceAccessor: PermissionAccessor {
   /// The open grants of this process's journal, and those that root made for the subject.
   private func journaledGrants(of uid: UInt32) -> [Grant] {
     let journal = try? GrantJournal.standard(context.system)
-    let own = (try? journal?.grants()) ?? []
+    let own = (try? journal?.grants(of: uid)) ?? []
     return journal?.path == GrantJournal.root(context.system).path
       ? own : own + GrantMirror(context.system).grants(of: uid)
   }
@@ -202,13 +202,6 @@ open class ResourceAccessor: PermissionAccessor {
 }
 
 extension PermissionError {
-  /// The error for a folder with more files than this process may open.
-  static var tooManyFiles: PermissionError {
-    PermissionError(
-      .changeFailed, "the folder contains more files than one process may open", call: "open",
-      errno: .EMFILE, advice: "raise the limit with ulimit -n")
-  }
-
   /// The error for a plan that differs from the one that was agreed to.
   package static var planChanged: PermissionError {
     PermissionError(

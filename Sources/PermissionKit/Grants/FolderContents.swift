@@ -60,3 +60,12 @@ struct FolderContents {
     return found
   }
 }
+
+extension PermissionError {
+  /// The error for a folder with more files than this process may open.
+  static var tooManyFiles: PermissionError {
+    PermissionError(
+      .changeFailed, "the folder contains more files than one process may open", call: "open",
+      errno: .EMFILE, advice: "raise the limit with ulimit -n")
+  }
+}

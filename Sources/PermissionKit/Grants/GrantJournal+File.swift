@@ -165,13 +165,15 @@ extension GrantJournal {
 
   /// Reads the journal in one pass.
   ///
-  /// - Parameter file: The open journal.
+  /// - Parameters:
+  ///   - file: The open journal.
+  ///   - uid: The user whose grants are wanted; nil for everybody's.
   /// - Returns: The open grants, the size of the file, and whether its last line is incomplete.
   /// - Throws: If the file cannot be read, or is damaged.
   func ledger(
-    of file: Descriptor
+    of file: Descriptor, for uid: UInt32? = nil
   ) throws(PermissionError) -> (ledger: GrantLedger, size: Int, isTorn: Bool) {
-    var ledger = GrantLedger()
+    var ledger = GrantLedger(of: uid)
     var rest: [UInt8] = []
     var size = 0
     while true {

@@ -64,12 +64,14 @@ package struct GrantJournal: Sendable {
 
   /// Returns the grants that are not undone, oldest first; empty if there is no journal.
   ///
+  /// - Parameter uid: The user whose grants to return; nil for everybody's.
   /// - Returns: The grants, even those that have ended but are not undone yet.
   /// - Throws: If the journal cannot be read or is not trusted.
-  package func grants() throws(PermissionError) -> [Grant] {
+  package func grants(of uid: UInt32? = nil) throws(PermissionError) -> [Grant] {
     guard let file = try open(.reading) else { return [] }
     defer { system.close(file) }
-    return try ledger(of: file).ledger.grants
+    let ledger = try ledger(of: file, for: uid).ledger
+    return uid.map { ledger.grants(of: [$0]) } ?? ledger.grants
   }
 
   /// Makes all changes of a plan, or none.
@@ -96,19 +98,24 @@ package struct GrantJournal: Sendable {
   ///
   /// - Returns: The grants that were undone.
   /// - Throws: If the journal cannot be read.
-  package func recover() throws(PermissionError) -> Outcome { try undo { _ in false } }
+  package func recover() throws(PermissionError) -> Outcome { try undo(of: .max) { _ in false } }
 
   /// Undoes the grants that a closure selects, newest first.
   ///
-  /// - Parameter isSelected: Returns whether to undo a grant.
+  /// - Parameters:
+  ///   - uid: The user whose grants to undo; nil for everybody's.
+  ///   - isSelected: Returns whether to undo a grant.
   /// - Returns: The grants that were undone, and those whose file is not found.
   /// - Throws: If one grant cannot be undone; the others are undone nevertheless.
-  package func undo(_ isSelected: (Grant) -> Bool) throws(PermissionError) -> Outcome {
+  package func undo(
+    of uid: UInt32? = nil, _ isSelected: (Grant) -> Bool
+  ) throws(PermissionError) -> Outcome {
     guard let file = try open(.changing) else { return Outcome() }
     var writer = try GrantJournalWriter(file, self, system)
     defer { writer.close() }
     var outcome = writer.recover()
-    try writer.undo(writer.grants.filter { $0.stage != .missing && isSelected($0) }, &outcome)
+    try writer.undo(
+      writer.grants(of: uid).filter { $0.stage != .missing && isSelected($0) }, &outcome)
     return outcome
   }
 
@@ -122,7 +129,7 @@ package struct GrantJournal: Sendable {
     var writer = try GrantJournalWriter(file, self, system)
     defer { writer.close() }
     var outcome = writer.recover()
-    for grant in writer.grants where grant.stage == .missing && isSelected(grant) {
+    for grant in writer.grants(of: nil) where grant.stage == .missing && isSelected(grant) {
       outcome.missing.removeAll { $0.id == grant.id }
       writer.forget(grant, &outcome)
       outcome.grants.append(grant)

@@ -10,7 +10,7 @@ struct GrantJournalWriter {
   /// The users whose grants changed, see `GrantMirror`.
   private var users: Set<UInt32> = []
 
-  /// The size from which a journal is compacted if most of it is about grants that are undone.
+  /// The size from which a journal is compacted if most of its lines are not needed.
   private static let compactionSize = 1 << 16
   /// The space that is reserved for the end of each open grant, in bytes.
   private static let reserve = 512
@@ -26,8 +26,8 @@ struct GrantJournalWriter {
       system.close(file)
       throw error
     }
-    // An open grant has about one kilobyte.
-    guard size > Self.compactionSize, size > ledger.count << 12 else { return }
+    // A compacted journal has one line for each open grant.
+    guard size > Self.compactionSize, ledger.lines > 2 * ledger.count + 200 else { return }
     // Without space for the new file, the old one still serves.
     guard let (compacted, size) = try? journal.compact(ledger) else { return }
     system.close(file)
@@ -36,12 +36,12 @@ struct GrantJournalWriter {
 
   /// Tells users of their grants, and releases the lock.
   mutating func close() {
-    GrantMirror(journal).update(ledger.grants, of: users)
+    GrantMirror(journal).update(ledger.grants(of: users), of: users)
     system.close(file)
   }
 
-  /// The open grants, oldest first.
-  var grants: [Grant] { ledger.grants }
+  /// Returns the open grants of a user, or of everybody, oldest first.
+  func grants(of uid: UInt32?) -> [Grant] { uid.map { ledger.grants(of: [$0]) } ?? ledger.grants }
 
   /// Appends records, and waits until they are on the disk.
   private mutating func append(_ records: [GrantRecord]) throws(PermissionError) {
@@ -68,8 +68,8 @@ struct GrantJournalWriter {
 
   /// Removes a grant from the open ones.
   private mutating func end(_ id: String) {
-    if let grant = ledger[id] { users.insert(grant.uid) }
-    ledger[id] = nil
+    if let entry = ledger[id] { users.insert(entry.uid) }
+    ledger.remove(id)
   }
 
   // MARK: - Making
@@ -99,7 +99,7 @@ struct GrantJournalWriter {
       try append(made.map { GrantRecord($0, by: by, pid: system.getpid()) })
       for grant in made {
         try grant.change.command.execute(system)
-        ledger[grant.id]?.stage = .applied
+        ledger.set(.applied, of: grant.id)
         if case .inode(let change) = grant.change {
           ledger.setChanged(change.lastChange(system), grant.id)
         }
@@ -115,7 +115,7 @@ struct GrantJournalWriter {
       throw rollBack(made, after: error)
     }
     for var grant in made {
-      ledger[grant.id]?.stage = .active
+      ledger.set(.active, of: grant.id)
       users.insert(grant.uid)
       grant.stage = .active
       outcome.grants.append(grant)
@@ -124,7 +124,7 @@ struct GrantJournalWriter {
 
   private func applied(_ id: String) -> GrantRecord {
     var applied = record(.applied, id)
-    if case .inode(let change) = ledger[id]?.change { applied.changed = change.changed }
+    if case .inode(let change) = ledger[id]?.grant?.change { applied.changed = change.changed }
     return applied
   }
 
@@ -181,7 +181,7 @@ struct GrantJournalWriter {
     together.ids = wanted.map(\.id)
     // Without this line the next one undoes what is left when it is asked to.
     try? append([together])
-    for grant in wanted { ledger[grant.id]?.stage = .undoing }
+    for grant in wanted { ledger.set(.undoing, of: grant.id) }
     var failure: PermissionError?
     for grant in wanted.reversed() {
       do throws(PermissionError) {
@@ -200,7 +200,7 @@ struct GrantJournalWriter {
     _ grant: Grant, _ outcome: inout GrantJournal.Outcome
   ) throws(PermissionError) -> Bool {
     // An earlier undo may have rebased this grant.
-    let grant = ledger[grant.id] ?? grant
+    let grant = ledger[grant.id]?.grant ?? grant
     var undone = record(.undone, grant.id)
     if case .inode(let own) = grant.change {
       let sharing = ledger.sharing(own)
@@ -220,7 +220,7 @@ struct GrantJournalWriter {
       outcome.notes.append(note)
     }
     end(grant.id)
-    for (id, change) in undone.rebased ?? [:] { ledger[id]?.change = change }
+    for (id, change) in undone.rebased ?? [:] { ledger.set(change, of: id) }
     write(undone, &outcome)
     return true
   }
@@ -243,7 +243,7 @@ struct GrantJournalWriter {
     outcome.missing.append(grant)
     outcome.notes.append("\(reason), so the access of uid \(grant.uid) may still be there")
     guard ledger[grant.id]?.stage != .missing || grant.stage != .missing else { return }
-    ledger[grant.id]?.stage = .missing
+    ledger.set(.missing, of: grant.id)
     users.insert(grant.uid)
     var missing = record(.missing, grant.id)
     missing.note = reason
@@ -257,20 +257,21 @@ struct GrantJournalWriter {
     var outcome = GrantJournal.Outcome()
     let time = system.realtime()
     var alive: [ProcessMark: Bool] = [:]
-    for grant in ledger.grants.reversed() where journal.recovers(grant) {
-      switch grant.stage {
+    for entry in ledger.entries.reversed() {
+      switch entry.stage {
       case .undone: continue
-      case .intended, .applied, .undoing, .missing: recover(grant, &outcome)
+      case .intended, .applied, .undoing, .missing: break
       case .active:
-        let isExpired = grant.lifetime.expires.map { $0 <= time } ?? false
+        let isExpired = entry.lifetime.expires.map { $0 <= time } ?? false
         var hasEnded = false
-        if let process = grant.lifetime.process {
+        if let process = entry.lifetime.process {
           let known = alive[process] ?? isAlive(process)
           alive[process] = known
           hasEnded = !known
         }
-        if isExpired || hasEnded { recover(grant, &outcome) }
+        guard isExpired || hasEnded else { continue }
       }
+      if let grant = ledger[entry.id]?.grant, journal.recovers(grant) { recover(grant, &outcome) }
     }
     return outcome
   }

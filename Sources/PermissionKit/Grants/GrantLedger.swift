@@ -5,43 +5,133 @@ internal import JSONSyntax
 /// Each line of the journal changes a few grants, which are found by their identifiers, so that a
 /// journal is read in one pass.
 struct GrantLedger {
-  private var slots: [Grant?] = []
+  /// An open grant, whose change is read from the line only if somebody needs it.
+  struct Entry {
+    let id: String
+    let request: String
+    let time: String
+    let accessor: String
+    let uid: UInt32
+    let lifetime: Grant.Lifetime
+    var stage: Grant.Stage
+    /// When the inode was changed, if a line after the first one tells.
+    var changed: Int64?
+    private var change: GrantChange?
+    private let json: JSONValue
+
+    /// Creates an entry for a new grant.
+    init(_ grant: Grant) {
+      self.init(grant.lifetime, grant, json: .null)
+      change = grant.change
+    }
+
+    /// Creates an entry for a line of the journal; nil if the line lacks something.
+    init?(_ record: GrantRecord, change json: JSONValue) {
+      guard let accessor = record.accessor, let uid = record.uid, let request = record.request
+      else { return nil }
+      id = record.id
+      self.request = request
+      time = record.time
+      self.accessor = accessor
+      self.uid = uid
+      lifetime = record.lifetime ?? .init()
+      stage = record.stage ?? .intended
+      self.json = json
+    }
+
+    private init(_ lifetime: Grant.Lifetime, _ grant: Grant, json: JSONValue) {
+      (id, request, time) = (grant.id, grant.request, grant.time)
+      (accessor, uid, stage) = (grant.accessor, grant.uid, grant.stage)
+      self.lifetime = lifetime
+      self.json = json
+    }
+
+    /// The whole grant; nil if the line has no change that this version knows.
+    var grant: Grant? {
+      guard var change = change ?? (try? GrantRecord.change.decode(json)) else { return nil }
+      if let changed, case .inode(var inode) = change {
+        inode.changed = changed
+        change = .inode(inode)
+      }
+      return Grant(
+        id: id, request: request, time: time, accessor: accessor, uid: uid, lifetime: lifetime,
+        change: change, stage: stage)
+    }
+
+    /// Returns whether the change may be of the inode with this number.
+    func isAbout(inode number: UInt64) -> Bool {
+      if case .inode(let change) = change { return change.identity.inode == number }
+      return change == nil && json["inode"]?["identity"]?["inode"]?.integer() == number
+    }
+
+    mutating func set(_ change: GrantChange) { (self.change, changed) = (change, nil) }
+  }
+
+  private var slots: [Entry?] = []
   private var places: [String: Int] = [:]
   private var requests: [String: [Int]] = [:]
   /// The identifiers of all grants so far, with those that are undone.
   private var known: Set<String> = []
   /// The number of lines so far.
   private(set) var lines = 0
+  /// The bytes that the first line of each wanted grant contains; nil if all are wanted.
+  private let mark: [UInt8]?
+
+  /// Creates an empty ledger.
+  ///
+  /// - Parameter uid: The user whose grants are wanted; nil for everybody's.
+  init(of uid: UInt32? = nil) { mark = uid.map { Array("\"uid\":\($0),".utf8) } }
 
   /// The open grants, oldest first.
-  var grants: [Grant] { slots.compactMap { $0 } }
+  var grants: [Grant] { slots.compactMap { $0?.grant } }
+
+  /// The open grants without their changes, oldest first.
+  var entries: [Entry] { slots.compactMap { $0 } }
+
+  /// Returns the open grants of some users, oldest first.
+  func grants(of users: Set<UInt32>) -> [Grant] {
+    slots.compactMap { entry in
+      guard let entry, users.contains(entry.uid) else { return nil }
+      return entry.grant
+    }
+  }
 
   /// The number of open grants.
   var count: Int { places.count }
 
   /// The open grant with this identifier; nil if there is none.
-  subscript(id: String) -> Grant? {
-    get { places[id].flatMap { slots[$0] } }
-    set {
-      guard let place = places[id] else { return }
-      slots[place] = newValue
-      if newValue == nil { places[id] = nil }
-    }
-  }
+  subscript(id: String) -> Entry? { places[id].flatMap { slots[$0] } }
 
   /// Adds a grant that was not known before.
-  mutating func add(_ grant: Grant) {
-    places[grant.id] = slots.count
-    known.insert(grant.id)
-    requests[grant.request, default: []].append(slots.count)
-    slots.append(grant)
+  mutating func add(_ grant: Grant) { add(Entry(grant)) }
+
+  private mutating func add(_ entry: Entry) {
+    places[entry.id] = slots.count
+    known.insert(entry.id)
+    requests[entry.request, default: []].append(slots.count)
+    slots.append(entry)
+  }
+
+  /// Removes a grant that has ended.
+  mutating func remove(_ id: String) {
+    if let place = places.removeValue(forKey: id) { slots[place] = nil }
+  }
+
+  /// Sets the stage of an open grant.
+  mutating func set(_ stage: Grant.Stage, of id: String) {
+    if let place = places[id] { slots[place]?.stage = stage }
+  }
+
+  /// Sets the change of an open grant.
+  mutating func set(_ change: GrantChange, of id: String) {
+    if let place = places[id] { slots[place]?.set(change) }
   }
 
   /// Returns the open grants of the same ACL, oldest first.
   func sharing(_ grant: InodeGrant) -> [(id: String, grant: InodeGrant)] {
     slots.compactMap { slot in
-      guard let slot, case .inode(let other) = slot.change,
-        other.identity.inode == grant.identity.inode, other.isSameACL(as: grant)
+      guard let slot, slot.isAbout(inode: grant.identity.inode),
+        case .inode(let other) = slot.grant?.change, other.isSameACL(as: grant)
       else { return nil }
       return (slot.id, other)
     }
@@ -63,29 +153,36 @@ struct GrantLedger {
     let reader = JSONReader()
     for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines += 1
+      if let mark, line.contains(Self.intent), !line.contains(mark) { continue }
       guard let json = try? reader.value(from: Array(line)) else { continue }
       if let version = json["v"], ![1, 2].contains(version.integer()) {
         throw journal.unreadable(lines)
       }
-      guard let record = try? GrantRecord.codec.decode(json) else { continue }
-      guard add(record) else { throw journal.damaged(lines) }
+      let (header, change) = Self.split(json)
+      guard let record = try? GrantRecord.codec.decode(header) else { continue }
+      guard add(record, change) || mark != nil else { throw journal.damaged(lines) }
     }
     // What `split` gives after the last newline is no line.
     lines -= 1
   }
 
+  /// What the first line of a grant contains.
+  private static let intent = Array("\"event\":\"intent\"".utf8)
+
+  /// Returns the line without its change, and the change.
+  private static func split(_ json: JSONValue) -> (JSONValue, JSONValue) {
+    guard let change = json["change"], let object = json.object else { return (json, .null) }
+    let members = object.members.filter { $0.key != "change" }.map { ($0.key, $0.value) }
+    return (.object(JSONObject(members)), change)
+  }
+
   /// Changes the grants as a record says; returns false if it names an unknown grant.
-  private mutating func add(_ record: GrantRecord) -> Bool {
+  private mutating func add(_ record: GrantRecord, _ change: JSONValue) -> Bool {
     let id = record.id
     switch record.event {
     case .intent:
-      guard let accessor = record.accessor, let uid = record.uid, let change = record.change,
-        let request = record.request
-      else { return false }
-      add(
-        Grant(
-          id: id, request: request, time: record.time, accessor: accessor, uid: uid,
-          lifetime: record.lifetime ?? .init(), change: change, stage: record.stage ?? .intended))
+      guard let entry = Entry(record, change: change) else { return false }
+      add(entry)
       return true
     case .committed:
       guard let members = requests[id] else { return false }
@@ -98,22 +195,40 @@ struct GrantLedger {
     case .undoing: return set(.undoing, [id] + (record.ids ?? []))
     case .undone:
       // The intent line may be incomplete; its grant is undone nevertheless.
-      self[id] = nil
-      for (id, change) in record.rebased ?? [:] { self[id]?.change = change }
+      remove(id)
+      for (id, change) in record.rebased ?? [:] { set(change, of: id) }
       return true
     }
   }
 
   /// Sets the time when a grant changed its inode.
   mutating func setChanged(_ time: Int64?, _ id: String) {
-    guard let time, case .inode(var change) = self[id]?.change else { return }
-    change.changed = time
-    self[id]?.change = .inode(change)
+    if let time, let place = places[id] { slots[place]?.changed = time }
   }
 
   /// Sets the stage of grants; returns false if none of them was ever known.
   private mutating func set(_ stage: Grant.Stage, _ ids: [String]) -> Bool {
-    for id in ids { self[id]?.stage = stage }
+    for id in ids { set(stage, of: id) }
     return ids.contains { known.contains($0) }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Returns whether the bytes contain other bytes, which are not empty.
+  fileprivate func contains(_ wanted: [UInt8]) -> Bool {
+    unsafe withUnsafeBufferPointer { bytes in
+      unsafe wanted.withUnsafeBufferPointer { wanted in
+        var start = 0
+        while start + wanted.count <= bytes.count {
+          var length = 0
+          while length < wanted.count, unsafe bytes[start + length] == wanted[length] {
+            length += 1
+          }
+          if length == wanted.count { return true }
+          start += 1
+        }
+        return false
+      }
+    }
   }
 }

@@ -16,6 +16,9 @@ extension GrantRecord {
     .optional("rebased", \.rebased, JSONCodec<GrantChange>.change.dictionary),
   ])
 
+  /// The codec of the member `change` of a line.
+  static let change = JSONCodec<GrantChange>.change
+
   /// The codec of a line.
   static let codec = record.codec(GrantRecord(time: "", event: .intent, id: ""))
 }

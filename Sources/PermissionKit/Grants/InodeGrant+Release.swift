@@ -53,25 +53,65 @@ extension InodeGrant {
     _ descriptor: Descriptor, _ system: any System, _ grants: [InodeGrant], _ place: Int
   ) throws(PermissionError) -> Release {
     let now = try state(descriptor, system)
-    let given = try givenByOthers(descriptor, system, grants)
-    if !given.isBySeat, let (target, rebased) = exactly(now, grants, place) {
+    let status: StatusFields
+    do throws(Errno) {
+      status = try system.statx(descriptor)
+    } catch {
+      throw failure("\(path) cannot be read", "statx", error)
+    }
+    let isBySeat = isGivenBySeat(status, grants, system)
+    if !isBySeat, let (target, rebased) = exactly(now, grants, place) {
       try set(target, from: now, descriptor, system)
       return .released(note: nil, rebased: rebased.mapValues { $0.marked(descriptor, system) })
     }
-    let remains = remaining(now, grants, [place], given)
-    try set(remains.state, from: now, descriptor, system)
+    var (target, note) = remaining(now, grants, [place], owner: status.uid, isBySeat: isBySeat)
+    let rest = grants.indices.filter { $0 != place }
+    let dropped = now.dropped(by: grants)
+    if rest.isEmpty { target = target.adding(dropped, isDefault: attribute == .defaultACL) }
+    try set(target, from: now, descriptor, system)
     var rebased: [Int: InodeGrant] = [:]
-    for (index, grant) in grants.enumerated() where index != place {
-      var copy = grant
-      copy.after = remains.state
-      copy.before =
-        grant.attribute == .mode
-        ? remains.state
-        : remains.state.setting(
-          grant.own(in: grants), of: grant.uid, isDefault: grant.attribute == .defaultACL)
+    for index in rest {
+      // Only the first grant of a user has the state without what the user got.
+      var copy = grants[index]
+      copy.after = target
+      let isFirst = !rest.contains { $0 < index && grants[$0].gives(likes: copy) }
+      copy.before = isFirst ? copy.without(rest, among: grants, now, target) : target
+      if index == rest.first {
+        copy.before = copy.before.adding(dropped, isDefault: attribute == .defaultACL)
+      }
       rebased[index] = copy.marked(descriptor, system)
     }
-    return .released(note: remains.note, rebased: rebased)
+    return .released(note: note, rebased: rebased)
+  }
+
+  /// Returns whether logind gives the device to the user now, by an entry that it set after the grants.
+  private func isGivenBySeat(
+    _ status: StatusFields, _ grants: [InodeGrant], _ system: any System
+  ) -> Bool {
+    // Nobody has set the entry again since the last grant.
+    if let changed = status.changed, grants.compactMap(\.changed).max() == changed { return false }
+    return attribute == .accessACL && status.kind == .characterDevice
+      && Seats(system).give(status.device, to: uid)
+  }
+
+  /// Returns whether both give the same user rights in the same way.
+  private func gives(likes other: InodeGrant) -> Bool {
+    attribute == .mode
+      ? other.attribute == .mode && bitClass == other.bitClass
+      : other.uid == uid && other.attribute == attribute
+  }
+
+  /// Returns the state without what the remaining grants give the user.
+  private func without(
+    _ rest: [Int], among grants: [InodeGrant], _ now: State, _ target: State
+  ) -> State {
+    if attribute == .mode {
+      let standing = BitStanding(now, grants, bitClass)
+      return target.clearing(standing.needed { rest.contains($0) } & ~standing.own)
+    }
+    return target.setting(
+      EntryStanding(now, grants, uid, attribute).own, of: uid,
+      isDefault: attribute == .defaultACL)
   }
 
   /// Returns an inode as it would be without some of its grants to this user.
@@ -91,9 +131,9 @@ extension InodeGrant {
         isHeld($0) && grants[$0].uid == uid && grants[$0].attribute == attribute
       }
       guard let first = places.first else { continue }
-      let one = grants[first]
-      let given = Given(entry: one.own(in: grants), owner: inode.uid)
-      let state = one.remaining(State(inode, attribute), grants, Set(places), given).state
+      let state = grants[first].remaining(
+        State(inode, attribute), grants, Set(places), owner: inode.uid, isBySeat: false
+      ).state
       inode.mode = state.mode
       inode.acl = state.acl
     }
@@ -131,101 +171,38 @@ extension InodeGrant {
 
   // MARK: - Somebody else changed the inode
 
-  /// What others gave the user before or beside the grants.
-  private struct Given {
-    /// The entry of the user that is not from a grant; nil if there is none.
-    var entry: Permissions?
-    /// Whether logind gives the device to the user now, by the same entry.
-    var isBySeat = false
-    /// The owner of the inode.
-    var owner: UInt32
-  }
-
-  private func givenByOthers(
-    _ descriptor: Descriptor, _ system: any System, _ grants: [InodeGrant]
-  ) throws(PermissionError) -> Given {
-    let status: StatusFields
-    do throws(Errno) {
-      status = try system.statx(descriptor)
-    } catch {
-      throw failure("\(path) cannot be read", "statx", error)
-    }
-    var given = Given(entry: own(in: grants), owner: status.uid)
-    // Nobody has set the entry again since the last grant.
-    let isUntouched =
-      status.changed != nil && grants.compactMap(\.changed).max() == status.changed
-    if !isUntouched, attribute == .accessACL, status.kind == .characterDevice,
-      Seats(system).give(status.device, to: uid)
-    {
-      // See devnode_acl() in systemd's src/login/logind-seat-dbus.c: the seat gives rw.
-      given.entry = (given.entry ?? []).union([.read, .write])
-      given.isBySeat = true
-    }
-    return given
-  }
-
-  /// Returns the effective rights of the entry that somebody else gave the user; nil if there is none.
-  ///
-  /// An entry that differs from the one that the grant before left is somebody else's.
-  private func own(in grants: [InodeGrant]) -> Permissions? {
-    var own: Permissions?
-    var expected: Permissions?
-    var isFirst = true
-    for grant in grants where grant.uid == uid && grant.attribute == attribute {
-      let entry = grant.before.entry(of: uid)
-      if isFirst || entry != expected {
-        own = entry.map { $0.intersection(grant.before.acl?.mask ?? .all) }
-      }
-      isFirst = false
-      expected = grant.after.entry(of: uid)
-    }
-    return own
-  }
-
   /// Returns the present state without what only the grants at `places` give, which are like this one.
   private func remaining(
-    _ now: State, _ grants: [InodeGrant], _ places: Set<Int>, _ given: Given
+    _ now: State, _ grants: [InodeGrant], _ places: Set<Int>, owner: UInt32, isBySeat: Bool
   ) -> (state: State, note: String?) {
-    let same = grants.filter { $0.uid == uid && $0.attribute == attribute }
-    let others = grants.indices.filter { index in
-      !places.contains(index) && grants[index].uid == uid
-        && grants[index].attribute == attribute
-    }.map { grants[$0] }
-    let theirs = "somebody else changed the access of \(user ?? "uid \(uid)") to \(path) meanwhile"
-    guard let last = same.last else { return (now, nil) }
-    if attribute == .mode { return remainingBits(now, grants, places, given, theirs) }
+    let theirs =
+      "somebody else changed the access of \(user ?? "uid \(uid)") to \(path) meanwhile, so it was left"
+    if attribute == .mode {
+      if bitClass == 0o700, owner != uid {
+        return (now, "\(path) has another owner now, so its mode was left")
+      }
+      let standing = BitStanding(now, grants, bitClass)
+      guard standing.isOurs else { return (now, theirs) }
+      let bits = standing.needed { places.contains($0) }
+      let state = now.clearing(bits & ~standing.needed { !places.contains($0) } & ~standing.own)
+      return (state, state == now ? nil : meanwhile)
+    }
+    let standing = EntryStanding(now, grants, uid, attribute)
     guard let entry = now.entry(of: uid) else {
       return (now, "\(path) no longer has the granted access")
     }
-    guard entry == last.after.entry(of: uid) else { return (now, "\(theirs), so it was left") }
-    var kept = given.entry
-    for other in others { kept = (kept ?? []).union(other.permissions) }
+    guard standing.isOurs else { return (now, theirs) }
+    var kept = standing.own
+    if isBySeat {
+      // See devnode_acl() in systemd's src/login/logind-seat-dbus.c: the seat gives rw.
+      kept = (kept ?? []).union([.read, .write])
+    }
+    for (place, rights) in standing.rights where !places.contains(place) && !rights.isEmpty {
+      kept = (kept ?? []).union(rights)
+    }
     let state = now.setting(
       kept.map { $0.intersection(entry) }, of: uid, isDefault: attribute == .defaultACL)
-    if given.isBySeat { return (state, "the seat gives \(path) to \(user ?? "uid \(uid)") now") }
-    return (state, state == now ? nil : meanwhile)
-  }
-
-  /// Returns the present state without the mode bits that only the grants at `places` give.
-  private func remainingBits(
-    _ now: State, _ grants: [InodeGrant], _ places: Set<Int>, _ given: Given, _ theirs: String
-  ) -> (state: State, note: String?) {
-    var bits = neededBits
-    let mask: UInt16 = bits & 0o700 != 0 ? 0o700 : bits & 0o070 != 0 ? 0o070 : 0o007
-    if mask == 0o700, given.owner != uid {
-      return (now, "\(path) has another owner now, so its mode was left")
-    }
-    var own: UInt16?
-    var expected: UInt16 = 0
-    var needed: UInt16 = 0
-    for (index, grant) in grants.enumerated() where grant.attribute == .mode {
-      let before = grant.before.mode & mask
-      if own == nil || before != expected { own = before }
-      expected = grant.after.mode & mask
-      if places.contains(index) { bits |= grant.neededBits } else { needed |= grant.neededBits }
-    }
-    guard now.mode & mask == expected else { return (now, "\(theirs), so it was left") }
-    let state = now.clearing(bits & ~needed & ~(own ?? 0))
+    if isBySeat { return (state, "the seat gives \(path) to \(user ?? "uid \(uid)") now") }
     return (state, state == now ? nil : meanwhile)
   }
 
@@ -233,11 +210,136 @@ extension InodeGrant {
     "somebody else changed \(path) meanwhile; only the granted access was removed"
   }
 
+  /// The bits of the owner, the group or others, whichever this grant is about.
+  fileprivate var bitClass: UInt16 {
+    neededBits & 0o700 != 0 ? 0o700 : neededBits & 0o070 != 0 ? 0o070 : 0o007
+  }
+
   /// The mode bits that the grant needs.
-  private var neededBits: UInt16 { bits ?? after.mode & ~before.mode }
+  fileprivate var neededBits: UInt16 { bits ?? after.mode & ~before.mode }
+}
+
+/// What the pictures of the grants of an ACL tell about the entry of one user.
+///
+/// Between two pictures somebody else may have changed the entry or the mask.
+private struct EntryStanding {
+  /// The effective rights of the entry that somebody else set last; nil if there is none.
+  private(set) var own: Permissions?
+  /// What each grant of the user still gives, by its index: no right that somebody else took away.
+  private(set) var rights: [Int: Permissions] = [:]
+  /// Whether the present entry is as the last grant left it.
+  private(set) var isOurs = false
+
+  init(
+    _ now: InodeGrant.State, _ grants: [InodeGrant], _ uid: UInt32,
+    _ attribute: InodeChange.Attribute
+  ) {
+    var last: InodeGrant.State?
+    for (index, grant) in grants.enumerated() {
+      see(grant.before, after: last, uid)
+      let (entry, left) = (grant.before.entry(of: uid), grant.after.entry(of: uid))
+      if grant.uid == uid, grant.attribute == attribute {
+        rights[index] = grant.permissions
+      } else if left != entry {
+        // The grant of another user lowered what a mask had hidden.
+        own = left.flatMap { own?.intersection($0) }
+      }
+      last = grant.after
+    }
+    isOurs = last.map { $0.entry(of: uid) == now.entry(of: uid) } ?? false
+    see(now, after: last, uid)
+  }
+
+  private mutating func see(
+    _ state: InodeGrant.State, after last: InodeGrant.State?, _ uid: UInt32
+  ) {
+    let effective = state.effective(of: uid)
+    guard let last else {
+      own = effective
+      return
+    }
+    if state.entry(of: uid) != last.entry(of: uid) { own = effective }
+    if effective != last.effective(of: uid) {
+      rights = rights.mapValues { $0.intersection(effective ?? []) }
+    }
+  }
+}
+
+/// What the pictures of the grants tell about the mode bits of the owner, the group or others.
+private struct BitStanding {
+  /// The bits that somebody else set last.
+  private(set) var own: UInt16 = 0
+  private var bits: [Int: UInt16] = [:]
+  /// Whether the present bits are as the last grant left them.
+  private(set) var isOurs = false
+
+  init(_ now: InodeGrant.State, _ grants: [InodeGrant], _ mask: UInt16) {
+    var last: UInt16?
+    for (index, grant) in grants.enumerated() {
+      see(grant.before.mode & mask, after: last)
+      if grant.attribute == .mode, grant.bitClass == mask { bits[index] = grant.neededBits }
+      last = grant.after.mode & mask
+    }
+    isOurs = last == now.mode & mask
+    see(now.mode & mask, after: last)
+  }
+
+  private mutating func see(_ present: UInt16, after last: UInt16?) {
+    guard present != last else { return }
+    own = present
+    bits = bits.mapValues { $0 & present }
+  }
+
+  /// Returns the bits that some of the grants still give, by their indices.
+  func needed(_ isWanted: (Int) -> Bool) -> UInt16 {
+    bits.reduce(0) { isWanted($1.key) ? $0 | $1.value : $0 }
+  }
 }
 
 extension InodeGrant.State {
+  /// Returns the rights of a user's entry as the mask limits them; nil if there is none.
+  func effective(of uid: UInt32) -> Permissions? {
+    entry(of: uid).map { $0.intersection(acl?.mask ?? .all) }
+  }
+
+  /// Returns the entries of others that the grants removed, because an empty mask hid them, and that
+  /// nobody has made again; with the rights that everybody else has.
+  func dropped(by grants: [InodeGrant]) -> [AccessControlList.Entry] {
+    let others = acl?.entries.first { $0.tag == .other }?.permissions
+    let rest = others ?? Permissions(rawValue: UInt8(mode & 7))
+    func has(_ entries: [AccessControlList.Entry], _ entry: AccessControlList.Entry) -> Bool {
+      entries.contains { $0.tag == entry.tag && $0.id == entry.id }
+    }
+    var dropped: [AccessControlList.Entry] = []
+    for grant in grants {
+      for entry in grant.before.acl?.entries ?? [] where entry.tag == .user || entry.tag == .group {
+        guard !has(grant.after.acl?.entries ?? [], entry), !has(acl?.entries ?? [], entry),
+          !has(dropped, entry)
+        else { continue }
+        // An entry that a grant made is nobody else's.
+        let own = grants.first { entry.tag == .user && $0.uid == entry.id && $0.attribute != .mode }
+        if let own, own.before.entry(of: entry.id) == nil { continue }
+        dropped.append(.init(entry.tag, id: entry.id, entry.permissions.intersection(rest)))
+      }
+    }
+    return dropped
+  }
+
+  /// Returns the state with further entries; the mask stays as it is.
+  func adding(_ entries: [AccessControlList.Entry], isDefault: Bool) -> InodeGrant.State {
+    if entries.isEmpty { return self }
+    var copy = self
+    var list = acl ?? AccessControlList(mode: mode)
+    if list.mask == nil {
+      let group = list.entries.first { $0.tag == .owningGroup }?.permissions ?? []
+      list.entries.append(.init(.mask, group))
+    }
+    list.entries += entries
+    list.entries.sort { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
+    copy.acl = list
+    return copy
+  }
+
   /// Returns the entry of a user; nil if there is none.
   func entry(of uid: UInt32) -> Permissions? {
     acl?.entries.first { $0.tag == .user && $0.id == uid }?.permissions

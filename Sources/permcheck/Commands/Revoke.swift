@@ -69,7 +69,7 @@ struct Revoke: ParsableCommand {
       if wantsExpired { return grant.lifetime.expires.map { $0 <= time } ?? false }
       return accessors.isEmpty || accessors.contains(grant.accessor)
     }
-    var outcome = try journal.undo(isSelected)
+    var outcome = try journal.undo(of: uid, isSelected)
     if forget {
       let forgotten = try journal.forget(isSelected)
       outcome.grants += forgotten.grants

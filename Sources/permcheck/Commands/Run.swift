@@ -223,7 +223,7 @@ struct Run: ParsableCommand {
 
   /// Revokes the grants that end with this process.
   private func revoke(_ mark: ProcessMark, _ system: any System) throws {
-    let outcome = try GrantJournal.standard(system).undo { $0.lifetime.process == mark }
+    let outcome = try GrantJournal.standard(system).undo(of: nil) { $0.lifetime.process == mark }
     for note in outcome.notes { Console.report("warning: \(Sanitizer.clean(note))", system) }
   }
 }

@@ -1,4 +1,4 @@
-"""What the histories stand on: file systems that go away and come back, ACLs, the kernel's answers."""
+"""What the histories stand on: file systems that go and come back, ACLs, the kernel's answers."""
 
 import errno
 import fcntl
@@ -65,13 +65,22 @@ class State:
         return self.entries.get(("m", ""), 7)
 
     def entry_rights(self, uid):
-        """What the entry of a user lets through the mask; nothing without one."""
-        return self.entries.get(("u", uid), 0) & self.mask
+        """What a user has by an entry if not as the owner; nothing without one."""
+        if ("u", uid) not in self.entries:
+            return 0
+        if not self.mask:
+            return self.entries["o", ""] if uid != self.gid else 0
+        return self.entries["u", uid] & self.mask
 
     def allows(self, uid, gid, wanted):
-        """acl(5), access check algorithm, for a user without supplementary groups."""
+        """acl(5), access check algorithm, for a user without supplementary groups.
+
+        Unlike acl(5), Linux does not look at the ACL if the mask is empty: it takes the mode bits.
+        """
         if uid == self.uid:
             return not wanted & ~self.owner_rights
+        if not self.mode & 0o070:
+            return not wanted & ~(0 if gid == self.gid else self.entries["o", ""])
         if ("u", uid) in self.entries:
             return not wanted & ~self.entry_rights(uid)
         groups = [self.entries["g", ""]] if gid == self.gid else []

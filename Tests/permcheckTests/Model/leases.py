@@ -1,0 +1,712 @@
+#!/usr/bin/env python3
+"""Random histories of leases on the running kernel, held to what permcheck promises.
+
+  leases.py --permcheck .build/debug/permcheck [--seed 1] [--histories 2000] [--only K] [--jobs 2]
+
+A history mixes requests, revokes, runs, kills, and changes by somebody else: modes, owners,
+entries, masks, moved, deleted and unmounted folders. After each call of permcheck the rights of all
+users are what others gave and what open leases give, see promise.py. It does not use the sources.
+Wants root. Prints each fault as commands to be replayed by hand, and as the last line
+`lease model: N histories, S steps, F faults, seed X`.
+"""
+
+import argparse
+import errno
+import json
+import os
+import random
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections import Counter
+
+import ground
+import kernel
+from ground import State, acl_text, letters, need_letters, write_entries
+from promise import GROUP, USERS, Fault, Lease, Node
+
+WORK = "/var/lib/work"
+JOURNAL = "/var/lib/permcheck/grants.jsonl"
+OWNERS = [0, 0, 0, 61001, 61002, 61400]
+MODES = [0o700, 0o750, 0o755, 0o770, 0o500, 0o701, 0o711, 0o710, 0o000, 0o705, 0o550, 0o300]
+NEEDS = [4, 5, 5, 7, 7, 2, 1, 6, 3]
+CALL_LIMIT = 60  # seconds
+WATCHED = [*USERS, 61500]  # users whose entries somebody else changes; the last has no lease
+PREAMBLE = [
+    "# as root: unshare -m --propagation private bash, P=permcheck, and there",
+    "mount -t tmpfs -o mode=755 tmpfs /var/lib; export PERMCHECK_LOG=none",
+    f"mkdir -p {WORK}/m {WORK}/t; cd {WORK}; mount -t tmpfs -o mode=755 tmpfs t",
+]
+PREAMBLE_IMAGE = [
+    "truncate -s 4M image; mkfs.ext4 -q -O ^has_journal image; mount -o loop image m; chmod 755 m"
+]
+
+
+class History:
+    """One history: its commands are kept, so that it can be replayed by hand."""
+
+    def __init__(self, number, seed, permcheck, image):
+        self.random = random.Random(f"{seed}:{number}")
+        self.number, self.permcheck, self.image = number, permcheck, image
+        self.commands = list(PREAMBLE) + (PREAMBLE_IMAGE if image else [])
+        self.nodes, self.leases, self.runs = [], [], []
+        self.known, self.steps, self.counts = set(), 0, Counter()
+        self.is_covered, self.names, self.looks = False, 0, 0
+        self.environment = dict(os.environ, PERMCHECK_LOG="none")
+
+    # Calls of permcheck
+
+    def note(self, command):
+        self.commands.append(command)
+
+    def start(self, arguments):
+        return subprocess.Popen(
+            [self.permcheck, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, env=self.environment, start_new_session=True,
+        )  # fmt: skip
+
+    def call(self, arguments, quiet=False):
+        process = self.start(arguments)
+        try:
+            output, _ = process.communicate(timeout=CALL_LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise Fault(f"permcheck {' '.join(arguments)} did not end") from None
+        if not quiet:
+            self.note(f"$P {' '.join(arguments)}   # ended with {process.returncode}")
+        if process.returncode in (64, 70) or process.returncode < 0:
+            call = f"permcheck {' '.join(arguments)}"
+            raise Fault(f"{call} ended with {process.returncode}: {output}")
+        return process.returncode, output
+
+    def listed(self):
+        _, output = self.call(["list", "--grants", "--json"], quiet=True)
+        return {grant["id"]: grant for grant in json.loads(output)["grants"]}
+
+    def open_leases(self):
+        """The uid of each lease, from the journal; `list`, which is slower, every fifth time."""
+        try:
+            with open(JOURNAL) as file:
+                rows = [json.loads(line) for line in file if line.endswith("\n")]
+        except (FileNotFoundError, ValueError):
+            rows = [{"event": "?"}]
+        uids = {}
+        for row in rows:
+            if row["event"] == "intent":
+                uids[row["id"]] = row["uid"]
+            elif row["event"] == "undone":
+                uids.pop(row["id"], None)
+        self.looks += 1
+        is_plain = {row["event"] for row in rows} <= {
+            "intent", "applied", "committed", "undoing", "undone",
+        }  # fmt: skip
+        if is_plain and self.looks % 5:
+            return uids
+        listed = {identifier: grant["uid"] for identifier, grant in self.listed().items()}
+        if is_plain and listed != uids:
+            raise Fault(f"the journal has {uids}, but list says {listed}")
+        return listed
+
+    def prepare(self):
+        for node in self.reachable():
+            node.will_be_judged()
+
+    def judge(self):
+        for node in self.reachable():
+            node.judge()
+
+    def is_away(self, node):
+        return node.place == "m" and not (self.image.is_mounted and not self.is_covered)
+
+    def reachable(self):
+        return [node for node in self.nodes if node.path and not self.is_away(node)]
+
+    def end(self, lease):
+        self.leases.remove(lease)
+        lease.node.leases.remove(lease)
+
+    def take_notice(self, may_end=(), request=None):
+        """Brings the leases into line with what permcheck lists; returns the new one."""
+        listed = self.open_leases()
+        for lease in list(self.leases):
+            if lease.identifier not in listed:
+                is_free = lease.is_over or lease.is_due or lease.node.path is None
+                if lease not in may_end and not is_free:
+                    raise Fault(f"nobody ended the {lease}, but it is no longer listed")
+                self.end(lease)
+        fresh = [identifier for identifier in listed if identifier not in self.known]
+        self.known |= listed.keys()
+        if len(fresh) > (1 if request else 0):
+            raise Fault(f"new leases: {fresh}")
+        if not fresh:
+            return None
+        node, uid, need, plan = request
+        if listed[fresh[0]] != uid:
+            raise Fault(f"a lease of the wrong user: {listed[fresh[0]]}")
+        lease = Lease(fresh[0], node, uid, need, node.must(uid, node.before), plan)
+        state = State(node.path)
+        if state.uid == uid:
+            lease.is_owners = True
+            lease.owner_bits = need & state.owner_rights & ~node.owner_must
+        self.leases.append(lease)
+        node.leases.append(lease)
+        return lease
+
+    # Requests
+
+    def request_arguments(self, command):
+        node = self.random.choice(self.reachable())
+        state = State(node.path)
+        uid = self.random.choice(USERS[:2] + self.random.choice([USERS, [state.uid or 61001]]))
+        uid = uid if uid in USERS else 61001
+        need = self.random.choice(NEEDS)
+        plan = self.random.choice(["plain", "plain", "for"]) if command == "request" else "run"
+        arguments = [command, f"photos={node.path}", "--uid", str(uid), "--gid", str(uid)]
+        arguments += ["--need", need_letters(need), "--yes"]
+        arguments += ["--for", "1h"] if plan == "for" else []
+        return (node, uid, need, plan), arguments
+
+    def durable(self, node, uid, plan):
+        """What the user keeps at least as long as a new lease would."""
+        rights = node.may(uid, node.before)
+        for lease in node.leases_of(uid):
+            if not lease.is_due and not lease.is_over and lease.plan == "plain":
+                rights |= lease.gives
+        return rights
+
+    def judge_request(self, request, status, output):
+        node, uid, need, plan = request
+        lease = self.take_notice(request=request)
+        self.counts[f"request {status}"] += 1
+        if status == 0:
+            self.judge()
+            state = State(node.path)
+            if not ground.kernel_rights(node.path, uid, uid, need):
+                raise Fault(f"{uid} got {letters(need)} on {node.name}, but: {state}")
+            if not lease and need & ~self.durable(node, uid, plan):
+                raise Fault(f"the request of {uid} for {letters(need)} ({plan}) is not counted")
+        else:
+            if lease:
+                raise Fault(f"the request ended with {status}, but there is a lease: {output}")
+            self.judge()
+        return lease
+
+    def do_request(self):
+        request, arguments = self.request_arguments("request")
+        self.prepare()
+        self.judge_request(request, *self.call(arguments))
+
+    def do_run(self):
+        if len(self.runs) > 1:
+            return self.do_end_run()
+        request, arguments = self.request_arguments("run")
+        fifo = f"{WORK}/fifo{len(self.runs)}-{self.steps}"
+        os.mkfifo(fifo)
+        arguments = [*arguments, "--request", "--", "sh", "-c", f"echo up; read x <{fifo}"]
+        self.prepare()
+        shown = " ".join(arguments[:-1])
+        self.note(f"mkfifo {fifo}; $P {shown} 'echo up; read x <{fifo}' &  # until it prints `up`")
+        process = self.start(arguments)
+        text, deadline = "", time.monotonic() + CALL_LIMIT
+        while "up\n" not in text:
+            ready, _, _ = select.select([process.stdout], [], [], deadline - time.monotonic())
+            if not ready:
+                raise Fault(f"permcheck {shown} neither started nor ended")
+            piece = os.read(process.stdout.fileno(), 4096).decode()
+            if not piece:
+                break
+            text += piece
+        if "up\n" in text:
+            lease = self.judge_request(request, 0, text)
+            process.fifo, process.lease = fifo, lease
+            self.runs.append(process)
+            if lease:
+                lease.process = process
+        else:
+            status = process.wait()
+            self.note(f"# which ended with {status}")
+            self.judge_request(request, status, text)
+
+    def do_end_run(self):
+        if not self.runs:
+            return self.do_run()
+        process = self.runs.pop(self.random.randrange(len(self.runs)))
+        lease = process.lease if process.lease in self.leases else None
+        self.prepare()
+        if self.random.random() < 0.5:
+            self.note(f"kill -9 {'-- -GROUP of the run with'} {process.fifo}")
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            if lease:
+                lease.is_over = True
+            return self.do_revoke(["--expired"])
+        self.note(f"echo >{process.fifo}; wait  # for that run")
+        self.wake(process)
+        try:
+            output, _ = process.communicate(timeout=CALL_LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Fault("a run did not end") from None
+        self.take_notice(may_end=[lease] if lease else [])
+        if lease in self.leases:
+            if not self.is_away(lease.node):
+                raise Fault(f"the run ended, but not its lease: {process.returncode} {output}")
+            lease.is_due = lease.is_over = True
+        self.judge()
+
+    def wake(self, process):
+        """Lets the command of a run end; it opens the other end of its pipe in its own time."""
+        deadline = time.monotonic() + CALL_LIMIT
+        while process.poll() is None:
+            try:
+                pipe = os.open(process.fifo, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as error:
+                if error.errno != errno.ENXIO:
+                    raise
+                if time.monotonic() > deadline:
+                    raise Fault("the command of a run never started") from None
+                time.sleep(0.001)
+                continue
+            os.write(pipe, b"\n")
+            os.close(pipe)
+            return
+
+    # Revokes
+
+    def revoke_arguments(self):
+        kind = self.random.choice(["user", "user", "photos", "all", "expired"])
+        if kind == "user":
+            return ["photos", "--user", str(self.random.choice(USERS))]
+        return {"photos": ["photos"], "all": ["--all"], "expired": ["--expired"]}[kind]
+
+    def selected(self, arguments):
+        due = [lease for lease in self.leases if lease.is_over or lease.is_due]
+        if arguments == ["--expired"]:
+            return due
+        if arguments[-1].isdigit():
+            return [lease for lease in self.leases if lease.uid == int(arguments[-1])]
+        return list(self.leases)
+
+    def do_revoke(self, arguments=None):
+        arguments = arguments or self.revoke_arguments()
+        selected = self.selected(arguments)
+        self.prepare()
+        status, output = self.call(["revoke", *arguments])
+        self.counts[f"revoke {status}"] += 1
+        self.take_notice(may_end=selected)
+        left = [lease for lease in selected if lease in self.leases]
+        for lease in left:
+            lease.is_due = True
+            if status == 0:
+                raise Fault(f"revoke ended with 0, but the {lease} is still listed: {output}")
+            if lease.node.path is None and not self.is_away(lease.node):
+                raise Fault(f"deleted, but not forgotten: {lease}: {output}")
+            if lease.node.path and not self.is_away(lease.node):
+                raise Fault(f"could be reached, but was not taken back: {lease}: {output}")
+        is_anything_away = any(self.is_away(lease.node) for lease in self.leases)
+        if status != 0 and not left and not is_anything_away:
+            raise Fault(f"revoke ended with {status}, but everything was taken back: {output}")
+        self.judge()
+
+    def do_kill(self):
+        """SIGKILL at a random moment; the next call recovers."""
+        request, selected = None, []
+        if self.random.random() < 0.6 and self.reachable():
+            request, arguments = self.request_arguments("request")
+        else:
+            arguments = ["revoke", *self.revoke_arguments()]
+            selected = self.selected(arguments[1:])
+        delay = self.random.uniform(1, 20)
+        self.prepare()
+        process = self.start(arguments)
+        time.sleep(delay / 1000)
+        process.kill()
+        process.communicate()
+        self.note(f"$P {' '.join(arguments)} & sleep {delay / 1000:.4f}; kill -9 $!; wait")
+        self.counts["killed" if process.returncode == -9 else "kill too late"] += 1
+        selected += self.selected(["--expired"])
+        status, output = self.call(["revoke", "--expired"])
+        self.take_notice(may_end=selected, request=request)
+        is_anything_away = any(self.is_away(lease.node) for lease in self.leases)
+        if status != 0 and not is_anything_away:
+            raise Fault(f"nothing recovers: {status} {output}")
+        for lease in selected:
+            if lease in self.leases and self.is_away(lease.node):
+                lease.is_due = lease.is_due or self.listed()[lease.identifier]["stage"] == "missing"
+        self.judge()
+
+    def do_expire(self):
+        timed = [lease for lease in self.leases if lease.plan == "for" and not lease.is_over]
+        if not timed:
+            return self.do_request()
+        chosen = [lease for lease in timed if self.random.random() < 0.7] or timed
+        with open(JOURNAL) as file:
+            lines = file.read().split("\n")
+        for lease in chosen:
+            for number, line in enumerate(lines):
+                if f'"{lease.identifier}"' in line:
+                    lines[number] = re.sub(r'"expires":\d+', '"expires":1000000', line)
+            lease.is_over = True
+            script = f"/{lease.identifier}/s/\"expires\":[0-9]*/\"expires\":1000000/"
+            self.note(f"sed -i '{script}' {JOURNAL}  # the {lease}")
+        with open(JOURNAL, "w") as file:
+            file.write("\n".join(lines))
+        if self.random.random() < 0.6:
+            self.do_revoke(["--expired"])
+
+    # Somebody else
+
+    def set_acl(self, node, entries, set_users=(), removed_users=()):
+        named = [row for row in entries if row[0] in "ug" and row[1] != ""]
+        if named and ("m", "") not in entries:
+            rights = [r for row, r in entries.items() if row in named or row == ("g", "")]
+            entries["m", ""] = 0
+            for value in rights:
+                entries["m", ""] |= value
+        path = node.path
+        if len(entries) == 3:
+            bits = acl_text(entries).replace("u::", "u=").replace("g::", "g=").replace("o::", "o=")
+            self.note(f"setfacl -b {path}; chmod {bits.replace('-', '')} {path}")
+        else:
+            self.note(f"setfacl -n --set {acl_text(entries)} {path}")
+        write_entries(path, entries)
+        node.changed_outside(set_users, removed_users)
+
+    def do_outside(self):
+        nodes = self.reachable()
+        node = self.random.choice(nodes)
+        leased = [lease.node for lease in self.leases if lease.node in nodes]
+        if leased and self.random.random() < 0.7:
+            node = self.random.choice(leased)
+        kinds = ["chmod", "chmod", "chown", "entry", "entry", "remove", "mask", "whole", "group"]
+        kind = self.random.choice(kinds)
+        getattr(self, f"outside_{kind}")(node, dict(State(node.path).entries))
+        self.counts[f"outside {kind}"] += 1
+
+    def outside_chmod(self, node, entries):
+        old = State(node.path).mode
+        mode = self.random.choice(
+            [self.random.choice(MODES), old ^ 1 << self.random.randrange(9)]
+        )
+        self.note(f"chmod {mode:o} {node.path}")
+        os.chmod(node.path, mode)
+        node.changed_outside()
+
+    def outside_chown(self, node, entries):
+        uid, gid = self.random.choice(OWNERS), self.random.choice([0, GROUP, 61001])
+        self.note(f"chown {uid}:{gid} {node.path}")
+        os.chown(node.path, uid, gid)
+        node.changed_outside()
+
+    def outside_entry(self, node, entries):
+        """As setfacl -m, with or without -n; or the rw- of a seat."""
+        uid = self.random.choice(WATCHED)
+        rights = self.random.choice([6, 6, *range(8)])
+        entries["u", uid] = rights
+        if self.random.random() < 0.7:
+            entries.pop(("m", ""), None)
+        self.set_acl(node, entries, set_users=[uid])
+
+    def outside_remove(self, node, entries):
+        named = [who for kind, who in entries if kind == "u" and who != ""]
+        if not named:
+            return self.outside_entry(node, entries)
+        uid = self.random.choice(named)
+        del entries["u", uid]
+        if self.random.random() < 0.7:
+            entries.pop(("m", ""), None)
+        self.set_acl(node, entries, removed_users=[uid])
+
+    def outside_mask(self, node, entries):
+        if ("m", "") not in entries:
+            return self.outside_entry(node, entries)
+        entries["m", ""] = self.random.randrange(8)
+        self.set_acl(node, entries)
+
+    def outside_group(self, node, entries):
+        gid = self.random.choice([GROUP, 61001, 61002])
+        if ("g", gid) in entries:
+            del entries["g", gid]
+        else:
+            entries["g", gid] = self.random.choice([4, 5, 6, 7])
+        if self.random.random() < 0.7:
+            entries.pop(("m", ""), None)
+        self.set_acl(node, entries)
+
+    def outside_whole(self, node, entries):
+        fresh = {row: self.random.choice([0, 4, 5, 7]) for row in [("u", ""), ("g", ""), ("o", "")]}
+        for uid in WATCHED:
+            if self.random.random() < 0.3:
+                fresh["u", uid] = self.random.choice([0, 4, 5, 6, 7])
+        if self.random.random() < 0.2:
+            fresh["g", GROUP] = self.random.choice([4, 5, 7])
+        named = [uid for uid in USERS if ("u", uid) in fresh]
+        gone = [uid for uid in USERS if ("u", uid) not in fresh]
+        self.set_acl(node, fresh, set_users=named, removed_users=gone)
+
+    # Places
+
+    def make(self, place, name=None):
+        self.names += 1
+        name = name or f"album{self.names}"
+        path = f"{WORK}/{place}/{name}"
+        mode, uid, gid = (
+            self.random.choice(MODES), self.random.choice(OWNERS), self.random.choice([0, 0, GROUP])
+        )  # fmt: skip
+        os.mkdir(path)
+        os.chmod(path, mode)
+        os.chown(path, uid, gid)
+        self.note(f"mkdir {path}; chmod {mode:o} {path}; chown {uid}:{gid} {path}")
+        node = Node(f"{place}/{name}", place, path)
+        self.nodes.append(node)
+        if self.random.random() < 0.4:
+            self.outside_entry(node, dict(State(path).entries))
+        return node
+
+    def do_move(self):
+        node = self.random.choice(self.reachable())
+        old, self.names = node.path, self.names + 1
+        new = os.path.join(WORK, node.place, f"moved{self.names}")
+        os.rename(old, new)
+        node.path = new
+        self.note(f"mv {old} {new}")
+        instead = self.random.choice(["nothing", "nothing", "folder", "link"])
+        if instead == "folder":
+            self.make(node.place, os.path.basename(old))
+        elif instead == "link":
+            target = self.random.choice([other.path for other in self.reachable()])
+            os.symlink(target, old)
+            self.note(f"ln -s {target} {old}")
+
+    def do_move_back(self):
+        """To the name of some node, at which there is nothing now."""
+        nodes = [node for node in self.reachable() if "moved" in node.path]
+        for node in nodes:
+            home = f"{WORK}/{node.name}"
+            if os.path.islink(home):
+                os.unlink(home)
+                self.note(f"rm {home}")
+            if not os.path.lexists(home):
+                os.rename(node.path, home)
+                self.note(f"mv {node.path} {home}")
+                node.path = home
+                return None
+        return self.do_move()
+
+    def do_delete(self):
+        node = self.random.choice(self.reachable())
+        os.rmdir(node.path)
+        self.note(f"rmdir {node.path}")
+        path, node.path = node.path, None
+        if self.random.random() < 0.7 or not self.reachable():
+            entries = node.latest.entries
+            node = self.make(node.place, os.path.basename(path))
+            if self.random.random() < 0.4:  # a backup, with all entries
+                entries = dict(entries)
+                named = [who for kind, who in entries if kind == "u" and who in USERS]
+                gone = [uid for uid in USERS if uid not in named]
+                self.set_acl(node, entries, set_users=named, removed_users=gone)
+
+    def do_unmount(self):
+        if not self.image or not self.image.is_mounted or self.is_covered:
+            return self.do_mount()
+        if self.random.random() < 0.2:
+            self.note(f"mount -t tmpfs -o mode=755 tmpfs {WORK}/m  # above the image")
+            kernel.mount("tmpfs", self.image.point, "tmpfs", data="mode=755")
+            self.is_covered = True
+            return None
+        self.note(f"umount {WORK}/m")
+        self.image.unmount()
+        if self.random.random() < 0.4:
+            return self.do_mount()
+        return None
+
+    def do_mount(self):
+        if not self.image:
+            return self.do_move()
+        if self.is_covered:
+            self.note(f"umount {WORK}/m  # what covers the image")
+            kernel.unmount(self.image.point)
+            self.is_covered = False
+        elif not self.image.is_mounted:
+            other = self.random.random() < 0.6
+            which = "another" if other else "any"
+            self.note(f"mount -o loop image {WORK}/m  # {which} loop device")
+            self.image.mount(takes_other_number=other)
+        else:
+            return self.do_unmount()
+        if self.random.random() < 0.5:
+            self.do_revoke(self.random.choice([["--expired"], ["--all"]]))
+        return None
+
+    # All of it
+
+    STEPS = {
+        "request": 26, "outside": 30, "revoke": 13, "kill": 7, "run": 5, "end_run": 5, "expire": 7,
+        "move": 4, "move_back": 3, "delete": 4, "unmount": 6, "mount": 4,
+    }  # fmt: skip
+
+    def play(self):
+        for place in self.random.choice([["m", "t"], ["m", "m"]] if self.image else [["t", "t"]]):
+            self.make(place)
+        if not self.random.randrange(3):
+            self.make("t")
+        for _ in range(self.random.randint(5, 15)):
+            names = list(self.STEPS)
+            name = self.random.choices(names, list(self.STEPS.values()))[0]
+            if not self.reachable() and name not in ("revoke", "mount", "expire"):
+                name = "mount"
+                if not any(node.path for node in self.nodes):
+                    self.make("t")
+                    continue
+            if name == "expire" and not self.reachable():
+                name = "revoke"
+            self.steps += 1
+            self.counts[name] += 1
+            getattr(self, f"do_{name}")()
+        self.finish()
+
+    def finish(self):
+        """Everything is there, everything is revoked: nothing is listed, nobody has more."""
+        while self.image and (self.is_covered or not self.image.is_mounted):
+            self.do_mount()
+        self.do_revoke(["--all"])
+        if self.leases or self.listed():
+            raise Fault(f"revoke --all left {[str(lease) for lease in self.leases]}")
+        while self.runs:
+            self.do_end_run()
+
+    def clean_up(self):
+        for process in self.runs:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.communicate()
+        if self.is_covered:
+            kernel.unmount(self.image.point, detaches=True)
+
+
+def work(numbers, options, report):
+    """The histories of one job, in a world of its own."""
+    for folder in ("m", "t"):
+        os.makedirs(f"{WORK}/{folder}")
+    image = None
+    for count, number in enumerate(numbers):
+        kernel.mount("tmpfs", f"{WORK}/t", "tmpfs", data="mode=755")
+        uses_image = random.Random(f"{options.seed}:{number}:place").random() < 0.6
+        if image is None or count % 100 == 0:
+            if image and image.is_mounted:
+                image.unmount()
+            image = ground.Image(f"{WORK}/image", f"{WORK}/m")
+        if not image.is_mounted:
+            image.mount()
+        history = History(number, options.seed, options.permcheck, image if uses_image else None)
+        fault = None
+        try:
+            history.play()
+        except Fault as error:
+            fault = str(error)
+        except Exception:
+            fault = traceback.format_exc()
+        history.clean_up()
+        report.write(json.dumps({
+            "number": number, "steps": history.steps, "fault": fault, "counts": history.counts,
+            "commands": history.commands if fault or options.only is not None else [],
+        }) + "\n")  # fmt: skip
+        report.flush()
+        kernel.unmount(f"{WORK}/t", detaches=True)
+        for name in os.listdir(f"{WORK}/m") if image.is_mounted else []:
+            path = f"{WORK}/m/{name}"
+            if os.path.islink(path):
+                os.unlink(path)
+            elif name != "lost+found":
+                os.rmdir(path)
+        subprocess.run(["rm", "-rf", "/var/lib/permcheck"], check=True)
+        for name in os.listdir(WORK):
+            if name.startswith("fifo"):
+                os.unlink(f"{WORK}/{name}")
+        if fault:
+            image.unmount() if image.is_mounted else None
+            image = None
+    if image and image.is_mounted:
+        image.unmount()
+
+
+def start_job(numbers, options):
+    """The pipe on which a job reports, and the two processes to end."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writer)
+        return os.fdopen(reader), child
+    kernel.libc.prctl(ground.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    os.close(reader)
+    status = 1
+    try:
+        inner = ground.enter_own_world()
+        if inner:
+            os.close(writer)
+            status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
+        else:
+            with os.fdopen(writer, "w") as report:
+                work(numbers, options, report)
+            status = 0
+    except BaseException:
+        traceback.print_exc()
+    os._exit(status if status >= 0 else 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks leases by random histories.")
+    parser.add_argument("--permcheck", required=True)
+    parser.add_argument("--histories", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--counts", action="store_true")
+    options = parser.parse_args()
+    options.permcheck = os.path.abspath(options.permcheck)
+    numbers = [options.only] if options.only is not None else list(range(options.histories))
+    jobs = 1 if options.only is not None else max(1, options.jobs)
+    deadline = time.monotonic() + 120 + 1.5 * len(numbers) / jobs
+    started = [start_job(numbers[job::jobs], options) for job in range(jobs)]
+    steps = faults = done = 0
+    counts, open_jobs = Counter(), dict(started)
+    while open_jobs:
+        ready, _, _ = select.select(list(open_jobs), [], [], max(0, deadline - time.monotonic()))
+        if not ready:
+            print("the time is over: a job hangs")
+            faults += 1
+            for child in open_jobs.values():
+                os.kill(child, signal.SIGKILL)
+            break
+        for reader in ready:
+            line = reader.readline()
+            if not line:
+                if os.waitstatus_to_exitcode(os.waitpid(open_jobs.pop(reader), 0)[1]):
+                    print("a job failed")
+                    faults += 1
+                continue
+            told = json.loads(line)
+            done, steps = done + 1, steps + told["steps"]
+            counts.update(told["counts"])
+            if told["fault"] or options.only is not None:
+                print(f"--- history {told['number']} of seed {options.seed}")
+                print("\n".join(told["commands"]))
+            if told["fault"]:
+                faults += 1
+                print(f"FAULT: {told['fault']}", flush=True)
+    if done != len(numbers):
+        faults += 1
+    if options.counts:
+        print(", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
+    print(f"lease model: {done} histories, {steps} steps, {faults} faults, seed {options.seed}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
