@@ -83,7 +83,7 @@ let package = Package(
     .testTarget(
       name: "permcheckTests",
       dependencies: [
-        "PermissionKit", "TestSupport", "permcheck", "permcheck-helper", "crash-tracer",
+        "PermissionKit", "TestSupport", "permcheck", "crash-tracer",
         "kernel-asker", "log-writer",
       ],
       exclude: ["Fuzz", "Golden", "Model"],

@@ -83,7 +83,7 @@ struct LabelTests {
 
   @Test(arguments: [
     "漢字カメラ", "한국어 카메라", "e\u{301}te\u{301} Kamera", "📷 Cam", "Ｆｕｌｌ", "ﾊﾝｶｸ", "naïve",
-    "z\u{200b}ero",
+    "z\u{200d}ero",
   ])
   func wideNamesKeepColumns(_ name: String) throws {
     let tree = try Tree()
