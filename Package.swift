@@ -57,10 +57,6 @@ let package = Package(
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
     .executableTarget(name: "crash-tracer", path: "Tests/Support/CrashTracer"),
     .executableTarget(
-      name: "lease-player", dependencies: ["JSONSyntax", "PermissionKit", "PermissionKitTesting"],
-      path: "Tests/Support/LeasePlayer", swiftSettings: settings
-    ),
-    .executableTarget(
       name: "log-writer",
       dependencies: ["PermissionKit"],
       path: "Tests/Support/LogWriter",

@@ -50,7 +50,7 @@ extension FakeSystem {
   }
 
   /// Advances the clock.
-  package func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
+  func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
 
   /// See `System.realtime`; each call advances the clock by one microsecond.
   public func realtime() -> Int64 {

@@ -5,9 +5,9 @@ import PermissionKit
 ///
 ///     grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID]
 ///     revoke ACCESSOR [--while PID]
-struct Invocation: Hashable, Sendable {
+struct Invocation: Sendable {
   /// What to do.
-  enum Action: String, Hashable, Sendable {
+  enum Action: String, Sendable {
     /// To give the user who asks access to the devices of the accessor.
     case grant
     /// To take back what the helper gave that user.
@@ -22,13 +22,6 @@ struct Invocation: Hashable, Sendable {
   var seconds: Int64?
   /// The process whose end ends the access.
   var process: Int32?
-
-  static func == (one: Invocation, other: Invocation) -> Bool {
-    (one.action, one.accessor.name, one.need) == (other.action, other.accessor.name, other.need)
-      && (one.seconds, one.process) == (other.seconds, other.process)
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(accessor.name) }
 
   /// The longest time that a grant may have: a year, in seconds.
   static let longest: UInt64 = 31_536_000

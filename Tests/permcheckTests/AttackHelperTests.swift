@@ -63,7 +63,7 @@ struct AttackHelperTests {
           is 64 env SUDO_UID=$uid setpriv --reuid 5 --regid 5 --clear-groups --inh-caps=-all $H grant camera
         done
         # A user whose name is somebody else's number.
-        mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc
+        private_etc
         echo '5:x:54399:54399::/:/bin/sh' >>/etc/passwd
         is 0 helper grant camera
         getfacl -cpn $C | grep -q '^user:5:rw-' || fail "the name was believed: $(cat $OUT.o)"
@@ -105,7 +105,7 @@ struct AttackHelperTests {
     try tree.folder("victim", mode: 0o700, uid: 7, gid: 7)
     try PrivateJournal().expect(
       """
-      mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc
+      private_etc
       sed -i "s#^games:.*#games:x:5:5::$1/home:/bin/sh#" /etc/passwd
       BEFORE=$(state $1/victim $1/victim/.ssh /etc)
       for target in $1/victim/.ssh /root; do

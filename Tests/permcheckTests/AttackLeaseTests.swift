@@ -235,7 +235,7 @@ struct AttackLeaseTests {
   @Test func row14MissingUser() throws {
     try PrivateJournal().expect(
       """
-      mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc
+      private_etc
       echo 'lease-user:x:54399:54399::/:/bin/sh' >>/etc/passwd
       echo 'lease-group:x:54398:' >>/etc/group
       mkdir -m 750 /var/lib/album; chgrp 54398 /var/lib/album

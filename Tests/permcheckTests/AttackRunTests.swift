@@ -59,7 +59,7 @@ struct AttackRunTests {
     try tree.folder("home", mode: 0o755, uid: 5, gid: 5)
     try PrivateJournal().expect(
       """
-      mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc
+      private_etc
       sed -i "s#^games:.*#games:x:5:5::$1/home:/bin/sh#" /etc/passwd
       cd $1/home/.config; echo 'XDG_PICTURES_DIR="$HOME/x"' >plain; mkfifo trap; chown 5:5 plain trap
       cat >$OUT.py <<'END'

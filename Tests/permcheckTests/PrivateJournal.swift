@@ -9,7 +9,7 @@ struct PrivateJournal {
 
   /// Runs a script by bash, which ends at the first command that fails.
   ///
-  /// It finds: `P`, permcheck; `H`, permcheck-helper; `J`, the journal; `as UID …`, run as nobody else; `state PATH…`, mode and
+  /// It finds: `P`, permcheck; `H`, permcheck-helper; `J`, the journal; `as UID …`, run as nobody else; `private_etc`; `becomes COMMAND…`; `state PATH…`, mode and
   /// ACLs; `same A B WHAT`; `fail TEXT`.
   func run(_ script: String, _ arguments: [String] = []) throws -> Outcome {
     let head = """
@@ -22,6 +22,8 @@ struct PrivateJournal {
       as() { local id=$1; shift; setpriv --reuid "$id" --regid "$id" --clear-groups --inh-caps=-all "$@"; }
       is() { local want=$1 got=0; shift; "$@" >"$OUT.o" 2>"$OUT.e" </dev/null || got=$?
         [ "$got" = "$want" ] || fail "$* ended with $got, not $want: $(cat "$OUT.o" "$OUT.e")"; }
+      # Makes /etc private, so that users can be added.
+      private_etc() { mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc; }
       # What is waited for comes, or the test ends.
       becomes() { for i in $(seq 1500); do "$@" >/dev/null 2>&1 && return; sleep 0.02; done; fail "never: $*"; }
       OUT=$(mktemp); trap 'rm -f "$OUT" "$OUT.o" "$OUT.e"' EXIT

@@ -117,8 +117,7 @@ package struct RootCommand: Hashable, Sendable {
   }
 
   /// Returns the error for an end without an answer of the program.
-  package func failure(_ end: ProcessEnd, _ system: any System = Systems.running) -> PermissionError
-  {
+  package func failure(_ end: ProcessEnd, _ system: any System) -> PermissionError {
     let starter = starter(system) ?? "sudo"
     switch end {
     case .exited(126) where starter == "pkexec":

@@ -21,8 +21,11 @@ struct GrantLedger {
 
     /// Creates an entry for a new grant.
     init(_ grant: Grant) {
-      self.init(grant.lifetime, grant, json: .null)
+      (id, request, time) = (grant.id, grant.request, grant.time)
+      (accessor, uid, stage) = (grant.accessor, grant.uid, grant.stage)
+      lifetime = grant.lifetime
       change = grant.change
+      json = .null
     }
 
     /// Creates an entry for a line of the journal; nil if the line lacks something.
@@ -36,13 +39,6 @@ struct GrantLedger {
       self.uid = uid
       lifetime = record.lifetime ?? .init()
       stage = record.stage ?? .intended
-      self.json = json
-    }
-
-    private init(_ lifetime: Grant.Lifetime, _ grant: Grant, json: JSONValue) {
-      (id, request, time) = (grant.id, grant.request, grant.time)
-      (accessor, uid, stage) = (grant.accessor, grant.uid, grant.stage)
-      self.lifetime = lifetime
       self.json = json
     }
 

@@ -53,7 +53,7 @@ struct HelperElevation: Elevation {
   private func answer(_ arguments: [PathBytes], asks: Bool) throws(PermissionError) -> HelperAnswer
   {
     let (output, end) = try command.run(arguments, asks: asks, system)
-    guard let answer = HelperAnswer(output) else { throw command.failure(end) }
+    guard let answer = HelperAnswer(output) else { throw command.failure(end, system) }
     if let message = answer.message {
       throw PermissionError(.changeFailed, "permcheck-helper: \(message)")
     }

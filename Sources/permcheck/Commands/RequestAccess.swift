@@ -108,7 +108,8 @@ struct RequestAccess: ParsableCommand {
       let isAccess = report.status == .authorized || !all && report.status == .limited
       let resources = accessor as? ResourceAccessor
       let mayHelp = isAccess ? resources?.hasShorterGrants ?? false : report.isRequestable
-      isWanted.append(mayHelp)
+      var wants = mayHelp
+      defer { isWanted.append(wants) }
       guard mayHelp else { continue }
       do throws(PermissionError) {
         guard var plan = try resources?.grantPlan() else {
@@ -120,7 +121,7 @@ struct RequestAccess: ParsableCommand {
         let more: [PathBytes] = administratorOptions
         if let command = grants.administratorCommand(plan, argument, options, more) {
           GrantFlags.report(command, accessor.name, context.system)
-          isWanted[isWanted.count - 1] = false
+          wants = false
           guard dryRun else { continue }
         }
         if let expires = options.lifetime.expires {
