@@ -62,6 +62,12 @@ let package = Package(
       path: "Tests/Support/LogWriter",
       swiftSettings: settings
     ),
+    .executableTarget(
+      name: "lease-player",
+      dependencies: ["JSONSyntax", "PermissionKit", "PermissionKitTesting"],
+      path: "Tests/Support/LeasePlayer",
+      swiftSettings: settings
+    ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
       name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], exclude: ["Reference"],
@@ -80,7 +86,7 @@ let package = Package(
       name: "permcheckTests",
       dependencies: [
         "PermissionKit", "TestSupport", "permcheck", "crash-tracer",
-        "kernel-asker", "log-writer",
+        "kernel-asker", "lease-player", "log-writer",
       ],
       exclude: ["Fuzz", "Golden", "Model"],
       swiftSettings: settings

@@ -84,7 +84,8 @@ extension FakeSystem {
   public func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8] {
     try call("name_to_handle_at") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
-      return (0..<8).map { UInt8(truncatingIfNeeded: file.inode >> (8 * $0)) }
+      let number = file.inode + (state.generations[file.inode] ?? 0) << 32
+      return (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
   }
 
@@ -94,11 +95,14 @@ extension FakeSystem {
   ) throws(Errno) -> Descriptor {
     try call("open_by_handle_at") { state throws(Errno) in
       guard state.credentials.effective.contains(.dacReadSearch) else { throw .EPERM }
-      let inode = handle.reversed().reduce(0) { $0 << 8 | Int($1) }
+      let number = handle.reversed().reduce(0) { $0 << 8 | Int($1) }
+      let inode = number & 0xffff_ffff
       let isNamed = state.facts.inodes.contains { folder in
         folder.entries.contains { $0.found == .inode(inode) }
       }
-      guard isNamed else { throw Errno(rawValue: 116) }  // ESTALE
+      guard isNamed, number >> 32 == state.generations[inode] ?? 0 else {
+        throw Errno(rawValue: 116)
+      }  // ESTALE
       return Self.open(inode, .path, &state)
     }
   }

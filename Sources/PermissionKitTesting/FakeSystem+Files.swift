@@ -127,10 +127,12 @@ extension FakeSystem {
       ]
       return StatusFields(
         mode: (types[inode.kind] ?? 0) | UInt32(inode.mode), uid: inode.uid, gid: inode.gid,
-        device: inode.device ?? .init(major: 0, minor: 0), inode: UInt64(file.inode),
+        device: inode.device ?? .init(major: 0, minor: 0),
+        fileSystem: state.superblocks[inode.mount]?.device ?? .init(major: 0, minor: 1),
+        inode: UInt64(file.inode),
         mount: state.facts.mounts[inode.mount].id,
         isImmutable: inode.isImmutable, isAppendOnly: inode.isAppendOnly,
-        birth: Int64(file.inode))
+        birth: Int64(file.inode) + Int64(state.generations[file.inode] ?? 0) << 32)
     }
   }
 
@@ -161,9 +163,13 @@ extension FakeSystem {
     try call("statmount") { _ throws(Errno) in nil }
   }
 
-  /// See `System.fstatfs`; every file system is a tmpfs.
+  /// See `System.fstatfs`; a tmpfs, or what was mounted.
   public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
-    try call("fstatfs") { _ throws(Errno) in FileSystemFields(flags: 0, type: 0x0102_1994) }
+    try call("fstatfs") { state throws(Errno) in
+      let mount = state.files[descriptor.rawValue].map { state.facts.inodes[$0.inode].mount }
+      return mount.flatMap { state.superblocks[$0]?.fields }
+        ?? FileSystemFields(flags: 0, type: 0x0102_1994)
+    }
   }
 
   /// See `System.getdents`; answers from the tree in memory.

@@ -50,7 +50,7 @@ extension FakeSystem {
   }
 
   /// Advances the clock.
-  func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
+  package func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
 
   /// See `System.realtime`; each call advances the clock by one microsecond.
   public func realtime() -> Int64 {

@@ -26,8 +26,14 @@ public final class FakeSystem: System {
     /// The errors of calls about one inode, by the call's name.
     var forcedOn: [String: [Int: Errno]] = [:]
     var cards: [Int: VideoCapability] = [:]
+    /// How many inodes had the number of an inode before it.
+    var generations: [Int: Int] = [:]
+    /// The file systems besides that of the root directory, by the index of their mount.
+    var superblocks: [Int: FakeSuperblock] = [:]
     var time: Int64 = 1_000_000_000_000_000
     var calls: [String] = []
+    /// The number of calls that still work; nil for all of them.
+    var callsLeft: Int?
     /// The changes to make before a path is opened for reading and writing, in order.
     var changes: [PathBytes: [@Sendable (FakeSystem) -> Void]] = [:]
   }
@@ -119,6 +125,13 @@ public final class FakeSystem: System {
     state.withLock { $0.forced[call] = errno }
   }
 
+  /// Makes every call after this number of calls fail with EIO, as if the process had been killed.
+  ///
+  /// - Parameter count: The number of calls that still work; nil lets all calls work again.
+  package func kill(after count: Int?) {
+    state.withLock { $0.callsLeft = count }
+  }
+
   /// Adds a user, with the groups besides the primary group.
   public func addUser(_ user: UserRecord, groups: [UInt32] = []) {
     state.withLock {
@@ -180,6 +193,10 @@ public final class FakeSystem: System {
   ) throws(Errno) -> Result {
     try state.withLock { state throws(Errno) in
       state.calls.append(name)
+      if let left = state.callsLeft {
+        guard left > 0 else { throw .EIO }
+        state.callsLeft = left - 1
+      }
       if let errno = state.forced[name] { throw errno }
       return try body(&state)
     }

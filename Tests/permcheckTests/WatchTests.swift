@@ -140,7 +140,9 @@ struct WatchTests {
         ])
       #expect(outcome.status == 0, "\(script): \(outcome.errors)")
       let line = try watch.lines(until: new, of: "camera").last
-      #expect(line?.cause == "mount" && line?.path == tree.path("dev"), "\(script)")
+      #expect(
+        line?.cause == "mount" && line?.path == tree.path("dev"),
+        "\(script): \(String(describing: line))")
     }
   }
 

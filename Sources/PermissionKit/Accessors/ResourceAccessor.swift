@@ -83,15 +83,23 @@ open class ResourceAccessor: PermissionAccessor {
   package var hasShorterGrants: Bool {
     guard grants.strategy.isCarriedOut, let uid = inspection?.subject.credentials.user.fileSystem
     else { return false }
-    return journaledGrants(of: uid).contains {
-      $0.uid == uid && $0.stage == .active && !$0.lifetime.outlasts(grants.lifetime)
-    }
+    return journaledGrants(of: uid).contains { isShorter($0, of: uid) }
+  }
+
+  /// Returns whether a grant of the user may end before those that `grants` asks for.
+  private func isShorter(_ grant: Grant, of uid: UInt32) -> Bool {
+    grant.uid == uid && grant.stage == .active && !grant.lifetime.outlasts(grants.lifetime)
   }
 
   /// The open grants of this process's journal, and those that root made for the subject.
+  ///
+  /// With a shorter one among them, also those of other users on the same inodes.
   private func journaledGrants(of uid: UInt32) -> [Grant] {
     let journal = try? GrantJournal.standard(context.system)
-    let own = (try? journal?.grants(of: uid)) ?? []
+    var own = (try? journal?.grants(of: uid)) ?? []
+    if own.contains(where: { isShorter($0, of: uid) }) {
+      own = (try? journal?.grants(around: uid)) ?? own
+    }
     return journal?.path == GrantJournal.root(context.system).path
       ? own : own + GrantMirror(context.system).grants(of: uid)
   }

@@ -74,6 +74,17 @@ package struct GrantJournal: Sendable {
     return uid.map { ledger.grants(of: [$0]) } ?? ledger.grants
   }
 
+  /// Returns the open grants of a user, and those of others on the same inodes, oldest first.
+  ///
+  /// - Parameter uid: The user.
+  /// - Returns: The grants; empty if there is no journal.
+  /// - Throws: If the journal cannot be read or is not trusted.
+  func grants(around uid: UInt32) throws(PermissionError) -> [Grant] {
+    guard let file = try open(.reading) else { return [] }
+    defer { system.close(file) }
+    return try ledger(of: file).ledger.grants(around: uid)
+  }
+
   /// Makes all changes of a plan, or none.
   ///
   /// - Parameters:

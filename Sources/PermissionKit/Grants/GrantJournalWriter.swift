@@ -199,13 +199,16 @@ struct GrantJournalWriter {
   private mutating func undo(
     _ grant: Grant, _ outcome: inout GrantJournal.Outcome
   ) throws(PermissionError) -> Bool {
+    let isAgain = grant.stage == .undoing
     // An earlier undo may have rebased this grant.
     let grant = ledger[grant.id]?.grant ?? grant
     var undone = record(.undone, grant.id)
     if case .inode(let own) = grant.change {
       let sharing = ledger.sharing(own)
       guard let place = sharing.firstIndex(where: { $0.id == grant.id }) else { return true }
-      switch try own.release(system, among: sharing.map(\.grant), at: place) {
+      let release = try own.release(
+        system, among: sharing.map(\.grant), at: place, isAgain: isAgain)
+      switch release {
       case .missing(let reason):
         miss(grant, reason, &outcome)
         return false

@@ -92,6 +92,20 @@ struct GrantLedger {
     }
   }
 
+  /// Returns the open grants of a user, and those of others on the same inodes, oldest first.
+  func grants(around uid: UInt32) -> [Grant] {
+    let numbers = Set(
+      grants(of: [uid]).compactMap { grant -> UInt64? in
+        if case .inode(let change) = grant.change { change.identity.inode } else { nil }
+      })
+    return slots.compactMap { entry in
+      guard let entry, entry.uid == uid || numbers.contains(where: entry.isAbout) else {
+        return nil
+      }
+      return entry.grant
+    }
+  }
+
   /// The number of open grants.
   var count: Int { places.count }
 

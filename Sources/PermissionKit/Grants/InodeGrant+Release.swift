@@ -26,10 +26,11 @@ extension InodeGrant {
   ///   - system: The system to change.
   ///   - grants: The open grants of the same ACL in the order in which they were made, with this one.
   ///   - place: The index of this grant.
+  ///   - isAgain: Whether a process that was killed may have done it already.
   /// - Returns: The result.
   /// - Throws: If the inode cannot be read or changed.
   func release(
-    _ system: any System, among grants: [InodeGrant], at place: Int
+    _ system: any System, among grants: [InodeGrant], at place: Int, isAgain: Bool = false
   ) throws(PermissionError) -> Release {
     var again = 0
     while true {
@@ -39,7 +40,7 @@ extension InodeGrant {
       case .found(let descriptor):
         defer { system.close(descriptor) }
         do throws(PermissionError) {
-          return try release(descriptor, system, grants, place)
+          return try release(descriptor, system, grants, place, isAgain: isAgain)
         } catch {
           // Somebody else changed the inode meanwhile.
           again += 1
@@ -50,9 +51,10 @@ extension InodeGrant {
   }
 
   func release(
-    _ descriptor: Descriptor, _ system: any System, _ grants: [InodeGrant], _ place: Int
+    _ descriptor: Descriptor, _ system: any System, _ grants: [InodeGrant], _ place: Int,
+    isAgain: Bool = false
   ) throws(PermissionError) -> Release {
-    let now = try state(descriptor, system)
+    let present = try state(descriptor, system)
     let status: StatusFields
     do throws(Errno) {
       status = try system.statx(descriptor)
@@ -60,24 +62,29 @@ extension InodeGrant {
       throw failure("\(path) cannot be read", "statx", error)
     }
     let isBySeat = isGivenBySeat(status, grants, system)
-    if !isBySeat, let (target, rebased) = exactly(now, grants, place) {
-      try set(target, from: now, descriptor, system)
+    if !isBySeat, let (target, rebased) = exactly(present, grants, place) {
+      try set(target, from: present, descriptor, system)
       return .released(note: nil, rebased: rebased.mapValues { $0.marked(descriptor, system) })
     }
+    let earlier = isAgain ? beforeRelease(present, grants, place, owner: status.uid) : nil
+    let now = earlier ?? present
     var (target, note) = remaining(now, grants, [place], owner: status.uid, isBySeat: isBySeat)
     let rest = grants.indices.filter { $0 != place }
     let dropped = now.dropped(by: grants)
-    if rest.isEmpty { target = target.adding(dropped, isDefault: attribute == .defaultACL) }
-    try set(target, from: now, descriptor, system)
+    if rest.isEmpty {
+      target = target.adding(target.harmless(dropped), isDefault: attribute == .defaultACL)
+    }
+    try set(target, from: present, descriptor, system)
     var rebased: [Int: InodeGrant] = [:]
     for index in rest {
       // Only the first grant of a user has the state without what the user got.
-      var copy = grants[index]
+      var copy = grants[index].reduced(index, now, grants)
       copy.after = target
       let isFirst = !rest.contains { $0 < index && grants[$0].gives(likes: copy) }
       copy.before = isFirst ? copy.without(rest, among: grants, now, target) : target
       if index == rest.first {
-        copy.before = copy.before.adding(dropped, isDefault: attribute == .defaultACL)
+        copy.before = copy.before.adding(
+          copy.before.harmless(dropped), isDefault: attribute == .defaultACL)
       }
       rebased[index] = copy.marked(descriptor, system)
     }
@@ -101,6 +108,27 @@ extension InodeGrant {
       : other.uid == uid && other.attribute == attribute
   }
 
+  /// Returns whether other grants give all that this one gives.
+  private func isCovered(by others: ArraySlice<InodeGrant>) -> Bool {
+    let others = others.filter { $0.gives(likes: self) }
+    return attribute == .mode
+      ? neededBits & ~others.reduce(0) { $0 | $1.neededBits } == 0
+      : others.reduce(into: Permissions()) { $0.formUnion($1.permissions) }
+        .isSuperset(of: permissions)
+  }
+
+  /// Returns this grant without the rights that somebody else took away.
+  private func reduced(_ place: Int, _ now: State, _ grants: [InodeGrant]) -> InodeGrant {
+    var copy = self
+    if attribute == .mode {
+      let left = BitStanding(now, grants, bitClass).needed { $0 == place }
+      if left != 0 { copy.bits = left }
+    } else {
+      copy.permissions = EntryStanding(now, grants, uid, attribute).rights[place] ?? permissions
+    }
+    return copy
+  }
+
   /// Returns the state without what the remaining grants give the user.
   private func without(
     _ rest: [Int], among grants: [InodeGrant], _ now: State, _ target: State
@@ -109,9 +137,13 @@ extension InodeGrant {
       let standing = BitStanding(now, grants, bitClass)
       return target.clearing(standing.needed { rest.contains($0) } & ~standing.own)
     }
-    return target.setting(
-      EntryStanding(now, grants, uid, attribute).own, of: uid,
-      isDefault: attribute == .defaultACL)
+    let standing = EntryStanding(now, grants, uid, attribute)
+    let isDefault = attribute == .defaultACL
+    guard let own = standing.own else { return target.setting(nil, of: uid, isDefault: isDefault) }
+    // A mask that hides rights now may show them later.
+    let whole = target.setting(standing.raw, of: uid, isDefault: isDefault)
+    return whole.effective(of: uid) == own
+      ? whole : target.setting(own, of: uid, isDefault: isDefault)
   }
 
   /// Returns an inode as it would be without some of its grants to this user.
@@ -154,6 +186,8 @@ extension InodeGrant {
   private func exactly(
     _ now: State, _ grants: [InodeGrant], _ place: Int
   ) -> (State, [Int: InodeGrant])? {
+    // After another release the pictures of a grant may be the same; who gives its rights then?
+    guard before != after || isCovered(by: grants[..<place]) else { return nil }
     var state = before
     var last = after
     var rebased: [Int: InodeGrant] = [:]
@@ -170,6 +204,21 @@ extension InodeGrant {
   }
 
   // MARK: - Somebody else changed the inode
+
+  /// Returns the state before a process that was killed took back this grant; nil if it did not.
+  private func beforeRelease(
+    _ now: State, _ grants: [InodeGrant], _ place: Int, owner: UInt32
+  ) -> State? {
+    guard let last = grants.last?.after else { return nil }
+    var then = now
+    if attribute == .mode {
+      then = now.adding(last.mode & bitClass)
+    } else if let entry = last.entry(of: uid) {
+      then = now.setting(entry, of: uid, isDefault: attribute == .defaultACL)
+    }
+    let target = remaining(then, grants, [place], owner: owner, isBySeat: false).state
+    return then != now && target == now ? then : nil
+  }
 
   /// Returns the present state without what only the grants at `places` give, which are like this one.
   private func remaining(
@@ -211,183 +260,10 @@ extension InodeGrant {
   }
 
   /// The bits of the owner, the group or others, whichever this grant is about.
-  fileprivate var bitClass: UInt16 {
+  var bitClass: UInt16 {
     neededBits & 0o700 != 0 ? 0o700 : neededBits & 0o070 != 0 ? 0o070 : 0o007
   }
 
   /// The mode bits that the grant needs.
-  fileprivate var neededBits: UInt16 { bits ?? after.mode & ~before.mode }
-}
-
-/// What the pictures of the grants of an ACL tell about the entry of one user.
-///
-/// Between two pictures somebody else may have changed the entry or the mask.
-private struct EntryStanding {
-  /// The effective rights of the entry that somebody else set last; nil if there is none.
-  private(set) var own: Permissions?
-  /// What each grant of the user still gives, by its index: no right that somebody else took away.
-  private(set) var rights: [Int: Permissions] = [:]
-  /// Whether the present entry is as the last grant left it.
-  private(set) var isOurs = false
-
-  init(
-    _ now: InodeGrant.State, _ grants: [InodeGrant], _ uid: UInt32,
-    _ attribute: InodeChange.Attribute
-  ) {
-    var last: InodeGrant.State?
-    for (index, grant) in grants.enumerated() {
-      see(grant.before, after: last, uid)
-      let (entry, left) = (grant.before.entry(of: uid), grant.after.entry(of: uid))
-      if grant.uid == uid, grant.attribute == attribute {
-        rights[index] = grant.permissions
-      } else if left != entry {
-        // The grant of another user lowered what a mask had hidden.
-        own = left.flatMap { own?.intersection($0) }
-      }
-      last = grant.after
-    }
-    isOurs = last.map { $0.entry(of: uid) == now.entry(of: uid) } ?? false
-    see(now, after: last, uid)
-  }
-
-  private mutating func see(
-    _ state: InodeGrant.State, after last: InodeGrant.State?, _ uid: UInt32
-  ) {
-    let effective = state.effective(of: uid)
-    guard let last else {
-      own = effective
-      return
-    }
-    if state.entry(of: uid) != last.entry(of: uid) { own = effective }
-    if effective != last.effective(of: uid) {
-      rights = rights.mapValues { $0.intersection(effective ?? []) }
-    }
-  }
-}
-
-/// What the pictures of the grants tell about the mode bits of the owner, the group or others.
-private struct BitStanding {
-  /// The bits that somebody else set last.
-  private(set) var own: UInt16 = 0
-  private var bits: [Int: UInt16] = [:]
-  /// Whether the present bits are as the last grant left them.
-  private(set) var isOurs = false
-
-  init(_ now: InodeGrant.State, _ grants: [InodeGrant], _ mask: UInt16) {
-    var last: UInt16?
-    for (index, grant) in grants.enumerated() {
-      see(grant.before.mode & mask, after: last)
-      if grant.attribute == .mode, grant.bitClass == mask { bits[index] = grant.neededBits }
-      last = grant.after.mode & mask
-    }
-    isOurs = last == now.mode & mask
-    see(now.mode & mask, after: last)
-  }
-
-  private mutating func see(_ present: UInt16, after last: UInt16?) {
-    guard present != last else { return }
-    own = present
-    bits = bits.mapValues { $0 & present }
-  }
-
-  /// Returns the bits that some of the grants still give, by their indices.
-  func needed(_ isWanted: (Int) -> Bool) -> UInt16 {
-    bits.reduce(0) { isWanted($1.key) ? $0 | $1.value : $0 }
-  }
-}
-
-extension InodeGrant.State {
-  /// Returns the rights of a user's entry as the mask limits them; nil if there is none.
-  func effective(of uid: UInt32) -> Permissions? {
-    entry(of: uid).map { $0.intersection(acl?.mask ?? .all) }
-  }
-
-  /// Returns the entries of others that the grants removed, because an empty mask hid them, and that
-  /// nobody has made again; with the rights that everybody else has.
-  func dropped(by grants: [InodeGrant]) -> [AccessControlList.Entry] {
-    let others = acl?.entries.first { $0.tag == .other }?.permissions
-    let rest = others ?? Permissions(rawValue: UInt8(mode & 7))
-    func has(_ entries: [AccessControlList.Entry], _ entry: AccessControlList.Entry) -> Bool {
-      entries.contains { $0.tag == entry.tag && $0.id == entry.id }
-    }
-    var dropped: [AccessControlList.Entry] = []
-    for grant in grants {
-      for entry in grant.before.acl?.entries ?? [] where entry.tag == .user || entry.tag == .group {
-        guard !has(grant.after.acl?.entries ?? [], entry), !has(acl?.entries ?? [], entry),
-          !has(dropped, entry)
-        else { continue }
-        // An entry that a grant made is nobody else's.
-        let own = grants.first { entry.tag == .user && $0.uid == entry.id && $0.attribute != .mode }
-        if let own, own.before.entry(of: entry.id) == nil { continue }
-        dropped.append(.init(entry.tag, id: entry.id, entry.permissions.intersection(rest)))
-      }
-    }
-    return dropped
-  }
-
-  /// Returns the state with further entries; the mask stays as it is.
-  func adding(_ entries: [AccessControlList.Entry], isDefault: Bool) -> InodeGrant.State {
-    if entries.isEmpty { return self }
-    var copy = self
-    var list = acl ?? AccessControlList(mode: mode)
-    if list.mask == nil {
-      let group = list.entries.first { $0.tag == .owningGroup }?.permissions ?? []
-      list.entries.append(.init(.mask, group))
-    }
-    list.entries += entries
-    list.entries.sort { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
-    copy.acl = list
-    return copy
-  }
-
-  /// Returns the entry of a user; nil if there is none.
-  func entry(of uid: UInt32) -> Permissions? {
-    acl?.entries.first { $0.tag == .user && $0.id == uid }?.permissions
-  }
-
-  /// Returns the state without these mode bits, in the mode and in the ACL.
-  func clearing(_ bits: UInt16) -> InodeGrant.State {
-    var copy = self
-    copy.mode &= ~bits
-    guard var acl else { return copy }
-    for (shift, tag): (UInt16, AccessControlList.Tag) in [(6, .owner), (3, .mask), (0, .other)] {
-      for index in acl.entries.indices where acl.entries[index].tag == tag {
-        acl.entries[index].permissions.subtract(Permissions(rawValue: UInt8(bits >> shift & 7)))
-      }
-    }
-    copy.acl = acl
-    return copy
-  }
-
-  /// Returns the state with another entry of a user, or without one; nothing else changes.
-  ///
-  /// - Parameters:
-  ///   - permissions: The permissions of the entry; nil removes it.
-  ///   - uid: The user.
-  ///   - isDefault: Whether this is a default ACL, which does not become a mode.
-  /// - Returns: The state.
-  func setting(
-    _ permissions: Permissions?, of uid: UInt32, isDefault: Bool
-  ) -> InodeGrant.State {
-    guard var acl, let place = acl.entries.firstIndex(where: { $0.tag == .user && $0.id == uid })
-    else { return self }
-    var copy = self
-    if let permissions {
-      acl.entries[place].permissions = permissions
-      copy.acl = acl
-      return copy
-    }
-    acl.entries.remove(at: place)
-    copy.acl = acl
-    if acl.entries.contains(where: { $0.tag == .user || $0.tag == .group }) { return copy }
-    // Without named entries the mask limits only the owning group, so apply it to the group entry.
-    let mask = acl.mask ?? .all
-    acl.entries.removeAll { $0.tag == .mask }
-    for index in acl.entries.indices where acl.entries[index].tag == .owningGroup {
-      acl.entries[index].permissions.formIntersection(mask)
-    }
-    copy.acl = isDefault ? acl : nil
-    if !isDefault { copy.mode = mode & 0o7000 | acl.mode }
-    return copy
-  }
+  var neededBits: UInt16 { bits ?? after.mode & ~before.mode }
 }

@@ -48,7 +48,8 @@ extension InodeFacts {
       case .owner, .owningGroup, .other: false
       }
     }
-    for index in list.entries.indices where list.entries[index].isMasked {
+    let isWidened = !mask.isSuperset(of: permissions)
+    for index in list.entries.indices where isWidened && list.entries[index].isMasked {
       list.entries[index].permissions.formIntersection(mask)
     }
     list.entries.append(.init(.user, id: uid, permissions))

@@ -32,29 +32,46 @@ def need_letters(rights):
 class State:
     """Owner, mode and ACL of one inode; `entries` maps ("u", id or "") and so on to rights."""
 
-    def __init__(self, path):
+    def __init__(self, mode, uid, gid, stored, entries):
+        self.mode, self.uid, self.gid, self.stored = mode, uid, gid, stored
+        self.entries = entries or {
+            ("u", ""): mode >> 6 & 7, ("g", ""): mode >> 3 & 7, ("o", ""): mode & 7,
+        }  # fmt: skip
+
+    @classmethod
+    def read(cls, path):
         status = os.stat(path, follow_symlinks=False)
-        self.number = status.st_ino
-        self.uid, self.gid = status.st_uid, status.st_gid
-        self.mode = stat.S_IMODE(status.st_mode)
+        stored, entries = None, None
         try:
-            self.stored = os.getxattr(path, ACCESS, follow_symlinks=False)
+            stored = os.getxattr(path, ACCESS, follow_symlinks=False)
+            rows = [entry.split(":") for entry in acl_decode(stored).split(",")]
+            entries = {(kind, int(who) if who else ""): int(rights) for kind, who, rights in rows}
         except OSError as error:
             if error.errno != errno.ENODATA:
                 raise
-            self.stored = None
-        if self.stored is None:
-            rows = [("u", "", self.mode >> 6 & 7), ("g", "", self.mode >> 3 & 7)]
-            rows += [("o", "", self.mode & 7)]
-        else:
-            rows = [entry.split(":") for entry in acl_decode(self.stored).split(",")]
-        self.entries = {
-            (kind, int(who) if who else ""): int(rights) for kind, who, rights in rows
+        return cls(stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, stored, entries)
+
+    @classmethod
+    def of(cls, mode, uid, gid, rows):
+        """From the rows of an ACL as [tag, id, rights], see posix_acl.h; None without an ACL."""
+        kinds = {1: "u", 2: "u", 4: "g", 8: "g", 16: "m", 32: "o"}
+        entries = {
+            (kinds[tag], who if tag in (2, 8) else ""): rights for tag, who, rights in rows or []
         }
+        return cls(mode, uid, gid, str(rows), entries)
 
     @property
     def exact(self):
         return self.mode, self.stored, self.uid, self.gid
+
+    @property
+    def chosen(self):
+        """The entries that chmod(1) never changes."""
+        return {
+            (kind, who): rights
+            for (kind, who), rights in self.entries.items()
+            if kind in "ug" and (who != "" or kind == "g" and ("m", "") in self.entries)
+        }
 
     @property
     def owner_rights(self):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Random histories of leases on the running kernel, held to what permcheck promises.
+"""Random histories of leases, held to what permcheck promises.
 
   leases.py --permcheck .build/debug/permcheck [--seed 1] [--histories 2000] [--only K] [--jobs 2]
+  leases.py --player .build/debug/lease-player …    on a system in memory
 
 A history mixes requests, revokes, runs, kills, and changes by somebody else: modes, owners,
 entries, masks, moved, deleted and unmounted folders. After each call of permcheck the rights of all
@@ -11,11 +12,9 @@ Wants root. Prints each fault as commands to be replayed by hand, and as the las
 """
 
 import argparse
-import errno
 import json
 import os
 import random
-import re
 import select
 import signal
 import subprocess
@@ -26,90 +25,24 @@ from collections import Counter
 
 import ground
 import kernel
-from ground import State, acl_text, letters, need_letters, write_entries
+from ground import letters, need_letters
 from promise import GROUP, USERS, Fault, Lease, Node
+from world import WORK, KernelWorld, MemoryWorld
 
-WORK = "/var/lib/work"
-JOURNAL = "/var/lib/permcheck/grants.jsonl"
 OWNERS = [0, 0, 0, 61001, 61002, 61400]
 MODES = [0o700, 0o750, 0o755, 0o770, 0o500, 0o701, 0o711, 0o710, 0o000, 0o705, 0o550, 0o300]
 NEEDS = [4, 5, 5, 7, 7, 2, 1, 6, 3]
-CALL_LIMIT = 60  # seconds
 WATCHED = [*USERS, 61500]  # users whose entries somebody else changes; the last has no lease
-PREAMBLE = [
-    "# as root: unshare -m --propagation private bash, P=permcheck, and there",
-    "mount -t tmpfs -o mode=755 tmpfs /var/lib; export PERMCHECK_LOG=none",
-    f"mkdir -p {WORK}/m {WORK}/t; cd {WORK}; mount -t tmpfs -o mode=755 tmpfs t",
-]
-PREAMBLE_IMAGE = [
-    "truncate -s 4M image; mkfs.ext4 -q -O ^has_journal image; mount -o loop image m; chmod 755 m"
-]
 
 
 class History:
     """One history: its commands are kept, so that it can be replayed by hand."""
 
-    def __init__(self, number, seed, permcheck, image):
+    def __init__(self, number, seed, make_world):
         self.random = random.Random(f"{seed}:{number}")
-        self.number, self.permcheck, self.image = number, permcheck, image
-        self.commands = list(PREAMBLE) + (PREAMBLE_IMAGE if image else [])
+        self.world = make_world(self.random)
         self.nodes, self.leases, self.runs = [], [], []
-        self.known, self.steps, self.counts = set(), 0, Counter()
-        self.is_covered, self.names, self.looks = False, 0, 0
-        self.environment = dict(os.environ, PERMCHECK_LOG="none")
-
-    # Calls of permcheck
-
-    def note(self, command):
-        self.commands.append(command)
-
-    def start(self, arguments):
-        return subprocess.Popen(
-            [self.permcheck, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, env=self.environment, start_new_session=True,
-        )  # fmt: skip
-
-    def call(self, arguments, quiet=False):
-        process = self.start(arguments)
-        try:
-            output, _ = process.communicate(timeout=CALL_LIMIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise Fault(f"permcheck {' '.join(arguments)} did not end") from None
-        if not quiet:
-            self.note(f"$P {' '.join(arguments)}   # ended with {process.returncode}")
-        if process.returncode in (64, 70) or process.returncode < 0:
-            call = f"permcheck {' '.join(arguments)}"
-            raise Fault(f"{call} ended with {process.returncode}: {output}")
-        return process.returncode, output
-
-    def listed(self):
-        _, output = self.call(["list", "--grants", "--json"], quiet=True)
-        return {grant["id"]: grant for grant in json.loads(output)["grants"]}
-
-    def open_leases(self):
-        """The uid of each lease, from the journal; `list`, which is slower, every fifth time."""
-        try:
-            with open(JOURNAL) as file:
-                rows = [json.loads(line) for line in file if line.endswith("\n")]
-        except (FileNotFoundError, ValueError):
-            rows = [{"event": "?"}]
-        uids = {}
-        for row in rows:
-            if row["event"] == "intent":
-                uids[row["id"]] = row["uid"]
-            elif row["event"] == "undone":
-                uids.pop(row["id"], None)
-        self.looks += 1
-        is_plain = {row["event"] for row in rows} <= {
-            "intent", "applied", "committed", "undoing", "undone",
-        }  # fmt: skip
-        if is_plain and self.looks % 5:
-            return uids
-        listed = {identifier: grant["uid"] for identifier, grant in self.listed().items()}
-        if is_plain and listed != uids:
-            raise Fault(f"the journal has {uids}, but list says {listed}")
-        return listed
+        self.known, self.steps, self.counts, self.names = set(), 0, Counter(), 0
 
     def prepare(self):
         for node in self.reachable():
@@ -120,7 +53,7 @@ class History:
             node.judge()
 
     def is_away(self, node):
-        return node.place == "m" and not (self.image.is_mounted and not self.is_covered)
+        return node.place == "m" and self.world.has_image and self.world.is_away
 
     def reachable(self):
         return [node for node in self.nodes if node.path and not self.is_away(node)]
@@ -131,7 +64,7 @@ class History:
 
     def take_notice(self, may_end=(), request=None):
         """Brings the leases into line with what permcheck lists; returns the new one."""
-        listed = self.open_leases()
+        listed = self.world.open_leases()
         for lease in list(self.leases):
             if lease.identifier not in listed:
                 is_free = lease.is_over or lease.is_due or lease.node.path is None
@@ -148,7 +81,9 @@ class History:
         if listed[fresh[0]] != uid:
             raise Fault(f"a lease of the wrong user: {listed[fresh[0]]}")
         lease = Lease(fresh[0], node, uid, need, node.must(uid, node.before), plan)
-        state = State(node.path)
+        if node.own[uid].is_hidden:
+            node.own[uid].must = None
+        state = self.world.state(node.path)
         if state.uid == uid:
             lease.is_owners = True
             lease.owner_bits = need & state.owner_rights & ~node.owner_must
@@ -160,7 +95,7 @@ class History:
 
     def request_arguments(self, command):
         node = self.random.choice(self.reachable())
-        state = State(node.path)
+        state = self.world.state(node.path)
         uid = self.random.choice(USERS[:2] + self.random.choice([USERS, [state.uid or 61001]]))
         uid = uid if uid in USERS else 61001
         need = self.random.choice(NEEDS)
@@ -184,8 +119,8 @@ class History:
         self.counts[f"request {status}"] += 1
         if status == 0:
             self.judge()
-            state = State(node.path)
-            if not ground.kernel_rights(node.path, uid, uid, need):
+            state = self.world.state(node.path)
+            if not self.world.gives(node.path, uid, need):
                 raise Fault(f"{uid} got {letters(need)} on {node.name}, but: {state}")
             if not lease and need & ~self.durable(node, uid, plan):
                 raise Fault(f"the request of {uid} for {letters(need)} ({plan}) is not counted")
@@ -198,81 +133,36 @@ class History:
     def do_request(self):
         request, arguments = self.request_arguments("request")
         self.prepare()
-        self.judge_request(request, *self.call(arguments))
+        self.judge_request(request, *self.world.call(arguments))
 
     def do_run(self):
         if len(self.runs) > 1:
             return self.do_end_run()
         request, arguments = self.request_arguments("run")
-        fifo = f"{WORK}/fifo{len(self.runs)}-{self.steps}"
-        os.mkfifo(fifo)
-        arguments = [*arguments, "--request", "--", "sh", "-c", f"echo up; read x <{fifo}"]
         self.prepare()
-        shown = " ".join(arguments[:-1])
-        self.note(f"mkfifo {fifo}; $P {shown} 'echo up; read x <{fifo}' &  # until it prints `up`")
-        process = self.start(arguments)
-        text, deadline = "", time.monotonic() + CALL_LIMIT
-        while "up\n" not in text:
-            ready, _, _ = select.select([process.stdout], [], [], deadline - time.monotonic())
-            if not ready:
-                raise Fault(f"permcheck {shown} neither started nor ended")
-            piece = os.read(process.stdout.fileno(), 4096).decode()
-            if not piece:
-                break
-            text += piece
-        if "up\n" in text:
-            lease = self.judge_request(request, 0, text)
-            process.fifo, process.lease = fifo, lease
-            self.runs.append(process)
-            if lease:
-                lease.process = process
-        else:
-            status = process.wait()
-            self.note(f"# which ended with {status}")
-            self.judge_request(request, status, text)
+        run, status, output = self.world.start_run(arguments)
+        lease = self.judge_request(request, status, output)
+        if run:
+            self.runs.append((run, lease))
 
     def do_end_run(self):
         if not self.runs:
             return self.do_run()
-        process = self.runs.pop(self.random.randrange(len(self.runs)))
-        lease = process.lease if process.lease in self.leases else None
+        run, lease = self.runs.pop(self.random.randrange(len(self.runs)))
+        lease = lease if lease in self.leases else None
         self.prepare()
         if self.random.random() < 0.5:
-            self.note(f"kill -9 {'-- -GROUP of the run with'} {process.fifo}")
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            self.world.kill_run(run)
             if lease:
                 lease.is_over = True
             return self.do_revoke(["--expired"])
-        self.note(f"echo >{process.fifo}; wait  # for that run")
-        self.wake(process)
-        try:
-            output, _ = process.communicate(timeout=CALL_LIMIT)
-        except subprocess.TimeoutExpired:
-            raise Fault("a run did not end") from None
+        status, output = self.world.end_run(run)
         self.take_notice(may_end=[lease] if lease else [])
         if lease in self.leases:
             if not self.is_away(lease.node):
-                raise Fault(f"the run ended, but not its lease: {process.returncode} {output}")
+                raise Fault(f"the run ended, but not its lease: {status} {output}")
             lease.is_due = lease.is_over = True
         self.judge()
-
-    def wake(self, process):
-        """Lets the command of a run end; it opens the other end of its pipe in its own time."""
-        deadline = time.monotonic() + CALL_LIMIT
-        while process.poll() is None:
-            try:
-                pipe = os.open(process.fifo, os.O_WRONLY | os.O_NONBLOCK)
-            except OSError as error:
-                if error.errno != errno.ENXIO:
-                    raise
-                if time.monotonic() > deadline:
-                    raise Fault("the command of a run never started") from None
-                time.sleep(0.001)
-                continue
-            os.write(pipe, b"\n")
-            os.close(pipe)
-            return
 
     # Revokes
 
@@ -294,7 +184,7 @@ class History:
         arguments = arguments or self.revoke_arguments()
         selected = self.selected(arguments)
         self.prepare()
-        status, output = self.call(["revoke", *arguments])
+        status, output = self.world.call(["revoke", *arguments])
         self.counts[f"revoke {status}"] += 1
         self.take_notice(may_end=selected)
         left = [lease for lease in selected if lease in self.leases]
@@ -319,41 +209,28 @@ class History:
         else:
             arguments = ["revoke", *self.revoke_arguments()]
             selected = self.selected(arguments[1:])
-        delay = self.random.uniform(1, 20)
         self.prepare()
-        process = self.start(arguments)
-        time.sleep(delay / 1000)
-        process.kill()
-        process.communicate()
-        self.note(f"$P {' '.join(arguments)} & sleep {delay / 1000:.4f}; kill -9 $!; wait")
-        self.counts["killed" if process.returncode == -9 else "kill too late"] += 1
+        is_killed = self.world.call_killed(arguments)
+        self.counts["killed" if is_killed else "kill too late"] += 1
         selected += self.selected(["--expired"])
-        status, output = self.call(["revoke", "--expired"])
+        status, output = self.world.call(["revoke", "--expired"])
         self.take_notice(may_end=selected, request=request)
         is_anything_away = any(self.is_away(lease.node) for lease in self.leases)
         if status != 0 and not is_anything_away:
             raise Fault(f"nothing recovers: {status} {output}")
         for lease in selected:
             if lease in self.leases and self.is_away(lease.node):
-                lease.is_due = lease.is_due or self.listed()[lease.identifier]["stage"] == "missing"
+                lease.is_due = lease.is_due or (
+                    self.world.listed()[lease.identifier][1] == "missing"
+                )
         self.judge()
 
     def do_expire(self):
         timed = [lease for lease in self.leases if lease.plan == "for" and not lease.is_over]
         if not timed:
             return self.do_request()
-        chosen = [lease for lease in timed if self.random.random() < 0.7] or timed
-        with open(JOURNAL) as file:
-            lines = file.read().split("\n")
-        for lease in chosen:
-            for number, line in enumerate(lines):
-                if f'"{lease.identifier}"' in line:
-                    lines[number] = re.sub(r'"expires":\d+', '"expires":1000000', line)
+        for lease in self.world.expire(timed):
             lease.is_over = True
-            script = f"/{lease.identifier}/s/\"expires\":[0-9]*/\"expires\":1000000/"
-            self.note(f"sed -i '{script}' {JOURNAL}  # the {lease}")
-        with open(JOURNAL, "w") as file:
-            file.write("\n".join(lines))
         if self.random.random() < 0.6:
             self.do_revoke(["--expired"])
 
@@ -366,13 +243,7 @@ class History:
             entries["m", ""] = 0
             for value in rights:
                 entries["m", ""] |= value
-        path = node.path
-        if len(entries) == 3:
-            bits = acl_text(entries).replace("u::", "u=").replace("g::", "g=").replace("o::", "o=")
-            self.note(f"setfacl -b {path}; chmod {bits.replace('-', '')} {path}")
-        else:
-            self.note(f"setfacl -n --set {acl_text(entries)} {path}")
-        write_entries(path, entries)
+        self.world.set_entries(node.path, entries)
         node.changed_outside(set_users, removed_users)
 
     def do_outside(self):
@@ -383,22 +254,20 @@ class History:
             node = self.random.choice(leased)
         kinds = ["chmod", "chmod", "chown", "entry", "entry", "remove", "mask", "whole", "group"]
         kind = self.random.choice(kinds)
-        getattr(self, f"outside_{kind}")(node, dict(State(node.path).entries))
+        getattr(self, f"outside_{kind}")(node, dict(self.world.state(node.path).entries))
         self.counts[f"outside {kind}"] += 1
 
     def outside_chmod(self, node, entries):
-        old = State(node.path).mode
+        old = self.world.state(node.path).mode
         mode = self.random.choice(
             [self.random.choice(MODES), old ^ 1 << self.random.randrange(9)]
         )
-        self.note(f"chmod {mode:o} {node.path}")
-        os.chmod(node.path, mode)
+        self.world.chmod(node.path, mode)
         node.changed_outside()
 
     def outside_chown(self, node, entries):
         uid, gid = self.random.choice(OWNERS), self.random.choice([0, GROUP, 61001])
-        self.note(f"chown {uid}:{gid} {node.path}")
-        os.chown(node.path, uid, gid)
+        self.world.chown(node.path, uid, gid)
         node.changed_outside()
 
     def outside_entry(self, node, entries):
@@ -452,56 +321,44 @@ class History:
     def make(self, place, name=None):
         self.names += 1
         name = name or f"album{self.names}"
-        path = f"{WORK}/{place}/{name}"
+        path = f"{self.world.root}/{place}/{name}"
         mode, uid, gid = (
             self.random.choice(MODES), self.random.choice(OWNERS), self.random.choice([0, 0, GROUP])
         )  # fmt: skip
-        os.mkdir(path)
-        os.chmod(path, mode)
-        os.chown(path, uid, gid)
-        self.note(f"mkdir {path}; chmod {mode:o} {path}; chown {uid}:{gid} {path}")
-        node = Node(f"{place}/{name}", place, path)
+        self.world.make(path, mode, uid, gid)
+        node = Node(self.world, f"{place}/{name}", place, path)
         self.nodes.append(node)
         if self.random.random() < 0.4:
-            self.outside_entry(node, dict(State(path).entries))
+            self.outside_entry(node, dict(self.world.state(path).entries))
         return node
 
     def do_move(self):
         node = self.random.choice(self.reachable())
         old, self.names = node.path, self.names + 1
-        new = os.path.join(WORK, node.place, f"moved{self.names}")
-        os.rename(old, new)
-        node.path = new
-        self.note(f"mv {old} {new}")
+        node.path = os.path.join(self.world.root, node.place, f"moved{self.names}")
+        self.world.move(old, node.path)
         instead = self.random.choice(["nothing", "nothing", "folder", "link"])
         if instead == "folder":
             self.make(node.place, os.path.basename(old))
         elif instead == "link":
-            target = self.random.choice([other.path for other in self.reachable()])
-            os.symlink(target, old)
-            self.note(f"ln -s {target} {old}")
+            self.world.link(self.random.choice([other.path for other in self.reachable()]), old)
 
     def do_move_back(self):
         """To the name of some node, at which there is nothing now."""
-        nodes = [node for node in self.reachable() if "moved" in node.path]
-        for node in nodes:
-            home = f"{WORK}/{node.name}"
-            if os.path.islink(home):
-                os.unlink(home)
-                self.note(f"rm {home}")
-            if not os.path.lexists(home):
-                os.rename(node.path, home)
-                self.note(f"mv {node.path} {home}")
+        for node in [node for node in self.reachable() if "moved" in node.path]:
+            home = f"{self.world.root}/{node.name}"
+            if self.world.unlink(home):
+                self.world.move(node.path, home)
                 node.path = home
                 return None
         return self.do_move()
 
     def do_delete(self):
         node = self.random.choice(self.reachable())
-        os.rmdir(node.path)
-        self.note(f"rmdir {node.path}")
         path, node.path = node.path, None
-        if self.random.random() < 0.7 or not self.reachable():
+        is_replaced = self.random.random() < 0.7 or not self.reachable()
+        self.world.delete(path, is_replaced)
+        if is_replaced:
             entries = node.latest.entries
             node = self.make(node.place, os.path.basename(path))
             if self.random.random() < 0.4:  # a backup, with all entries
@@ -511,46 +368,46 @@ class History:
                 self.set_acl(node, entries, set_users=named, removed_users=gone)
 
     def do_unmount(self):
-        if not self.image or not self.image.is_mounted or self.is_covered:
+        if not self.world.has_image or self.world.is_away:
             return self.do_mount()
-        if self.random.random() < 0.2:
-            self.note(f"mount -t tmpfs -o mode=755 tmpfs {WORK}/m  # above the image")
-            kernel.mount("tmpfs", self.image.point, "tmpfs", data="mode=755")
-            self.is_covered = True
-            return None
-        self.note(f"umount {WORK}/m")
-        self.image.unmount()
-        if self.random.random() < 0.4:
-            return self.do_mount()
-        return None
+        self.world.unmount()
+        return self.do_mount() if self.random.random() < 0.3 else None
 
     def do_mount(self):
-        if not self.image:
+        if not self.world.has_image:
             return self.do_move()
-        if self.is_covered:
-            self.note(f"umount {WORK}/m  # what covers the image")
-            kernel.unmount(self.image.point)
-            self.is_covered = False
-        elif not self.image.is_mounted:
-            other = self.random.random() < 0.6
-            which = "another" if other else "any"
-            self.note(f"mount -o loop image {WORK}/m  # {which} loop device")
-            self.image.mount(takes_other_number=other)
-        else:
+        if not self.world.is_away:
             return self.do_unmount()
+        self.world.mount()
         if self.random.random() < 0.5:
             self.do_revoke(self.random.choice([["--expired"], ["--all"]]))
+        return None
+
+    def do_reboot(self):
+        """The tmpfs and all processes end."""
+        if not self.world.can_reboot:
+            return self.do_mount()
+        self.world.reboot([run for run, _ in self.runs])
+        for _, lease in self.runs:
+            if lease:
+                lease.is_over = True
+        self.runs = []
+        for node in self.nodes:
+            if node.place == "t":
+                node.path = None
         return None
 
     # All of it
 
     STEPS = {
         "request": 26, "outside": 30, "revoke": 13, "kill": 7, "run": 5, "end_run": 5, "expire": 7,
-        "move": 4, "move_back": 3, "delete": 4, "unmount": 6, "mount": 4,
+        "move": 4, "move_back": 3, "delete": 4, "unmount": 6, "mount": 4, "reboot": 1,
     }  # fmt: skip
 
     def play(self):
-        for place in self.random.choice([["m", "t"], ["m", "m"]] if self.image else [["t", "t"]]):
+        for place in self.random.choice(
+            [["m", "t"], ["m", "m"]] if self.world.has_image else [["t", "t"]]
+        ):
             self.make(place)
         if not self.random.randrange(3):
             self.make("t")
@@ -571,23 +428,45 @@ class History:
 
     def finish(self):
         """Everything is there, everything is revoked: nothing is listed, nobody has more."""
-        while self.image and (self.is_covered or not self.image.is_mounted):
+        while self.world.has_image and self.world.is_away:
             self.do_mount()
         self.do_revoke(["--all"])
-        if self.leases or self.listed():
+        if self.leases or self.world.listed():
             raise Fault(f"revoke --all left {[str(lease) for lease in self.leases]}")
         while self.runs:
             self.do_end_run()
 
-    def clean_up(self):
-        for process in self.runs:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.communicate()
-        if self.is_covered:
-            kernel.unmount(self.image.point, detaches=True)
+
+def play(number, options, make_world):
+    """One history, as the line to report."""
+    history, fault = History(number, options.seed, make_world), None
+    try:
+        history.play()
+    except Fault as error:
+        fault = str(error)
+    except Exception:
+        fault = traceback.format_exc()
+    history.world.clean_up([run for run, _ in history.runs])
+    return fault, json.dumps({
+        "number": number, "steps": history.steps, "fault": fault, "counts": history.counts,
+        "commands": history.world.commands if fault or options.only is not None else [],
+    })  # fmt: skip
+
+
+def work_in_memory(numbers, options, report):
+    player = None
+    for number in numbers:
+        player = player or subprocess.Popen(
+            [options.player], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        fault, line = play(number, options, lambda random: MemoryWorld(random, player))
+        report.write(line + "\n")
+        if fault:
+            player.kill()
+            player = None
+    if player:
+        player.stdin.close()
+        player.wait()
 
 
 def work(numbers, options, report):
@@ -604,19 +483,11 @@ def work(numbers, options, report):
             image = ground.Image(f"{WORK}/image", f"{WORK}/m")
         if not image.is_mounted:
             image.mount()
-        history = History(number, options.seed, options.permcheck, image if uses_image else None)
-        fault = None
-        try:
-            history.play()
-        except Fault as error:
-            fault = str(error)
-        except Exception:
-            fault = traceback.format_exc()
-        history.clean_up()
-        report.write(json.dumps({
-            "number": number, "steps": history.steps, "fault": fault, "counts": history.counts,
-            "commands": history.commands if fault or options.only is not None else [],
-        }) + "\n")  # fmt: skip
+        own = image if uses_image else None
+        fault, line = play(
+            number, options, lambda random: KernelWorld(random, options.permcheck, own)
+        )
+        report.write(line + "\n")
         report.flush()
         kernel.unmount(f"{WORK}/t", detaches=True)
         for name in os.listdir(f"{WORK}/m") if image.is_mounted else []:
@@ -647,8 +518,12 @@ def start_job(numbers, options):
     os.close(reader)
     status = 1
     try:
-        inner = ground.enter_own_world()
-        if inner:
+        inner = 0 if options.player else ground.enter_own_world()
+        if options.player:
+            with os.fdopen(writer, "w") as report:
+                work_in_memory(numbers, options, report)
+            status = 0
+        elif inner:
             os.close(writer)
             status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
         else:
@@ -662,14 +537,16 @@ def start_job(numbers, options):
 
 def main():
     parser = argparse.ArgumentParser(description="Checks leases by random histories.")
-    parser.add_argument("--permcheck", required=True)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--permcheck")
+    which.add_argument("--player")
     parser.add_argument("--histories", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--counts", action="store_true")
     options = parser.parse_args()
-    options.permcheck = os.path.abspath(options.permcheck)
+    options.permcheck = options.permcheck and os.path.abspath(options.permcheck)
     numbers = [options.only] if options.only is not None else list(range(options.histories))
     jobs = 1 if options.only is not None else max(1, options.jobs)
     deadline = time.monotonic() + 120 + 1.5 * len(numbers) / jobs
@@ -704,7 +581,8 @@ def main():
         faults += 1
     if options.counts:
         print(", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
-    print(f"lease model: {done} histories, {steps} steps, {faults} faults, seed {options.seed}")
+    name = "leases in memory" if options.player else "lease model"
+    print(f"{name}: {done} histories, {steps} steps, {faults} faults, seed {options.seed}")
     return 1 if faults else 0
 
 
