@@ -121,13 +121,24 @@ static inline int ccap_statmount_idmap(int fd, char *users, char *groups, size_t
   return 0;
 }
 
-// The flags (ST_…) and the type of the file system of a descriptor, which may be O_PATH.
+// The flags (ST_…), the type and the id of the file system of a descriptor, which may be O_PATH.
+//
+// The id of an XFS is its device number, unless the descriptor may ask for its UUID, which is then
+// folded as ext4 folds its own; see XFS_IOC_FSGEOMETRY_V1 and struct xfs_fsop_geom_v1 in xfs_fs.h.
 static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type, uint64_t *id) {
   struct statfs fs;
   if (fstatfs(fd, &fs) != 0) return -errno;
   *flags = (uint64_t)fs.f_flags;
   *type = (uint64_t)fs.f_type & 0xffffffff;
   memcpy(id, &fs.f_fsid, sizeof *id);
+  if (*type == 0x58465342) {
+    unsigned char geometry[112];
+    uint64_t half[2];
+    if (ioctl(fd, 0x80705864, geometry) == 0) {
+      memcpy(half, geometry + 64, sizeof half);
+      *id = half[0] ^ half[1];
+    }
+  }
   return 0;
 }
 

@@ -107,11 +107,17 @@ struct AttackLeaseTests {
       mkdir -p m/album
       is 2 $P revoke --all
       rmdir m/album
-      losetup -d $ONE
-      TWO=$(loop spare) THREE=$(loop image)
+      # Another file system with the same device number.
+      cp --sparse=always image copy; cp --sparse=always spare image; blockdev --flushbufs $ONE
+      mkdir n; mount $ONE n
+      is 2 $P revoke --all
+      umount n; losetup -d $ONE
+      TWO=$(loop spare) THREE=$(loop copy)
       mount $THREE m
       as 5 test -w m/album || fail "who took it back?"
+      mv m/album m/elsewhere
       is 0 $P revoke --expired
+      mv m/elsewhere m/album
       same "$(state m/album)" "$CLEAN" "found again"
       [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
       """, [tree.root, type])

@@ -4,7 +4,7 @@ package struct InodeAnchor: Hashable, Sendable {
   package var handle: [UInt8]?
   /// The type of the file system, see statfs(2).
   package var type: UInt64
-  /// The id of the file system, see statfs(2); on some types it is derived from the device number.
+  /// The id of the file system, see `FileSystemFields.id`.
   package var fileSystem: UInt64
   /// /proc/sys/kernel/random/boot_id; nil if it cannot be read.
   package var boot: String?
@@ -19,10 +19,29 @@ package struct InodeAnchor: Hashable, Sendable {
 
   /// Reads the anchor of an inode that is open, perhaps with O_PATH; nil if fstatfs(2) fails.
   init?(_ descriptor: Descriptor, _ system: any System) {
-    guard let fields = try? system.fstatfs(descriptor) else { return nil }
+    guard var fields = try? system.fstatfs(descriptor) else { return nil }
+    // The UUID of an XFS wants a descriptor that is not O_PATH, and a device must not be opened.
+    if fields.type == 0x5846_5342, let whole = Self.fields(ofMountOf: descriptor, system) {
+      fields = whole
+    }
     self.init(
       handle: try? system.name_to_handle_at(descriptor), type: fields.type, fileSystem: fields.id,
       boot: Self.boot(system))
+  }
+
+  /// Returns the fields of the mount that an inode is on, asked at its mount point.
+  private static func fields(
+    ofMountOf descriptor: Descriptor, _ system: any System
+  ) -> FileSystemFields? {
+    guard let status = try? system.statx(descriptor),
+      let bytes = try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26),
+      let mount = MountTable(mountinfo: bytes).mounts.first(where: { $0.id == status.mount }),
+      let folder = try? system.openat(
+        .currentDirectory, mount.point, [.readOnly, .directory], mode: 0)
+    else { return nil }
+    defer { system.close(folder) }
+    guard (try? system.statx(folder))?.fileSystem == status.fileSystem else { return nil }
+    return try? system.fstatfs(folder)
   }
 
   static func boot(_ system: any System) -> String? {

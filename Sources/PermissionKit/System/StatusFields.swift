@@ -82,7 +82,8 @@ public struct FileSystemFields: Hashable, Sendable {
   public var flags: UInt64
   /// `f_type`: a magic number of linux/magic.h.
   public var type: UInt64
-  /// `f_fsid`: ext4 and btrfs derive it from the UUID of the file system.
+  /// `f_fsid`, which ext4 and btrfs derive from the UUID of the file system; for XFS its UUID if the
+  /// descriptor is not O_PATH, and else its device number.
   public var id: UInt64
 
   /// Creates the fields.
