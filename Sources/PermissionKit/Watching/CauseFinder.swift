@@ -13,6 +13,7 @@ struct CauseFinder {
     fileprivate var places: [PathBytes: Place] = [:]
     fileprivate var missing: Set<PathBytes> = []
 
+    /// Collects the inodes of several sets of facts; where they differ, the first one counts.
     init(_ facts: [AccessFacts]) {
       self.facts = facts
       for facts in facts {
@@ -27,7 +28,7 @@ struct CauseFinder {
           (inode.parent, inode.jump) = (0, nil)
           let mount = facts.mounts[inode.mount]
           inode.mount = 0
-          places[path] = Place(inode: inode, mount: mount)
+          if places[path] == nil { places[path] = Place(inode: inode, mount: mount) }
         }
       }
     }
