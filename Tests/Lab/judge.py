@@ -36,6 +36,17 @@ def resource(path):
     return next(r for report in answer.reports for r in report.resources if r.path == path)
 
 
+def honest(truth, may_be_open, way):
+    """Whether what is said of the photo folder is what its user can really do."""
+    said = status("photos")
+    if said == "notDetermined":
+        # Asked in these ways alone: "self", "write", "user".
+        kind = "user" if way.startswith("--user") else "write" if "--probe" in way else "self"
+        return kind in may_be_open.split()
+    wanted = {"listwrite": ["authorized"], "list": ["limited"]}
+    return said in wanted.get(truth, ["denied", "restricted"])
+
+
 def within(value, key):
     """Every object inside `value` that has the field `key`."""
     if isinstance(value, dict):

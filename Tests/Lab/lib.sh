@@ -15,6 +15,10 @@
 #   agree NAME ACCESSOR [TRY]        a check that the answer's status is authorized when the try
 #                            succeeded, and denied or restricted when it failed
 #   drivers MODULE [PARAMETER...]    takes the module out and loads it again; waits for udev
+#   honest SITUATION FOLDER USER...  checks what permcheck says of a folder, asked by each user (also
+#                            with --probe write) and by root with --user, against what the user can
+#                            do there: never more, never less, and open only with $may_be_open
+#   at_random LAYER MADE SEEN [no-acl]   a check by questions.py: 200 random questions, 0 wrong
 #   settle                   waits until udev has dealt with every event
 #
 # Every check prints what it saw. A check listed in `pending` may fail, and must.
@@ -138,6 +142,37 @@ agree() {
     mapfile -t seen <"$lab_tmp/try.${3-$2}"
     if [ "${seen[*]: -1}" = 'exit 0' ]; then truth=works wanted='"authorized"'; fi
     says "$1" "status(\"$2\") in ($wanted,)" "really $truth: ${seen[*]: -2}"
+}
+
+# can FOLDER: what is really possible, by listing it and by creating a file.
+can() {
+    local rights='' name="$1/.lab-$EUID"
+    ls "$1" >/dev/null 2>&1 && rights=list
+    { : >"$name"; } 2>/dev/null && rights+=write && rm -f "$name"
+    echo "$rights"
+}
+export -f can
+
+may_be_open=''
+honest() {
+    local situation=$1 folder=$2 user truth how note
+    shift 2
+    for user; do
+        truth=$(as "$user" bash -c "can '$folder'" 2>/dev/null)
+        note="really: $user can ${truth:-nothing}"
+        for how in "$user" "$user --probe write" "--user $user"; do
+            # shellcheck disable=SC2086
+            ask $how photos="$folder"
+            says "$situation: $how" "honest('$truth', '$may_be_open', '$how')" "$note"
+        done
+    done
+}
+
+at_random() {
+    local layer=$1
+    shift
+    mkdir -p "$1"
+    check "$layer: 200 random questions, none wrong" python3 questions.py 1 200 "$@"
 }
 
 settle() { udevadm settle --timeout=30; }

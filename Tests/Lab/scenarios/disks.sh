@@ -1,0 +1,79 @@
+# boot: min
+# image: files
+# devices: none
+# shellcheck shell=bash
+# shellcheck disable=SC2016,SC2154
+# File systems that are locked, that can never be written, or that store no owners.
+disk() { truncate -s "$2" "$lab_tmp/$1" && mkdir -p "/mnt/$1"; }
+
+section "fscrypt"
+disk crypt 32M
+mke2fs -q -F -t ext4 -O encrypt -b 4096 "$lab_tmp/crypt"
+mount -o loop "$lab_tmp/crypt" /mnt/crypt
+fscrypt setup --quiet --all-users >/dev/null
+fscrypt setup /mnt/crypt --quiet --all-users >/dev/null
+mkdir /mnt/crypt/Pictures
+head -c 32 /dev/urandom >"$lab_tmp/key"
+fscrypt encrypt /mnt/crypt/Pictures --source=raw_key --key="$lab_tmp/key" --name=k --quiet
+echo x >/mnt/crypt/Pictures/a.jpg
+chown -R tester: /mnt/crypt/Pictures
+honest "unlocked" /mnt/crypt/Pictures tester other
+fscrypt lock /mnt/crypt/Pictures --all-users >/dev/null
+for who in tester "tester --probe write" "--user tester" "tester --probe access"; do
+    # shellcheck disable=SC2086
+    ask $who photos=/mnt/crypt/Pictures
+    says "locked: $who" 'status("photos") == "restricted" and has("photos", "locked", "proven") and exits(1)'
+done
+file=$(find /mnt/crypt/Pictures -type f)
+ask tester explain "$file"
+says "locked: a file in it" 'answer.reports[0].status == "restricted" and has("path", "locked", "proven")'
+ask explain "$file" --user tester
+says "locked: a file in it, --user" 'answer.reports[0].status == "restricted" and has("path", "locked", "proven")'
+fscrypt unlock /mnt/crypt/Pictures --key="$lab_tmp/key" >/dev/null
+honest "unlocked again" /mnt/crypt/Pictures tester
+
+section "never to be written: squashfs, ISO 9660, overlay without an upper layer"
+modprobe -a squashfs isofs exfat overlay loop
+mkdir -p /srv/low/Pictures /srv/low2 /mnt/{squash,iso,lower}
+chown other:other /srv/low/Pictures
+chmod 770 /srv/low/Pictures
+mksquashfs /srv/low "$lab_tmp/squash" -quiet -no-progress >/dev/null
+genisoimage -quiet -R -o "$lab_tmp/iso" /srv/low 2>/dev/null
+mount -o loop "$lab_tmp/squash" /mnt/squash
+mount -o loop,ro "$lab_tmp/iso" /mnt/iso
+mount -t overlay -o lowerdir=/srv/low:/srv/low2 overlay /mnt/lower
+for name in squash iso lower; do
+    honest "$name" /mnt/$name/Pictures tester other
+    mount -o remount,rw /mnt/$name 2>/dev/null
+    refuse "$name: a remount does not help" touch /mnt/$name/Pictures/new
+    ask --user other photos=/mnt/$name/Pictures
+    says "$name: none is offered" 'not any(m.command and m.command[0] == "mount" for m in remedies("photos"))'
+    ask --user tester photos=/mnt/$name/Pictures
+    says "$name: nothing to request" 'not report("photos").requestable and not remedies("photos")'
+done
+mkdir -p "$lab_tmp/upper" "$lab_tmp/work" /mnt/over
+mount -t overlay -o "lowerdir=/srv/low,upperdir=$lab_tmp/upper,workdir=$lab_tmp/work" overlay /mnt/over
+at_random "overlay" /mnt/over/random /mnt/over/random
+
+section "exFAT: the mount says who owns everything"
+disk exfat 16M
+mkfs.exfat "$lab_tmp/exfat" >/dev/null
+mount -o loop,uid=tester,gid=tester,umask=077 "$lab_tmp/exfat" /mnt/exfat
+mkdir /mnt/exfat/DCIM
+honest "exFAT" /mnt/exfat/DCIM tester other root
+ask --user other photos=/mnt/exfat/DCIM
+says "exFAT: not to be requested" 'status("photos") == "denied" and not report("photos").requestable'
+permcheck request photos=/mnt/exfat/DCIM --user other --yes --allow-others >"$lab_tmp/out" 2>&1
+code=$?
+check "exFAT: a request says that nothing can be changed" [ $code = 1 ]
+sed 's/^/          /' "$lab_tmp/out"
+umount /mnt/exfat
+mount -o loop,uid=1002,gid=1002,umask=077 "$lab_tmp/exfat" /mnt/exfat
+honest "exFAT, mounted as the remedy says" /mnt/exfat/DCIM other
+
+section "eCryptfs"
+mkdir -p /srv/secret /mnt/secret
+modprobe ecryptfs
+check "eCryptfs mounted" mount -t ecryptfs -o key=passphrase:passphrase_passwd=x,ecryptfs_cipher=aes,ecryptfs_key_bytes=16,ecryptfs_passthrough=n,ecryptfs_enable_filename_crypto=n,no_sig_cache /srv/secret /mnt/secret
+mkdir /mnt/secret/random
+at_random "eCryptfs" /mnt/secret/random /mnt/secret/random

@@ -1,0 +1,64 @@
+# boot: full
+# shellcheck shell=bash
+# shellcheck disable=SC2016,SC2154
+# Another process (--pid): what confines it cannot be read from outside, and then nothing is sure.
+member=(env HOME=/home/member USER=member setpriv --reuid=member --regid=member --init-groups)
+
+# asleep COMMAND...: runs `sleep` below COMMAND and keeps its pid.
+asleep() {
+    "$@" sleep 1234 &
+    asleep=$!
+    pid=''
+    for _ in {1..100}; do
+        sleep 0.1
+        pid=$(pgrep -n -f '^sleep 1234')
+        [ -z "$pid" ] || break
+    done
+}
+awake() { kill "$pid"; wait "$asleep" 2>/dev/null; }
+
+# unsure LAYER CODE COMMAND...: the layer refuses, and --pid does not say otherwise.
+unsure() {
+    local layer=$1 code=$2
+    shift 2
+    refuse "$layer: open is refused" "$@" probe /dev/video0
+    asleep "$@"
+    ask camera --pid "$pid"
+    says "$layer: not determined, for $code" "status(\"camera\") == \"notDetermined\" and has(\"camera\", \"$code\") and exits(2)"
+    ask explain /dev/video0 --pid "$pid"
+    says "$layer: explain" "has(\"path\", \"$code\") and exits(2)"
+    awake
+}
+
+section "nothing confines it"
+check "open works" "${member[@]}" probe /dev/video0
+asleep "${member[@]}"
+ask camera --pid "$pid"
+says "a process of member" 'status("camera") == "authorized" and exits(0)'
+awake
+asleep as other
+ask camera --pid "$pid"
+says "the bits refuse a process of other" 'status("camera") == "denied" and exits(1)'
+awake
+
+section "layers of the kernel"
+unsure Landlock landlock-or-lsm "${member[@]}" confine landlock
+unsure seccomp seccomp "${member[@]}" confine seccomp
+printf 'profile lab-no-devices {\n file, capability, network, unix, signal, ptrace, dbus,\n deny /dev/video* rw,\n deny /dev/snd/* rw,\n}\n' |
+    apparmor_parser -r
+unsure AppArmor landlock-or-lsm "${member[@]}" aa-exec -p lab-no-devices --
+group=/sys/fs/cgroup/lab-no-devices
+mkdir -p $group
+unsure "device cgroup" device-cgroup confine devices $group "${member[@]}"
+rmdir $group
+
+section "services"
+for setting in DevicePolicy=closed PrivateDevices=yes; do
+    systemd-run -q -u lab-x --collect -p User=member -p $setting sleep 1234
+    sleep 1
+    pid=$(systemctl show -P MainPID lab-x)
+    ask camera=/dev/video0 --pid "$pid"
+    says "$setting: not authorized" 'status("camera") in ("notDetermined", "unavailable", "restricted") and not exits(0)'
+    says "$setting: it says why" 'has("camera", "device-cgroup") or has("camera", "sandbox")'
+    systemctl stop lab-x
+done
