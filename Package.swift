@@ -43,12 +43,13 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "PermissionDocuments", "PermissionKit",
+        "PermissionDocuments", "PermissionKit", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .target(name: "HelperStart"),
+    .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
       dependencies: ["HelperStart", "PermissionDocuments", "PermissionKit"],

@@ -8,7 +8,7 @@
 
 static char invoker[16];
 static int found;
-static char no_backtraces[] = "SWIFT_BACKTRACE=enable=no";
+static char no_backtraces[] = "SWIFT_BACKTRACE=enable=no,swift-backtrace=/";
 
 const char *helper_start_invoker(void) { return found == 1 && invoker[0] ? invoker : NULL; }
 

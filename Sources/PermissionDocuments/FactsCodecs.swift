@@ -13,6 +13,7 @@ extension JSONCodec<AccessFacts> {
     .required("landlock", \.landlock, JSONCodec<LandlockRuleset>.ruleset.list),
     .defaulted("readerIsSubject", \.readerIsSubject, .bool),
     .optional("overflow", \.overflow, overflow),
+    .optional("silentStart", \.silentStart, .path),
   ]).codec(.blank)
 
   private static let sysctls = JSONRecord<AccessFacts.Sysctls>([
@@ -46,6 +47,7 @@ extension JSONCodec<InodeFacts> {
     .optional("aclError", \.aclError, .number), .optional("hasACLs", \.hasACLs, .bool),
     .required("isImmutable", \.isImmutable, .bool),
     .required("isAppendOnly", \.isAppendOnly, .bool),
+    .optional("isLocked", \.isLocked.ifTrue, .bool),
     .optional("device", \.device, .deviceNumber),
     .optional("driverErrno", \.driverErrno, .number), .required("mount", \.mount, .integer),
     .required("parent", \.parent, .integer), .required("entries", \.entries, entry.list),
@@ -81,6 +83,8 @@ extension JSONCodec<MountFacts> {
     .optional("idMapping", \.idMapping, .idMapping),
     .required("idMappingIsUnreadable", \.idMappingIsUnreadable, .bool),
     .defaulted("mayBelongToNamespace", \.mayBelongToNamespace, .bool),
+    .optional("hasLayerOnServer", \.hasLayerOnServer.ifTrue, .bool),
+    .optional("isOfOtherMachine", \.isOfOtherMachine.ifTrue, .bool),
     .required("isUnreadable", \.isUnreadable, .bool), .required("point", \.point, .path),
     .required("superblockOptions", \.superblockOptions, .string),
   ]).codec(.blank)
@@ -126,5 +130,13 @@ extension JSONCodec<LandlockRuleset> {
       rights[index] = value
     }
     return rights
+  }
+}
+
+extension Bool {
+  /// The value of a member that is written only if it is true.
+  fileprivate var ifTrue: Bool? {
+    get { self ? true : nil }
+    set { self = newValue ?? false }
   }
 }

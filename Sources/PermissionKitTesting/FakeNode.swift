@@ -24,6 +24,8 @@ public struct FakeNode: Sendable {
   package var isImmutable = false
   /// The file can only be added to, see chattr(1), `+a`.
   package var isAppendOnly = false
+  /// The file is encrypted, and its key is not there.
+  package var isLocked = false
 
   /// Creates a node; by default an empty file that root owns and everybody can read.
   ///
@@ -68,6 +70,7 @@ public struct FakeNode: Sendable {
     inode.driverErrno = driver
     inode.isImmutable = isImmutable
     inode.isAppendOnly = isAppendOnly
+    inode.isLocked = isLocked
     return inode
   }
 }

@@ -125,7 +125,7 @@ extension FakeSystem {
         .directory: 0o040000, .regular: 0o100000, .symbolicLink: 0o120000,
         .characterDevice: 0o020000, .blockDevice: 0o060000, .fifo: 0o010000, .socket: 0o140000,
       ]
-      return StatusFields(
+      var status = StatusFields(
         mode: (types[inode.kind] ?? 0) | UInt32(inode.mode), uid: inode.uid, gid: inode.gid,
         device: inode.device ?? .init(major: 0, minor: 0),
         fileSystem: state.superblocks[inode.mount]?.device ?? .init(major: 0, minor: 1),
@@ -133,6 +133,21 @@ extension FakeSystem {
         mount: state.facts.mounts[inode.mount].id,
         isImmutable: inode.isImmutable, isAppendOnly: inode.isAppendOnly,
         birth: Int64(file.inode) + Int64(state.generations[file.inode] ?? 0) << 32)
+      status.isEncrypted = inode.isLocked
+      return status
+    }
+  }
+
+  /// See `System.answers`; every mount answers that is not silenced.
+  public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
+    state.withLock { !$0.silent.contains(path) }
+  }
+
+  /// See `System.encryptionKeyIsPresent`.
+  public func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool {
+    try call("encryptionKeyIsPresent") { state throws(Errno) in
+      guard let file = state.files[directory.rawValue] else { throw .EBADF }
+      return !state.facts.inodes[file.inode].isLocked
     }
   }
 

@@ -27,7 +27,7 @@ extension FakeSystem {
       state.contents[list, default: []] += line
       guard var mount = MountTable(mountinfo: line).mounts.first else { return }
       // Here this system is the server.
-      mount.fileSystem = fileSystem.hasPrefix("fuse") ? "fuse" : "tmpfs"
+      mount.fileSystem = fileSystem.hasPrefix("fuse") ? "fuseblk" : "tmpfs"
       mount.superblockOptions += ",default_permissions"
       state.superblocks[state.facts.mounts.count] = FakeSuperblock(
         fields: FileSystemFields(
@@ -68,6 +68,11 @@ extension FakeSystem {
       state.superblocks[mount]?.point = nil
       state.superblocks[mount]?.device.minor += 1000
     }
+  }
+
+  /// Lets the server of a mount answer no longer.
+  package func silence(_ point: PathBytes) {
+    state.withLock { _ = $0.silent.insert(point) }
   }
 
   /// Deletes what is at a path, and gives its inode number to a new node there.

@@ -34,6 +34,8 @@ public final class FakeSystem: System {
     var calls: [String] = []
     /// The number of calls that still work; nil for all of them.
     var callsLeft: Int?
+    /// The mount points that do not answer.
+    var silent: Set<PathBytes> = []
     /// The changes to make before a path is opened for reading and writing, in order.
     var changes: [PathBytes: [@Sendable (FakeSystem) -> Void]] = [:]
   }

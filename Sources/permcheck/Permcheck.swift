@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import ToolStart
 
 @main
 struct Permcheck: ParsableCommand {
@@ -48,6 +49,7 @@ struct Permcheck: ParsableCommand {
   ///
   /// Arguments are bytes. Bytes that are not UTF-8 reach the parser escaped, see `PathBytes`.
   static func main() {
+    tool_start_done()
     do {
       var command = try parseAsRoot(arguments)
       try command.run()

@@ -54,7 +54,9 @@ struct PhotoFolderTests {
     #expect(try Command.run(["rmdir", tree.path(folder)]).status == 0)
     let gone = try report(tree)
     #expect(gone.status == "unavailable")
-    #expect(gone.codes == ["no-device"])
+    // In a container the folder may not have been passed in.
+    #expect(
+      gone.codes.first == "no-device" && gone.codes.dropFirst().allSatisfy { $0 == "container" })
   }
 
   @Test func defaultIsPictures() throws {

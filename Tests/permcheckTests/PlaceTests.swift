@@ -48,7 +48,7 @@ struct PlaceTests {
       remedy: "docker run --device=/dev/snd IMAGE"),
     Place(
       name: "Podman", files: ["run/.containerenv": "engine=\"podman-5.4\"\nrootless=0\n"],
-      code: "container", message: "a Podman container", remedy: "--group-add=keep-groups"),
+      code: "container", message: "a Podman container", remedy: "podman run --device="),
     Place(
       name: "rootless Podman", files: ["run/.containerenv": "engine=\"podman-5.4\"\nrootless=1\n"],
       code: "container", message: "rootless Podman", remedy: "--group-add=keep-groups"),

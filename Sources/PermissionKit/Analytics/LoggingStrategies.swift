@@ -61,6 +61,7 @@ public struct FileLogging: LoggingStrategy {
   private func open(_ flags: OpenFlags) throws(PermissionError) -> Descriptor {
     var flags = flags
     do throws(Errno) {
+      try system.mustAnswer(path)
       // Somebody else's link could make root write to any file.
       if try system.credentials().user.effective == 0 { flags.insert(.noFollow) }
       do throws(Errno) {

@@ -37,6 +37,7 @@ struct PhotoFolder: Sendable {
         Reason(
           .notConfigured, .proven, "the home directory of \(subject.displayName) is unknown"))
     }
+    if let reason = system.reach(file).reason { return .unknown(reason) }
     let realHome = below(home)
     let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
     do throws(Errno) {
@@ -72,7 +73,9 @@ struct PhotoFolder: Sendable {
   /// Returns whether both paths lead to the same folder.
   private func isSame(_ folder: PathBytes, _ home: PathBytes) -> Bool {
     if folder.withoutTrailingSlashes == home.withoutTrailingSlashes { return true }
-    guard let one = try? system.status(of: folder), let other = try? system.status(of: home) else {
+    guard system.reach(folder) == .near, let one = try? system.status(of: folder),
+      let other = try? system.status(of: home)
+    else {
       return false
     }
     return (one.mount, one.inode) == (other.mount, other.inode)

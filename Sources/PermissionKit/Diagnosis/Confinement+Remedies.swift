@@ -64,6 +64,8 @@ extension Confinement {
     var remedies: [Remedy] = []
     for (place, evidence) in found {
       if case .service(_, let settings) = place, !isMissing, settings.isEmpty { continue }
+      // The settings that reach a folder are told on their own.
+      if case .service = place, resource == .folder { continue }
       reasons.append(
         Reason(
           place.code, .suspected, message(place, resource, isMissing: isMissing),
@@ -94,14 +96,35 @@ extension Confinement {
       : "\(start), which probably limits access to \(resource.description)"
   }
 
+  /// Whether the place is given its folders by the command that starts it.
+  func isGiven(_ place: Place) -> Bool {
+    switch place {
+    case .docker, .podman, .flatpak, .bubblewrap: true
+    case .container, .snap, .service, .privateDevices, .wsl: false
+    }
+  }
+
+  /// Returns what gives a folder to the place for writing.
+  static func given(_ place: Place, _ path: PathBytes) -> [Remedy] {
+    switch place {
+    case .docker: [flag("docker", .folder, path, more: [])]
+    case .podman: [flag("podman", .folder, path, more: [])]
+    case .flatpak(let app): flatpak(app, .folder, path)
+    case .bubblewrap: [Remedy(.sandbox, ["bwrap", "--bind", path, path, "…"])]
+    case .container, .snap, .service, .privateDevices, .wsl: []
+    }
+  }
+
   private func remedies(
     _ place: Place, _ resource: ConfinedResource, _ path: PathBytes
   ) -> [Remedy] {
     switch place {
     case .docker: return [Self.flag("docker", resource, path, more: [])]
-    case .podman:
-      // Without this flag Podman drops the supplementary groups of the user.
-      return [Self.flag("podman", resource, path, more: ["--group-add=keep-groups"])]
+    case .podman(let rootless):
+      // Without this flag rootless Podman drops the supplementary groups of the user.
+      return [
+        Self.flag("podman", resource, path, more: rootless ? ["--group-add=keep-groups"] : [])
+      ]
     case .container, .privateDevices: return []
     case .flatpak(let app): return Self.flatpak(app, resource, path)
     case .snap(let name, let plugs):
@@ -174,9 +197,7 @@ extension Confinement {
     let names = Set(settings.map { String($0.prefix { $0 != "=" }) })
     var lines = ["[Service]"]
     switch resource {
-    case .folder:
-      lines += names.contains("ProtectHome") ? ["ProtectHome=no"] : []
-      return (lines + (lines.count == 1 ? ["BindPaths=…"] : [])).joined(separator: " ")
+    case .folder: return ""
     case .devices(let family):
       // PrivateDevices= hides the nodes even if DeviceAllow= lists them.
       if names.contains("PrivateDevices") || names.isEmpty { lines.append("PrivateDevices=no") }

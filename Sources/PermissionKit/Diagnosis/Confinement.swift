@@ -1,4 +1,4 @@
-/// The containers, sandboxes and services around this process, which may hide devices and folders.
+/// The containers, sandboxes and services around a process, which may hide devices and folders.
 struct Confinement {
   /// A container, sandbox or service that this process runs in.
   enum Place: Hashable {
@@ -26,10 +26,19 @@ struct Confinement {
 
   private let system: any System
   private let root: PathBytes
+  /// The process; nil for this process.
+  private let process: Int32?
 
-  init(_ system: any System, root: PathBytes) {
+  /// Looks for the places.
+  ///
+  /// - Parameters:
+  ///   - system: The system to read.
+  ///   - root: The folder that stands for `/`.
+  ///   - process: The process; nil for this process.
+  init(_ system: any System, root: PathBytes, process: Int32? = nil) {
     self.system = system
     self.root = root
+    self.process = process
     let privateDevices = hasPrivateDevices
     findSandboxes()
     findContainers()
@@ -44,7 +53,7 @@ struct Confinement {
     if release.lowercased().contains("microsoft") {
       found.append((.wsl, ["kernel \(release)"]))
     }
-    if root == "/" {
+    if root == "/", process == nil {
       runner = Self.runners.first { system.getenv($0.variable) != nil }?.name
     }
   }
@@ -55,9 +64,26 @@ struct Confinement {
     ("BUILDKITE", "Buildkite"), ("JENKINS_URL", "Jenkins"), ("CI", "a CI service"),
   ]
 
-  private func contents(_ path: String) -> String? {
-    (try? system.contents(of: root.appending(path), limit: 1 << 18)).map {
-      String(decoding: $0, as: UTF8.self)
+  /// The root directory of the process, as this process sees it.
+  private var inside: PathBytes { process.map { PathBytes("/proc/\($0)/root") } ?? root }
+
+  private func contents(_ path: String) -> String? { text(inside.appending(path)) }
+
+  private func text(_ path: PathBytes) -> String? {
+    (try? system.contents(of: path, limit: 1 << 18)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Returns a file of the process's folder in /proc.
+  private func ofProcess(_ name: String) -> String? {
+    text(PathBytes("/proc/\(process.map(String.init) ?? "self")/\(name)"))
+  }
+
+  /// Returns an environment variable of the process, as it was at its start for another one.
+  private func variable(_ name: String) -> PathBytes? {
+    guard process != nil else { return system.getenv(name) }
+    let all = ofProcess("environ")?.split(separator: "\0") ?? []
+    return all.first { $0.hasPrefix("\(name)=") }.map {
+      PathBytes(String($0.dropFirst(name.count + 1)))
     }
   }
 
@@ -66,35 +92,62 @@ struct Confinement {
   }
 
   private func exists(_ path: String) -> Bool {
-    (try? system.status(of: root.appending(path))) != nil
+    (try? system.status(of: inside.appending(path))) != nil
+  }
+
+  /// The container or sandbox, as `this container`, outside of which nothing can be told; nil if there
+  /// is none.
+  var boundary: String? {
+    for (place, _) in found {
+      switch place {
+      case .docker, .podman, .container: return "this container"
+      case .flatpak, .snap, .bubblewrap: return "this sandbox"
+      case .service, .privateDevices, .wsl: continue
+      }
+    }
+    return nil
   }
 
   // MARK: - Containers
 
   private mutating func findContainers() {
     if let file = contents("run/.containerenv") {
-      let rootless = file.contains("rootless=1")
+      // Podman fills the file only for some containers; a user namespace tells as much.
+      let rootless = file.contains("rootless=1") || hasOwnUsers
       found.append((.podman(rootless: rootless), ["/run/.containerenv"]))
     } else if exists(".dockerenv") {
       found.append((.docker, ["/.dockerenv"]))
+    } else if !found.isEmpty {
+      // A sandbox that was found sets these files as well.
     } else if let manager = line("run/systemd/container") ?? line("run/host/container-manager") {
       found.append((.container(manager), ["container manager \(manager)"]))
-    } else if root == "/", system.getenv("KUBERNETES_SERVICE_HOST") != nil {
+    } else if root == "/", variable("KUBERNETES_SERVICE_HOST") != nil {
       found.append((.container("Kubernetes"), ["KUBERNETES_SERVICE_HOST is set"]))
     }
   }
 
   /// Whether /dev was made for this process and is not the devtmpfs of the machine.
   private var hasPrivateDevices: Bool {
-    guard root == "/", let bytes = try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26)
-    else { return false }
-    let last = MountTable(mountinfo: bytes).mounts.last { $0.point == "/dev" }
+    guard root == "/", let mounts else { return false }
+    let last = mounts.mounts.last { $0.point == "/dev" }
     return last.map { $0.fileSystem != "devtmpfs" } ?? false
   }
 
-  /// Returns whether an ancestor of this process runs a program of that name.
+  /// The mounts that the process sees; nil if they cannot be read.
+  private var mounts: MountTable? {
+    let path = PathBytes("/proc/\(process.map(String.init) ?? "self")/mountinfo")
+    return (try? system.contents(of: path, limit: 1 << 26)).map { MountTable(mountinfo: $0) }
+  }
+
+  /// Whether the process is in a user namespace of its own.
+  private var hasOwnUsers: Bool {
+    root == "/"
+      && ofProcess("uid_map").flatMap { IDMap(lines: Array($0.utf8)) }?.isIdentity == false
+  }
+
+  /// Returns whether an ancestor of the process runs a program of that name.
   private func hasAncestor(_ program: String) -> Bool {
-    var next: Int32? = system.getpid()
+    var next: Int32? = process ?? system.getpid()
     for _ in 0..<32 {
       guard let pid = next, pid > 0, let status = system.status(ofProcess: pid) else { break }
       if status.name == program { return true }
@@ -110,8 +163,8 @@ struct Confinement {
       let name = info.split(separator: "\n").first { $0.hasPrefix("name=") }?.dropFirst(5)
       found.append((.flatpak(app: name.map(String.init) ?? "APP"), ["/.flatpak-info"]))
     }
-    if let folder = system.getenv("SNAP"), folder.isAbsolute,
-      let name = system.getenv("SNAP_INSTANCE_NAME") ?? system.getenv("SNAP_NAME")
+    if let folder = variable("SNAP"), folder.isAbsolute,
+      let name = variable("SNAP_INSTANCE_NAME") ?? variable("SNAP_NAME")
     {
       let file = String(folder.description.drop { $0 == "/" }) + "/meta/snap.yaml"
       let yaml = contents(file)
@@ -161,7 +214,7 @@ struct Confinement {
   ]
 
   private mutating func findService(_ privateDevices: Bool) {
-    guard root == "/", let groups = contents("proc/self/cgroup") else { return }
+    guard root == "/", let groups = ofProcess("cgroup") else { return }
     let units = groups.split { $0 == "\n" || $0 == "/" }.filter { $0.hasSuffix(".service") }
     // The user manager of a login is a service too, but not a unit to name here.
     guard let unit = units.last.map(String.init), !unit.hasPrefix("user@") else { return }
@@ -170,7 +223,8 @@ struct Confinement {
     // systemd reads drop-ins in the order of their names, from all folders together.
     var dropIns: [String: String] = [:]
     for folder in Self.unitFolders {
-      if !seen, let file = contents("\(folder)/\(unit)") {
+      // The service itself may see other files.
+      if !seen, let file = text(root.appending("\(folder)/\(unit)")) {
         unitSettings.read(file)
         seen = true
       }
@@ -180,7 +234,7 @@ struct Confinement {
       }
     }
     for (_, path) in dropIns.sorted(by: { $0.key < $1.key }) {
-      unitSettings.read(contents(path) ?? "")
+      unitSettings.read(text(root.appending(path)) ?? "")
     }
     let settings = unitSettings.restrictive
     if !seen { hidden.append("not visible: the files of \(unit)") }

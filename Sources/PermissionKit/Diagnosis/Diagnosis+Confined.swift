@@ -21,4 +21,18 @@ extension Diagnosis {
       "this process is confined (no_new_privs), and only creating a file shows whether it may write in \(ask.path); --probe write creates and removes one",
       evidence: ["NoNewPrivs: 1", "Seccomp: \(status.seccomp)"] + modules.evidence)
   }
+
+  /// Returns what may refuse another process what the facts grant.
+  ///
+  /// - Parameters:
+  ///   - ask: The path and the permissions that were asked for.
+  ///   - decision: The decision on the facts.
+  /// - Returns: A reason for each layer; empty for subjects that are no other process.
+  func doubtsAboutProcess(_ ask: Ask, _ decision: Decision) -> [Reason] {
+    guard let process = inspection.subject.process else { return [] }
+    let isDevice =
+      inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
+      ?? false
+    return ProcessLayers(inspection.system, process).doubts(ask.path, ask.need, isDevice: isDevice)
+  }
 }

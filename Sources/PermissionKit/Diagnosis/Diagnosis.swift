@@ -14,7 +14,9 @@ struct Diagnosis {
   private var facts: AccessFacts { inspection.facts }
   private var system: any System { inspection.system }
   private var session: Session { Session(inspection) }
-  private var confinement: Confinement { Confinement(system, root: context.root) }
+  var confinement: Confinement {
+    Confinement(system, root: context.root, process: subject.process)
+  }
 
   // MARK: - What was granted
 
@@ -25,7 +27,11 @@ struct Diagnosis {
 
   /// Returns where and how long the access holds, and which privileges executing the file gives.
   func meaning(_ ask: Ask, _ decision: Decision) -> String? {
-    let meaning = session.meaning(decision)
+    var meaning = session.meaning(decision, confinement)
+    if ask.isSocket {
+      let connect = "connect(2) is allowed; whether a program listens there was not tried"
+      meaning = meaning.map { "\($0); \(connect)" } ?? connect
+    }
     guard let privileges = executionPrivileges(ask, decision) else { return meaning }
     return meaning.map { "\($0); \(privileges)" } ?? privileges
   }
@@ -70,15 +76,21 @@ struct Diagnosis {
       addProfileRemedy(&report)
     }
     if decision.rule == .missing, decision.step != .create,
-      report.reasons.first?.code == .noDevice, let family = ask.resource.family
+      report.reasons.first?.code == .noDevice
     {
-      confine(&report, .devices(family), ask.path, isMissing: true)
+      if let family = ask.resource.family {
+        confine(&report, .devices(family), ask.path, isMissing: true)
+      } else if ask.resource.kind == .directory {
+        confine(&report, .folder, ask.path, isMissing: true)
+      }
     }
     if report.reasons.contains(where: { $0.code == .usernsUnmapped }) {
       confineGroups(&report)
     }
     if decision.rule == .unreadable { nameMount(&report, decision) }
     report.remedies += LayerRemedies(inspection, ask).remedies(decision, report.reasons)
+    // What stands in for the mount's own remedy goes last.
+    refineFolder(&report, ask, decision)
   }
 
   private func confinedResource(_ ask: Ask) -> ConfinedResource? {
@@ -132,7 +144,9 @@ struct Diagnosis {
       switch place {
       case .docker:
         command = ["docker", "run", PathBytes("--group-add=\(facts.inodes[index].gid)"), "IMAGE"]
-      case .podman: command = ["podman", "run", "--group-add=keep-groups", "IMAGE"]
+      case .podman(rootless: true): command = ["podman", "run", "--group-add=keep-groups", "IMAGE"]
+      case .podman:
+        command = ["podman", "run", PathBytes("--group-add=\(facts.inodes[index].gid)"), "IMAGE"]
       default: continue
       }
       report.remedies.append(
@@ -143,7 +157,7 @@ struct Diagnosis {
   // MARK: - Places
 
   /// Adds the sandboxes and containers around this process, with the flags and files to change.
-  private func confine(
+  func confine(
     _ report: inout ResourceReport, _ resource: ConfinedResource, _ path: PathBytes, isMissing: Bool
   ) {
     let (reasons, remedies) = confinement.reasons(resource, path, isMissing: isMissing)
@@ -204,7 +218,7 @@ struct Diagnosis {
       message =
         "\(mount.point) is a FUSE mount of \(owner.map { users.userName($0) } ?? "another user") without allow_other, so no other user may enter it, not even root"
       report.remedies.append(LayerRemedies.allowOther)
-    } else if case .server = mount.authority {
+    } else if case .server = mount.rules.authority {
       var reason = ReasonFinder(inspection).serverRefusal(
         mount.point, mount.fileSystem, isServer: true, "",
         ["\(mount.fileSystem) \(mount.superblockOptions)"])

@@ -53,12 +53,16 @@ extension Inspection.Target {
   ///   - path: The path as it is opened.
   ///   - context: What is judged; its families tell what kind of device a node is.
   package init(path: PathBytes, in context: AccessContext) {
-    let status = try? context.system.status(of: path)
+    // A look must neither wait for a server nor mount anything.
+    let isNear = context.system.reach(path) == .near
+    let status = isNear ? try? context.system.status(of: path) : nil
     let usual: Permissions =
       switch status?.kind {
       case .directory: [.read, .execute]
       case .characterDevice, .blockDevice: [.read, .write]
-      case .regular, .symbolicLink, .fifo, .socket, nil: .read
+      // What connect(2) needs.
+      case .socket: .write
+      case .regular, .symbolicLink, .fifo, nil: .read
       }
     let family = context.families.first { family in
       if let status {

@@ -35,6 +35,8 @@ struct LayerRemedies {
         after.isGranted ? .granted : after.errno == nil ? .undetermined : .refused
       return [remedy]
     }
+    // A file system that can never be written stays read-only whatever is remounted.
+    let canBeWritten = facts.mounts[mount].rules.isWritable
     func remounted(_ option: PathBytes, _ flag: MountFacts.Flags, others: String) -> [Remedy] {
       guard !point.isEmpty else { return [] }
       changed.mounts[mount].flags.remove(flag)
@@ -43,6 +45,8 @@ struct LayerRemedies {
         others: ["\(others) below \(point)"])
     }
     switch decision.rule.layer {
+    case .mount(.readOnly) where !canBeWritten, .mount(.readOnlySuperblock) where !canBeWritten:
+      return []
     case .mount(.readOnly) where !facts.mounts[mount].superblockIsReadOnly:
       return remounted("rw", .readOnly, others: "everybody whose mode bits allow writing")
     case .mount(.readOnly), .mount(.readOnlySuperblock):
@@ -107,13 +111,10 @@ struct LayerRemedies {
       note: "also mount with default_permissions; otherwise the kernel ignores mode bits")
   }
 
-  /// The file systems without ACLs whose owner and group are mount options.
-  static let mountedForOne: Set<String> = ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "hfsplus"]
-
   /// Returns the mount options that give such a file system to the subject; nil for other ones.
   func mountRemedy(_ decision: Decision) -> Remedy? {
     guard let index = decision.inode, case let mount = facts.mounts[facts.inodes[index].mount],
-      Self.mountedForOne.contains(mount.fileSystem), !mount.point.isEmpty
+      !mount.rules.storesModes, !mount.point.isEmpty
     else { return nil }
     let credentials = inspection.subject.credentials
     let options =

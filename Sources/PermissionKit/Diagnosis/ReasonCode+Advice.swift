@@ -18,9 +18,16 @@ extension Reason.Code {
     case .danglingSymlink: "repair or remove the symbolic link"
     case .usernsUnmapped: "check outside the container or user namespace"
     case .networkFS: "check as that user, on the machine that serves the file system"
+    case .serverDecides:
+      "check as that user with --probe write, or on the machine that serves the file system"
+    case .notAnswering: "find out whether the server runs, or unmount it (umount -l)"
+    case .automount: "use the folder once, which mounts it, and check again"
+    case .locked: "unlock it, for example with fscrypt unlock, or by logging in as its owner"
+    case .aclNotHonoured: "check as that user"
     case .unreadableFacts: "check as root"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
       .parentSearch, .noexecMount, .noDevice, .noCaptureNode, .noSeatACL, .container, .sandbox,
+      .serviceSandbox,
       .rootWithoutCapability:
       nil
     }

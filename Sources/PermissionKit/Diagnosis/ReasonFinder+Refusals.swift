@@ -11,7 +11,12 @@ extension ReasonFinder {
       [modeAndOwners(inode)] + (facts.inodes[inode].acl?.entries.map(\.description) ?? [])
     if case .bits(let rule) = decision.rule.layer {
       let asked: Permissions = decision.step == .walk ? .execute : ask.need
-      let (code, message) = bitRefusal(rule, inode, asked)
+      var (code, message) = bitRefusal(rule, inode, asked)
+      if isUnheeded(inode, asked) {
+        code = .aclNotHonoured
+        message =
+          "the ACL would let \(name) in, but the kernel heeds no ACLs on \(mountPoint(inode)) (\(modeAndOwners(inode)))"
+      }
       if decision.step == .walk {
         return Reason(
           .parentSearch, .proven, "\(name) may not search \(place): \(message)",
@@ -21,6 +26,18 @@ extension ReasonFinder {
     }
     let (code, message) = otherRefusal(decision, inode, place, steps: steps)
     return Reason(code, .proven, message, evidence: evidence)
+  }
+
+  /// Whether an ACL grants access that the kernel does not heed on this mount.
+  private func isUnheeded(_ inode: Int, _ asked: Permissions) -> Bool {
+    let mount = facts.inodes[inode].mount
+    guard facts.inodes[inode].acl != nil, facts.mounts[mount].rules.heedsACLs == false else {
+      return false
+    }
+    var heeding = facts
+    heeding.mounts[mount].isOfOtherMachine = true
+    return AccessEvaluator(facts: heeding, credentials: inspection.subject.credentials)
+      .permits(asked, of: inode)
   }
 
   private func bitRefusal(
@@ -137,6 +154,9 @@ extension ReasonFinder {
         case .subject: name
         }
       return (.usernsUnmapped, "the mount of \(place) has no id mapping for \(whose) (\(errno))")
+    case .fileSystem(.locked):
+      let reason = locked(place, [])
+      return (reason.code, reason.message)
     case .bits, .capability, .link(.notFollowed), .fileSystem(.kernfsMode),
       .fileSystem(.stickyDirectory), .call, .nothing, .unknown:
       return (.driver, "the rule \(decision.rule) refuses access to \(place) (\(errno))")

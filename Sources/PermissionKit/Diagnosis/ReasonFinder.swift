@@ -46,7 +46,7 @@ struct ReasonFinder {
       // The facts predict a refusal with another errno; their rule still gives the status.
       return decision.errno == nil ? .restricted : status(decision)
     case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: return .unavailable
-    case .EBUSY: return .restricted
+    case .EBUSY, .ENOKEY: return .restricted
     default: return .notDetermined
     }
   }
@@ -70,14 +70,14 @@ struct ReasonFinder {
     if let probe, !probe.isSilent(on: decision),
       probe.errno != decision.errno || decision.verdict == .undetermined
     {
-      if let reason = contradiction(decision, probe, ask.path, contradicted) {
+      if let reason = contradiction(decision, probe, ask, contradicted) {
         reasons.append(reason)
       }
       if probe.errno == nil || decision.errno == nil { return reasons }
     }
     switch decision.verdict {
     case .granted: break
-    case .undetermined: reasons.append(undetermined(decision, ask.path))
+    case .undetermined: reasons.append(undetermined(decision, ask, probe))
     case .refused(let errno):
       reasons.append(refusal(ask, decision, errno, steps: steps))
       let credentials = inspection.subject.credentials
@@ -96,8 +96,9 @@ struct ReasonFinder {
 
   /// Returns the reason why the kernel's answer differs from the facts; nil if that needs none.
   private func contradiction(
-    _ decision: Decision, _ probe: Probe, _ path: PathBytes, _ contradicted: (Errno) -> Reason
+    _ decision: Decision, _ probe: Probe, _ ask: Ask, _ contradicted: (Errno) -> Reason
   ) -> Reason? {
+    let path = ask.path
     let evidence = [
       "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)",
       "\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")",
@@ -110,7 +111,7 @@ struct ReasonFinder {
         evidence: evidence)
     }
     if decision.isForDriver {
-      var reason = undetermined(decision, path)
+      var reason = undetermined(decision, ask, probe)
       reason.evidence += evidence
       return reason
     }
@@ -124,18 +125,22 @@ struct ReasonFinder {
         .busy, .proven, "access to \(path) is allowed, but something else is using it now",
         evidence: evidence)
     case .EACCES, .EPERM, .EROFS:
-      if decision.rule == .networkFileSystem || decision.rule == .fuseDaemon {
-        let isServer = decision.rule == .networkFileSystem
-        let system = decision.inode.map { facts.mounts[facts.inodes[$0].mount].fileSystem } ?? ""
-        return serverRefusal(path, system, isServer: isServer, " (\(errno))", evidence)
+      if [.networkFileSystem, .fuseDaemon, .serverDecides].contains(decision.rule),
+        let index = facts.target(of: path) ?? decision.inode
+      {
+        let system = facts.mounts[facts.inodes[index].mount].fileSystem
+        return serverRefusal(
+          path, system, isServer: !system.hasPrefix("fuse"), " (\(errno))", evidence,
+          code: decision.rule == .serverDecides ? .serverDecides : .networkFS)
       }
       if decision.verdict == .undetermined, errno == .EACCES {
         // The facts left the result open, so the refusal does not point to another layer.
-        var reason = undetermined(decision, path)
+        var reason = undetermined(decision, ask, probe)
         reason.evidence += evidence
         return reason
       }
       return contradicted(errno)
+    case .ENOKEY: return locked(path, evidence)
     case .ENOENT, .ENOTDIR:
       return Reason(.noDevice, .proven, "there is no \(path) (\(errno))", evidence: evidence)
     default:
@@ -146,18 +151,27 @@ struct ReasonFinder {
 
   /// Returns the reason for a refusal by the server or FUSE daemon of a file system.
   func serverRefusal(
-    _ path: PathBytes, _ system: String, isServer: Bool, _ answer: String, _ evidence: [String]
+    _ path: PathBytes, _ system: String, isServer: Bool, _ answer: String, _ evidence: [String],
+    code: Reason.Code = .networkFS
   ) -> Reason {
     let isRoot = inspection.subject.credentials.user.fileSystem == 0
     let squash = isRoot && isServer ? "; it may treat root as nobody (root squash)" : ""
     let server = isServer ? "the server of" : "the FUSE daemon that serves"
     return Reason(
-      .networkFS, .proven, "\(server) \(path) (\(system)) refuses access\(answer)\(squash)",
+      code, .proven, "\(server) \(path) (\(system)) refuses access\(answer)\(squash)",
+      evidence: evidence)
+  }
+
+  /// Returns the reason for an encrypted file or directory without its key.
+  func locked(_ path: PathBytes, _ evidence: [String]) -> Reason {
+    Reason(
+      .locked, .proven, "\(path) is encrypted and locked: its key is not there (ENOKEY)",
       evidence: evidence)
   }
 
   /// Returns the reason why the facts leave the result open.
-  private func undetermined(_ decision: Decision, _ path: PathBytes) -> Reason {
+  private func undetermined(_ decision: Decision, _ ask: Ask, _ probe: Probe?) -> Reason {
+    let path = ask.path
     let place = decision.inode.map { facts.path(of: $0) } ?? path
     let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
     switch decision.rule.layer {
@@ -171,6 +185,15 @@ struct ReasonFinder {
         .networkFS, .proven,
         "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server makes the final decision",
         evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
+    case .unknown(.serverDecides): return serverDecides(mount, ask, probe)
+    case .unknown(.unheededACL):
+      return Reason(
+        .aclNotHonoured, .proven,
+        "the ACL of \(place) would decide, but \(mount?.fileSystem ?? "its file system") shows ACLs without telling whether the kernel heeds them",
+        evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
+    case .unknown(.automount), .unknown(.notAnswering):
+      return facts.reach(at: decision.inode).reason
+        ?? Reason(.unreadableFacts, .proven, "\(place) cannot be looked at")
     case .unknown(.fileSystemRules):
       return Reason(
         .unreadableFacts, .proven,
@@ -188,6 +211,26 @@ struct ReasonFinder {
         "this process cannot read everything that decides on \(path) (at \(place))",
         evidence: unreadable(decision.inode))
     }
+  }
+
+  /// Returns the reason where the bits grant access and somebody else has the last word.
+  private func serverDecides(
+    _ mount: MountFacts?, _ ask: Ask, _ probe: Probe?
+  ) -> Reason {
+    let place = ask.path
+    var message =
+      "mode and ACL grant \(place) to \(name), but it is on \(mount?.fileSystem ?? "a network file system"), where a server has the last word"
+    if let probe, !probe.unproven.isEmpty {
+      message =
+        ask.isDirectory && probe.unproven == .write && probe.method.opens
+        ? "\(name) can list \(place), but only creating a file shows whether the server (\(mount?.fileSystem ?? "")) lets \(name) write there; --probe write creates and removes one"
+        : message
+    } else if !inspection.method.opens {
+      message += "; only an attempt as \(name) shows the answer"
+    }
+    return Reason(
+      .serverDecides, .proven, message,
+      evidence: mount.map { ["\($0.point): \($0.fileSystem) \($0.superblockOptions)"] } ?? [])
   }
 
   private func unreadable(_ inode: Int?) -> [String] {

@@ -8,9 +8,9 @@ struct RemedyFinder {
   func remedies(_ ask: Ask) -> [Remedy] {
     var least = LeastChange(
       facts: inspection.facts, credentials: inspection.subject.credentials)
-    guard least.grant(ask.need, path: ask.path, isDirectory: ask.isDirectory).isGranted else {
-      return []
-    }
+    let decision = least.grant(
+      ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
+    guard decision.isGranted else { return [] }
     return least.changes.map(remedy)
   }
 

@@ -72,14 +72,32 @@ package struct ResourceJudge {
       report.status == .authorized && probe?.method.opens != true
       && diagnosis?.isTaken(ask, decision) == true
     if isTaken { report.status = .restricted }
-    let doubt =
-      report.status == .authorized ? diagnosis?.doubtAboutCreating(ask, decision, probe) : nil
-    if doubt != nil { report.status = .notDetermined }
+    let isLocked = isLocked(ask, decision) && report.status != .unavailable
+    if isLocked, report.status == .authorized { report.status = .restricted }
+    var doubts: [Reason] = []
+    if report.status == .authorized, let diagnosis {
+      doubts = diagnosis.doubtsAboutProcess(ask, decision)
+      if let doubt = diagnosis.doubtAboutCreating(ask, decision, probe) { doubts.append(doubt) }
+    }
+    if !doubts.isEmpty { report.status = .notDetermined }
     report.decision = resourceDecision(ask, decision, isAuthorized: report.status == .authorized)
     if report.status != .authorized || !decision.isGranted || explains {
-      explain(&report, ask, decision, isTaken: isTaken, isDoubted: doubt != nil)
+      explain(&report, ask, decision, isTaken: isTaken, isDoubted: !doubts.isEmpty)
     }
-    if let doubt { report.reasons = [doubt] }
+    if !doubts.isEmpty { report.reasons = doubts }
+    if isLocked, report.status == .restricted, report.reasons.isEmpty {
+      report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
+    }
+  }
+
+  /// Whether the folder is encrypted without its key, so that its names are scrambled, its files do not
+  /// open and none can be created, though the kernel opens the folder itself.
+  private func isLocked(_ ask: Ask, _ decision: Decision) -> Bool {
+    guard facts.inodes.contains(where: \.isLocked),
+      ask.resource.kind == .directory || ask.need.contains(.write),
+      let index = facts.target(of: ask.path)
+    else { return false }
+    return facts.inodes[index].isLocked
   }
 
   /// Adds the reasons and remedies, and the walk if the caller wants it.
@@ -101,15 +119,29 @@ package struct ResourceJudge {
     {
       report.reasons = [busy]
     }
-    if report.status != .authorized, !isDoubted, inspection.context.need == nil,
+    if report.status != .authorized, !isDoubted, !isLocked(ask, decision),
+      probe?.isSilent(on: decision) != true, inspection.context.need == nil,
       let lesser = ask.resource.lesserNeed, isEnough(ask.asking(for: lesser))
     {
       report.status = .limited
+      let doubts = diagnosis?.doubtsAboutProcess(ask, decision) ?? []
+      if !doubts.isEmpty {
+        report.status = .notDetermined
+        report.reasons += doubts
+      }
     }
+    report.isChangeable = isChangeable(decision)
     if report.status == .denied || report.status == .limited, !decision.isGranted {
       report.remedies = RemedyFinder(inspection).remedies(ask)
     }
     if report.status != .authorized { diagnosis?.refine(&report, ask, decision) }
+  }
+
+  /// Returns whether a change of the mode or ACL that refuses would be stored and would count.
+  private func isChangeable(_ decision: Decision) -> Bool {
+    guard let index = decision.inode else { return true }
+    let mount = facts.mounts[facts.inodes[index].mount]
+    return mount.rules.heedsChanges && !mount.isReadOnly
   }
 
   /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
@@ -185,7 +217,7 @@ extension AccessReport {
         statuses.append(status)
       }
       // A request cannot change a mount or a container flag; an administrator must.
-      if status == .denied
+      if status == .denied && resources[index].isChangeable
         || status == .limited
           && resources[index].remedies.contains(where: \.isGrant)
       {

@@ -1,8 +1,8 @@
-/// The active security modules of the kernel, and the label of this process.
+/// The active security modules of the kernel, and the label of a process.
 struct SecurityModules {
   /// The names of the modules; nil if they cannot be read.
   let names: [String]?
-  /// The label or profile of this process; nil if no module sets one.
+  /// The label or profile of the process; nil if no module sets one.
   let label: String?
 
   /// The values LSM_ID_… of include/uapi/linux/lsm.h.
@@ -12,7 +12,17 @@ struct SecurityModules {
     112: "evm", 113: "ipe",
   ]
 
-  init(_ system: any System) {
+  /// Whether SELinux refuses what its policy does not allow; nil if this cannot be read.
+  private let isEnforcing: Bool?
+
+  /// Reads the modules.
+  ///
+  /// - Parameters:
+  ///   - system: The system to read.
+  ///   - process: The process whose label is read; nil for this process.
+  init(_ system: any System, process: Int32? = nil) {
+    let folder = "/proc/\(process.map(String.init) ?? "self")/attr"
+    isEnforcing = (try? system.line(of: "/sys/fs/selinux/enforce")).map { $0 != "0" }
     if let ids = try? system.lsm_list_modules() {
       names = ids.map { Self.known[$0] ?? "module \($0)" }
     } else if let line = try? system.line(of: "/sys/kernel/security/lsm"), !line.isEmpty {
@@ -20,7 +30,7 @@ struct SecurityModules {
     } else {
       names = nil
     }
-    let files: [PathBytes] = ["/proc/self/attr/apparmor/current", "/proc/self/attr/current"]
+    let files = [PathBytes("\(folder)/apparmor/current"), PathBytes("\(folder)/current")]
     label =
       files.lazy.compactMap { file in
         (try? system.line(of: file)).map { PathBytes(Array($0.bytes.prefix { $0 != 0 })) }
@@ -42,6 +52,25 @@ struct SecurityModules {
     guard let label, profile == nil, label != "unconfined" else { return nil }
     return label
   }
+
+  /// The profile or context that may refuse the process what mode and ACL grant; nil if none does.
+  ///
+  /// An unreadable label of an active module confines, as far as anybody knows.
+  var confiningLabel: String? {
+    if let label {
+      let isHarmless =
+        label.hasPrefix("unconfined") || label.contains(":unconfined_")
+        || label.hasSuffix("(complain)")
+        || label.hasSuffix("(unconfined)") || label == "_" || isEnforcing == false && profile == nil
+      return isHarmless ? nil : label
+    }
+    let labelling = ["selinux", "apparmor", "smack", "tomoyo"]
+    guard let active = names?.first(where: { labelling.contains($0) }) else { return nil }
+    return active == "selinux" && isEnforcing == false ? nil : "\(active): label not visible"
+  }
+
+  /// Whether Landlock may be active.
+  var mayBeLandlock: Bool { has("landlock") }
 
   /// Whether a module can refuse that files are created: Landlock, AppArmor or SELinux.
   var mayRefuseCreation: Bool {

@@ -182,8 +182,16 @@ struct Session {
   // MARK: - Where and how long access holds
 
   /// Returns where and how long access holds: over ssh, in services, after switching users.
-  func meaning(_ decision: Decision) -> String? {
+  ///
+  /// - Parameters:
+  ///   - decision: The decision that granted access.
+  ///   - confinement: The containers and sandboxes, outside of which nothing is known.
+  /// - Returns: A clause for people; nil if nothing can be said.
+  func meaning(_ decision: Decision, _ confinement: Confinement) -> String? {
     guard decision.isGranted, let index = decision.inode else { return nil }
+    if let place = confinement.boundary, case .bits(let rule) = decision.rule.layer {
+      return meaning(rule, index, within: place)
+    }
     let name = subject.displayName
     let inode = facts.inodes[index]
     guard case .bits(let rule) = decision.rule.layer else {
@@ -200,6 +208,18 @@ struct Session {
     case .group, .aclOwningGroup: return meaning(ofGroup: inode.gid)
     case .aclGroup(let gid, _): return meaning(ofGroup: gid)
     case .other, .aclOther: return "for everybody on this machine"
+    }
+  }
+
+  /// Returns where access holds inside a container or sandbox.
+  private func meaning(_ rule: BitRule, _ index: Int, within place: String) -> String {
+    let name = subject.displayName
+    let gid = facts.inodes[index].gid
+    switch rule {
+    case .aclUser, .owner: return "for every process of \(name) in \(place), as long as it runs"
+    case .group, .aclOwningGroup: return "for members of \(users.groupName(gid)) in \(place)"
+    case .aclGroup(let gid, _): return "for members of \(users.groupName(gid)) in \(place)"
+    case .other, .aclOther: return "for everybody in \(place)"
     }
   }
 

@@ -5,6 +5,7 @@ struct UnitSettings {
   /// The settings whose last assignment takes effect.
   private static let single: Set<String> = [
     "PrivateDevices", "DevicePolicy", "ProtectHome", "ProtectSystem", "RootDirectory", "RootImage",
+    "DynamicUser",
   ]
   /// The settings whose assignments add up; an empty assignment clears the earlier ones.
   private static let lists: Set<String> = [
@@ -30,5 +31,94 @@ struct UnitSettings {
   /// The settings that restrict something, as lines: `PrivateDevices=yes`.
   var restrictive: [String] {
     assignments.filter { !Self.harmless.contains($0.value) }.map { "\($0.name)=\($0.value)" }
+  }
+}
+
+extension UnitSettings {
+  /// What a setting does to the files below some folders, see systemd.exec(5).
+  struct Effect: Hashable {
+    /// The way in which the files are kept from the service.
+    enum Kind: Hashable {
+      /// The folder is covered by one that nobody may enter.
+      case inaccessible
+      /// The folder is covered by an empty file system.
+      case empty
+      /// The folder is mounted read-only.
+      case readOnly
+    }
+
+    /// The setting, as a line: `ProtectHome=yes`.
+    let setting: String
+    let kind: Kind
+    /// The folders that the setting is about.
+    let folders: [PathBytes]
+    /// The least lines of a drop-in that give the service one path.
+    let lines: String
+  }
+
+  /// Returns what settings do to a path; empty if none of them is about it.
+  static func effects(_ settings: [String], on path: PathBytes) -> [Effect] {
+    settings.flatMap { effects($0, of: settings, on: path) }.filter { effect in
+      effect.folders.contains { $0 == "/" || path == $0 || path.isBelow($0) }
+    }
+  }
+
+  private static func effects(
+    _ setting: String, of all: [String], on path: PathBytes
+  ) -> [Effect] {
+    let name = String(setting.prefix { $0 != "=" })
+    let value = String(setting.dropFirst(name.count + 1))
+    func effect(_ kind: Effect.Kind, _ folders: [PathBytes], _ lines: String) -> Effect {
+      Effect(setting: setting, kind: kind, folders: folders, lines: lines)
+    }
+    let homes: [PathBytes] = ["/home", "/root", "/run/user"]
+    let writable = "ReadWritePaths=\(path)"
+    let bound = "BindPaths=\(path)"
+    switch name {
+    case "ProtectHome" where value == "read-only": return [effect(.readOnly, homes, writable)]
+    case "ProtectHome" where value == "tmpfs": return [effect(.empty, homes, bound)]
+    case "ProtectHome": return [effect(.inaccessible, homes, "ProtectHome=tmpfs \(bound)")]
+    case "ProtectSystem" where value == "strict", "DynamicUser":
+      // The homes are ProtectHome='s.
+      let isHome = homes.contains { path == $0 || path.isBelow($0) }
+      return isHome && name == "ProtectSystem" ? [] : [effect(.readOnly, ["/"], writable)]
+    case "ProtectSystem":
+      let folders: [PathBytes] = ["/usr", "/boot", "/efi"] + (value == "full" ? ["/etc"] : [])
+      return [effect(.readOnly, folders, writable)]
+    case "ReadOnlyPaths" where !folders(value).contains(path):
+      return [effect(.readOnly, folders(value), writable)]
+    case "InaccessiblePaths", "ReadOnlyPaths":
+      // The list starts anew, with the folders that have nothing to do with the path.
+      let others = all.filter { $0.hasPrefix("\(name)=") }
+        .flatMap { folders(String($0.dropFirst(name.count + 1))) }
+        .filter { path != $0 && !path.isBelow($0) }
+      let lines = ["\(name)="] + others.map { "\(name)=\($0)" }
+      let kind = name == "ReadOnlyPaths" ? Effect.Kind.readOnly : .inaccessible
+      return [effect(kind, folders(value), lines.joined(separator: " "))]
+    case "TemporaryFileSystem":
+      return [effect(.empty, folders(value), bound)]
+    default: return []
+    }
+  }
+
+  /// Returns the folders of a list: without quotes, the prefixes `-` and `+`, and options after a
+  /// colon.
+  private static func folders(_ value: String) -> [PathBytes] {
+    var items = [""]
+    var quote: Character?
+    for character in value {
+      if character == quote {
+        quote = nil
+      } else if quote == nil, character == "\"" || character == "'" {
+        quote = character
+      } else if quote == nil, character == " " {
+        items.append("")
+      } else {
+        items[items.count - 1].append(character)
+      }
+    }
+    return items.filter { !$0.isEmpty }.map { item in
+      PathBytes(String(item.drop { $0 == "-" || $0 == "+" }.prefix { $0 != ":" }))
+    }
   }
 }

@@ -50,6 +50,7 @@ extension GrantJournal {
   }
 
   private func openFile(_ purpose: Purpose) throws(Errno) -> Descriptor {
+    try system.mustAnswer(path)
     let reading: OpenFlags = [.readOnly, .noFollow, .nonBlocking, .noControllingTerminal]
     let writing: OpenFlags = [.readWrite, .append, .noFollow, .nonBlocking, .noControllingTerminal]
     do throws(Errno) {

@@ -45,7 +45,8 @@ struct GrantPlanner {
       facts: factsWithoutShorterGrants, credentials: request.subject.credentials)
     var isAnyGranted = false
     for ask in request.asks {
-      let decision = least.grant(ask.need, path: ask.path, isDirectory: ask.isDirectory)
+      let decision = least.grant(
+        ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
       if decision.isGranted {
         isAnyGranted = true
       } else if request.isRecursive {

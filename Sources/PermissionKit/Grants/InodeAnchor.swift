@@ -109,7 +109,7 @@ extension InodeGrant {
   private func mountPoints(_ system: any System) -> [PathBytes] {
     let bytes = (try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26)) ?? []
     return MountTable(mountinfo: bytes).mounts.filter {
-      if case .kernel = $0.authority { $0.fileSystem != "autofs" } else { false }
+      $0.rules.isDecidedByKernel && $0.fileSystem != "autofs"
     }.map(\.point)
   }
 

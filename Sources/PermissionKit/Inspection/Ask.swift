@@ -6,17 +6,21 @@ package struct Ask: Hashable, Sendable {
   package let need: Permissions
   /// Whether the path names a directory, which cannot be opened for writing.
   package let isDirectory: Bool
+  /// Whether the path names a socket, which connect(2) needs write permission for.
+  package var isSocket = false
 
   /// The path to open.
   package var path: PathBytes { resource.path }
 
   /// Returns the same question with other permissions.
   package func asking(for need: Permissions) -> Ask {
-    Ask(resource: resource, need: need, isDirectory: isDirectory)
+    Ask(resource: resource, need: need, isDirectory: isDirectory, isSocket: isSocket)
   }
 
   /// The permissions that an open can ask for; faccessat2(2) asks for the others.
-  package var opened: Permissions { need.intersection(isDirectory ? .read : [.read, .write]) }
+  package var opened: Permissions {
+    need.intersection(isDirectory ? .read : isSocket ? [] : [.read, .write])
+  }
 
   /// The flags of an open that asks for `opened`.
   package var flags: OpenFlags { isDirectory ? [.readOnly, .directory] : OpenFlags(opened) }
@@ -25,7 +29,7 @@ package struct Ask: Hashable, Sendable {
 extension AccessEvaluator {
   /// Predicts the answer of open(2), then of faccessat2(2) to the permissions that open lacks.
   package func decide(_ ask: Ask) -> Decision {
-    decide(ask.need, ask.path, isDirectory: ask.isDirectory)
+    decide(ask.need, ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
   }
 
   /// Returns the steps of the call that decided in `decide(_:)`.

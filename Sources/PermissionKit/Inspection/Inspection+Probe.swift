@@ -4,12 +4,19 @@ extension Inspection {
   /// Opens a directory for reading, and uses faccessat2(2) for the permissions that an open cannot
   /// ask for. Uses only faccessat2(2) for a device that an open would disturb. After the open of a
   /// video node, asks the driver whether somebody captures, which starts nothing.
+  /// Where a server or daemon decides, the operation itself is tried: a directory is listed, a name
+  /// is looked up. Never opens what waits for a server or would mount something.
   package func probe(_ ask: Ask, _ decision: Decision) -> Probe? {
+    if decision.rule == .automount || decision.rule == .notAnswering { return nil }
     switch method(ask) {
     case .none: return nil
-    case .access: return Probe(method: .access, errno: refusal(ask.path, ask.need))
+    case .access:
+      var probe = Probe(method: .access, errno: refusal(ask.path, ask.need))
+      if probe.errno == nil, isServed(ask, decision) { probe.unproven = ask.need }
+      return probe
     case .open, .write:
       if hasVideoBuffers(ask, decision) { return probeVideo(ask) }
+      if isServed(ask, decision) { return probeServed(ask) }
       var errno: Errno?
       if !ask.opened.isEmpty { errno = system.probe(open: ask.path, ask.flags) }
       let rest = ask.need.subtracting(ask.opened)
@@ -21,10 +28,66 @@ extension Inspection {
     }
   }
 
+  /// Whether a server or daemon has the last word on the inode that was asked about, and
+  /// faccessat2(2) does not ask it.
+  private func isServed(_ ask: Ask, _ decision: Decision) -> Bool {
+    guard decision.verdict == .undetermined, let index = facts.target(of: ask.path) else {
+      return false
+    }
+    let rules = facts.mounts[facts.inodes[index].mount].rules
+    return !rules.isDecidedByKernel && !rules.answersAccess
+  }
+
+  /// Asks by the very operations: open, list, look up, and create if the caller wants that.
+  private func probeServed(_ ask: Ask) -> Probe {
+    var probe = Probe(method: .open, errno: nil)
+    func attempt(_ operation: () throws(Errno) -> Void) {
+      guard probe.errno == nil else { return }
+      do throws(Errno) { try operation() } catch { probe.errno = error }
+    }
+    if !ask.opened.isEmpty {
+      attempt { () throws(Errno) in
+        let flags = ask.flags.union([.nonBlocking, .noControllingTerminal])
+        let file = try system.openat(.currentDirectory, ask.path, flags, mode: 0)
+        defer { system.close(file) }
+        if ask.isDirectory { _ = try system.getdents(file) }
+      }
+    }
+    let rest = ask.need.subtracting(ask.opened)
+    if !rest.isEmpty { attempt { () throws(Errno) in try system.faccessat2(ask.path, rest) } }
+    guard ask.isDirectory else {
+      // Only execve(2) asks the server whether the file may be executed.
+      if probe.errno == nil { probe.unproven = rest }
+      return probe
+    }
+    if rest.contains(.execute) {
+      attempt { () throws(Errno) in
+        do throws(Errno) {
+          system.close(
+            try system.openat(.currentDirectory, unusedName(in: ask.path), .path, mode: 0))
+        } catch .ENOENT {
+          // The lookup was allowed, and there is no such name.
+        }
+      }
+    }
+    if rest.contains(.write), probe.errno == nil {
+      if method == .write {
+        probe = Probe(method: .write, errno: refusalToCreate(in: ask.path))
+      } else {
+        probe.unproven = .write
+      }
+    }
+    return probe
+  }
+
+  /// Returns the path of a name that nobody else uses.
+  private func unusedName(in folder: PathBytes) -> PathBytes {
+    folder.appending(PathBytes(".permcheck-\(system.getpid())-\(system.monotonic())"))
+  }
+
   /// Creates a file of a name that nobody else uses, and removes it.
   private func refusalToCreate(in folder: PathBytes) -> Errno? {
-    let name = PathBytes(".permcheck-\(system.getpid())-\(system.monotonic())")
-    let path = folder.appending(name)
+    let path = unusedName(in: folder)
     do throws(Errno) {
       system.close(
         try system.openat(

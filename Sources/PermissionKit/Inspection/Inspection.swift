@@ -75,7 +75,7 @@ package final class Inspection: Sendable {
     do throws(Errno) {
       var reader = try FactsReader(
         context.system, process: subject.process, isSubject: subject.source == .current,
-        families: families)
+        families: families, isOfOtherMachine: context.root != "/")
       for target in targets {
         for resource in target.set.resources { reader.read(resource.path) }
       }
@@ -127,8 +127,9 @@ package final class Inspection: Sendable {
   ///   - need: The permissions to ask for; nil for the context's, or else the resource's, need.
   /// - Returns: The question.
   package func ask(_ resource: Resource, need: Permissions? = nil) -> Ask {
-    Ask(
+    let kind = resource.kind ?? facts.kind(of: resource.path)
+    return Ask(
       resource: resource, need: need ?? context.need ?? resource.need,
-      isDirectory: (resource.kind ?? facts.kind(of: resource.path)) == .directory)
+      isDirectory: kind == .directory, isSocket: kind == .socket)
   }
 }

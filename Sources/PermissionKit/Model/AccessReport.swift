@@ -73,6 +73,8 @@ public struct ResourceReport: Hashable, Sendable {
   /// The changes of ACLs and modes belong together and are made in this order. Each other remedy is
   /// an alternative.
   public var remedies: [Remedy]
+  /// Whether mode and ACL can be changed where they refuse, and a change would count.
+  package var isChangeable = true
   /// The components of the path, root first; empty unless the caller asked for an explanation.
   public var walk: [WalkedComponent] = []
   /// The kind of device that was not found; nil for every other report.

@@ -62,12 +62,19 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let ELOOP = Errno(rawValue: 40)
   /// No such extended attribute: the inode has no ACL.
   public static let ENODATA = Errno(rawValue: 61)
+  /// Object is remote: an automount that is not mounted yet.
+  package static let EREMOTE = Errno(rawValue: 66)
   /// Value too large: the mount has no id mapping for the caller's ids.
   public static let EOVERFLOW = Errno(rawValue: 75)
   /// Operation not supported: the file system has no ACLs.
   public static let EOPNOTSUPP = Errno(rawValue: 95)
+  /// Timed out: a server or daemon does not answer.
+  package static let ETIMEDOUT = Errno(rawValue: 110)
   /// Stale file handle: the inode was deleted.
   package static let ESTALE = Errno(rawValue: 116)
+
+  /// Required key not available: the file is encrypted and locked, see fscrypt.
+  package static let ENOKEY = Errno(rawValue: 126)
 
   private static let names: [Int32: String] = [
     1: "EPERM", 2: "ENOENT", 3: "ESRCH", 4: "EINTR", 5: "EIO", 6: "ENXIO", 9: "EBADF",
@@ -76,8 +83,9 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
     21: "EISDIR", 22: "EINVAL", 23: "ENFILE", 24: "EMFILE", 25: "ENOTTY", 26: "ETXTBSY",
     27: "EFBIG", 28: "ENOSPC", 30: "EROFS", 31: "EMLINK", 32: "EPIPE", 34: "ERANGE",
     36: "ENAMETOOLONG",
-    38: "ENOSYS", 40: "ELOOP", 61: "ENODATA", 75: "EOVERFLOW", 95: "EOPNOTSUPP", 116: "ESTALE",
-    122: "EDQUOT",
+    38: "ENOSYS", 40: "ELOOP", 61: "ENODATA", 66: "EREMOTE", 75: "EOVERFLOW", 95: "EOPNOTSUPP",
+    110: "ETIMEDOUT",
+    116: "ESTALE", 122: "EDQUOT", 126: "ENOKEY",
   ]
 }
 

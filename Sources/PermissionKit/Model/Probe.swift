@@ -27,6 +27,9 @@ public struct Probe: Hashable, Sendable {
   /// V4L2 shows this by EBUSY at VIDIOC_REQBUFS.
   public var isBusy = false
 
+  /// The permissions that no call has tried, where a server or daemon decides about them.
+  package var unproven: Permissions = []
+
   /// Creates an answer of the kernel.
   package init(method: Method, errno: Errno?) {
     self.method = method
@@ -36,8 +39,8 @@ public struct Probe: Hashable, Sendable {
 
 extension Probe {
   /// Returns whether the answer says nothing about what decided: faccessat2(2) grants, and the
-  /// driver, which only an open asks, has the last word.
+  /// driver or a server, which it does not ask, has the last word.
   func isSilent(on decision: Decision) -> Bool {
-    method == .access && errno == nil && decision.rule == .driver
+    errno == nil && (method == .access && decision.rule == .driver || !unproven.isEmpty)
   }
 }

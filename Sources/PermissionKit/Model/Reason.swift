@@ -53,6 +53,16 @@ public struct Reason: Hashable, Sendable {
     case usernsUnmapped = "userns-unmapped"
     /// The file is on a network file system or FUSE, where a server or daemon decides.
     case networkFS = "network-fs"
+    /// The mode bits grant access, and a server or daemon has the last word.
+    case serverDecides = "server-decides"
+    /// The server or daemon of a mount does not answer.
+    case notAnswering = "not-answering"
+    /// An automount on the path is not mounted yet.
+    case automount
+    /// The file or folder is encrypted, and its key is not there.
+    case locked
+    /// The file system shows an ACL that the kernel may not heed.
+    case aclNotHonoured = "acl-not-honoured"
     /// Only the user at the seat is given this device, and the subject is not at the seat.
     case noSeatACL = "no-seat-acl"
     /// The process is in a container that does not have the device or path.
@@ -60,6 +70,8 @@ public struct Reason: Hashable, Sendable {
     /// The process is in an application sandbox, such as Flatpak or Snap, that has no such device
     /// or path.
     case sandbox
+    /// A setting of the systemd unit hides or protects the path (ProtectHome=, InaccessiblePaths=, …).
+    case serviceSandbox = "service-sandbox"
     /// The subject is root without the capability that lets root pass.
     case rootWithoutCapability = "root-without-capability"
     /// A fact that decides could not be read, so the check cannot tell.

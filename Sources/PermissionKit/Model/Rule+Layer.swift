@@ -110,6 +110,8 @@ extension Rule {
       case kernfsMode
       /// A file of another user in a sticky directory.
       case stickyDirectory
+      /// An encrypted file or directory whose key is not there.
+      case locked
     }
 
     /// The fact that is not known.
@@ -120,6 +122,14 @@ extension Rule {
       case networkServer
       /// The answer of the FUSE daemon.
       case fuseDaemon
+      /// The answer of a server or daemon, after the bits granted access.
+      case serverDecides
+      /// Whether the kernel heeds an ACL.
+      case unheededACL
+      /// What is behind an automount that is not mounted yet.
+      case automount
+      /// What is on a mount whose server does not answer.
+      case notAnswering
       /// The answer of a file system with its own rules.
       case fileSystemRules
       /// What this process cannot read.
@@ -172,6 +182,11 @@ extension Rule {
     case .nothingAsked, .created, .pathOnly: .nothing
     case .unmappedID: .unknown(.unmappedID)
     case .networkFileSystem: .unknown(.networkServer)
+    case .serverDecides: .unknown(.serverDecides)
+    case .unheededACL: .unknown(.unheededACL)
+    case .automount: .unknown(.automount)
+    case .notAnswering: .unknown(.notAnswering)
+    case .locked: .fileSystem(.locked)
     case .fuseDaemon: .unknown(.fuseDaemon)
     case .fileSystemRules: .unknown(.fileSystemRules)
     case .unreadable, .unreadableIDMapping: .unknown(.unreadable)
@@ -180,4 +195,9 @@ extension Rule {
 
   /// Whether mode or ACL decided, so that a change of permissions could help.
   package var isOfBits: Bool { if case .bits = layer { true } else { false } }
+}
+
+extension Rule.Layer {
+  /// Whether the deciding fact is not known.
+  var isUnknown: Bool { if case .unknown = self { true } else { false } }
 }

@@ -70,6 +70,8 @@ public enum Rule: Hashable, Sendable {
   ///
   /// See fuse_allow_current_process() in fs/fuse/dir.c.
   case fuseOtherUser
+  /// The file or directory is encrypted and its key is not there (ENOKEY): fs/crypto.
+  case locked
 
   // MARK: fs/namei.c:link_path_walk(), lookup_open(), pick_link()
 
@@ -157,8 +159,18 @@ public enum Rule: Hashable, Sendable {
   case unreadable
   /// The verdict depends on an id that is not mapped in the reader's user namespace.
   case unmappedID
-  /// The server of a network file system decides.
+  /// The server of a network file system decides, whatever the mode bits are.
   case networkFileSystem
+  /// Mode and ACL grant access as far as the client can tell, and a server or daemon has the last
+  /// word.
+  case serverDecides
+  /// The verdict depends on an ACL that the kernel may not heed, for the file system shows ACLs
+  /// without saying so (SB_POSIXACL).
+  case unheededACL
+  /// The path leads to an automount that is not mounted yet, and looking further would mount it.
+  case automount
+  /// The server or daemon of a mount did not answer in time.
+  case notAnswering
   /// The FUSE daemon decides.
   case fuseDaemon
   /// The file system grants access by its own rules.
@@ -227,6 +239,11 @@ extension Rule: CustomStringConvertible {
     case .unreadable: "unreadable-facts"
     case .unmappedID: "unmapped-id"
     case .networkFileSystem: "network-file-system"
+    case .serverDecides: "server-decides"
+    case .unheededACL: "unheeded-acl"
+    case .automount: "automount"
+    case .notAnswering: "not-answering"
+    case .locked: "locked"
     case .fuseDaemon: "fuse-daemon"
     case .fileSystemRules: "file-system-rules"
     case .unreadableIDMapping: "unreadable-id-mapping"

@@ -104,8 +104,9 @@ extension AccessFacts {
   /// Nil if the facts do not contain the inode.
   func target(of path: PathBytes) -> Int? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
-    let decision = AccessEvaluator(facts: self, credentials: anybody)
-      .decide(.open(.path), path: path)
+    var call = KernelCall(AccessEvaluator(facts: self, credentials: anybody), path)
+    call.asksNobody = true
+    let decision = call.run(.open(.path))
     return decision.isGranted ? decision.inode : nil
   }
 

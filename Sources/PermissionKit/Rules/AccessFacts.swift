@@ -38,6 +38,9 @@ package struct AccessFacts: Hashable, Sendable {
   package var landlock: [LandlockRuleset]
   /// Whether the reader of the facts is the subject, who then can follow the same links in /proc.
   package var readerIsSubject = true
+  /// The mount of the directory that relative paths start at, if it does not answer; `start` then has no
+  /// meaning.
+  package var silentStart: PathBytes?
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.
   ///
   /// Nobody can tell who owns an inode with such an id: two such ids look the same.

@@ -13,9 +13,12 @@ package enum AccessQuestion: Hashable, Sendable {
 extension AccessEvaluator {
   /// Predicts the answer of open(2) to `need`, then of faccessat2(2) to the rights that open lacks.
   ///
-  /// Returns the first refusal.
-  func decide(_ need: Permissions, _ path: PathBytes, isDirectory: Bool) -> Decision {
-    let opened: Permissions = isDirectory ? .read : [.read, .write]
+  /// Returns the first refusal. A socket cannot be opened, and connect(2) asks for write permission
+  /// alone: unix_find_bsd() in net/unix/af_unix.c.
+  func decide(
+    _ need: Permissions, _ path: PathBytes, isDirectory: Bool, isSocket: Bool = false
+  ) -> Decision {
+    let opened: Permissions = isDirectory ? .read : isSocket ? [] : [.read, .write]
     let asked = need.intersection(opened)
     let rest = need.subtracting(opened)
     if !asked.isEmpty {

@@ -49,6 +49,11 @@ package struct InodeFacts: Hashable, Sendable {
   package var isImmutable = false
   /// STATX_ATTR_APPEND, see ioctl_iflags(2).
   package var isAppendOnly = false
+  /// Whether fscrypt encrypts the file or directory and its key is not there.
+  ///
+  /// Opening a file then fails with ENOKEY, and so does creating one in a directory: see
+  /// fscrypt_file_open() and fscrypt_prepare_new_inode() in fs/crypto.
+  package var isLocked = false
   /// The device number of a device node.
   package var device: DeviceNumber?
   /// The errno of the driver's own open, if it is known; 0 if the driver opens the device.
@@ -97,4 +102,11 @@ package struct InodeFacts: Hashable, Sendable {
   package var summary: InodeSummary {
     InodeSummary(kind: kind, mode: mode, uid: uid, gid: gid, acl: acl)
   }
+}
+
+extension InodeFacts.Entry.Found {
+  /// The mount at this name does not answer.
+  static let silent = Self.unreadable(.ETIMEDOUT)
+  /// The name leads to an automount, and looking it up would mount something.
+  static let automount = Self.unreadable(.EREMOTE)
 }

@@ -6,9 +6,13 @@ extension KernelCall {
   mutating func permission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
+    if asksNobody { return .nothingAsked }
     do throws(Stop) {
       let rule = try checkPermission(inode, want, step)
-      steps?.append(WalkStep(event: .permission(inode, need: want, .granted, rule)))
+      let isOpen = rule.layer.isUnknown
+      if isOpen, doubt == nil { doubt = undetermined(rule, inode, step).decision }
+      steps?.append(
+        WalkStep(event: .permission(inode, need: want, isOpen ? .undetermined : .granted, rule)))
       return rule
     } catch {
       steps?.append(
@@ -48,15 +52,23 @@ extension KernelCall {
   }
 
   /// Mirrors the file system's own `->permission`, if there is one.
+  ///
+  /// - Returns: The rule that granted access; a rule of the layer `unknown` where somebody else has
+  ///   the last word.
   private mutating func fileSystemPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
     if traits[mount(inode)].isProc, procDecides(inode, want) {
       throw undetermined(.fileSystemRules, inode, step)
     }
-    switch traits[mount(inode)].authority {
-    case .kernel: break
-    case .server: throw undetermined(.networkFileSystem, inode, step)
+    if traits[mount(inode)].isTrigger { throw undetermined(.automount, inode, step) }
+    let rules = traits[mount(inode)].rules
+    switch rules.authority {
+    case .kernel: return try generic(inode, want, step)
+    case .server(let checksModes):
+      if !checksModes { return .networkFileSystem }
+      let rule = try generic(inode, want, step)
+      return want.isEmpty ? rule : .serverDecides
     case .fuse(let uid, let gid, let allowsOthers, let checksModes):
       // fuse_allow_current_process() and fuse_permission() of fs/fuse/dir.c compare the real,
       // effective and saved ids. The saved ids are assumed to equal the effective ones.
@@ -66,9 +78,10 @@ extension KernelCall {
       {
         throw refuse(.EACCES, .fuseOtherUser, inode, step)
       }
-      if !checksModes { throw undetermined(.fuseDaemon, inode, step) }
+      if !checksModes { return .fuseDaemon }
+      let rule = try generic(inode, want, step)
+      return want.isEmpty || rules.daemonIsTrusted ? rule : .serverDecides
     }
-    return try generic(inode, want, step)
   }
 
   /// Whether proc decides this question by its own rules.
@@ -93,11 +106,31 @@ extension KernelCall {
 
   // MARK: - generic_permission()
 
-  /// Mirrors generic_permission() of fs/namei.c, for every assumption that the facts leave open.
+  /// Mirrors generic_permission() of fs/namei.c, for everything that the facts leave open.
   mutating func generic(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
     if want.isEmpty { return .nothingAsked }
+    let hasACL = inodes[inode].acl != nil || inodes[inode].aclError != nil
+    guard hasACL, traits[mount(inode)].rules.heedsACLs == nil else {
+      return try decided(inode, want, step)
+    }
+    // Nobody can see whether the kernel heeds this ACL, so both answers must be the same.
+    ignoresACLs = true
+    defer { ignoresACLs = false }
+    let bare = Result { () throws(Stop) in try decided(inode, want, step) }
+    ignoresACLs = false
+    let full = Result { () throws(Stop) in try decided(inode, want, step) }
+    switch (bare, full) {
+    case (.success, .success), (.failure, .failure): return try full.get()
+    default: throw undetermined(.unheededACL, inode, step)
+    }
+  }
+
+  /// Decides by mode, ACL and capabilities, for every assumption about ids that the facts leave open.
+  private mutating func decided(
+    _ inode: Int, _ want: Permissions, _ step: Decision.Step
+  ) throws(Stop) -> Rule {
     assumptions = 0
     assumed = 0
     let (granted, rule) = try genericPermission(inode, want, step)
@@ -146,7 +179,8 @@ extension KernelCall {
     if let owner = mappedUser(inodes[inode].uid, inode), matchesUser(owner) {
       return (bits(6).isSuperset(of: want), .ownerBits)
     }
-    let mayHaveACL = inodes[inode].acl != nil || inodes[inode].aclError != nil
+    let heedsACLs = !ignoresACLs && traits[mount(inode)].rules.heedsACLs != false
+    let mayHaveACL = heedsACLs && (inodes[inode].acl != nil || inodes[inode].aclError != nil)
     if mayHaveACL, mode & 0o070 != 0 {
       if inodes[inode].aclError != nil { throw undetermined(.unreadable, inode, step) }
       return posixACL(inode, want)

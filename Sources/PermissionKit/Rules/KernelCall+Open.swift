@@ -74,6 +74,7 @@ extension KernelCall {
     try landlock(.makeRegular, current)
     try subjectIsMapped(.create)
     _ = try permission(current, [.write, .execute], .create)
+    if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current, .create) }
   }
 
   /// Mirrors do_tmpfile() and vfs_tmpfile() of fs/namei.c.
@@ -82,6 +83,7 @@ extension KernelCall {
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
     try subjectIsMapped(.create)
     _ = try permission(current, [.write, .execute], .create)
+    if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current, .create) }
     return .created
   }
 
@@ -110,6 +112,7 @@ extension KernelCall {
     }
     try landlock(openRights(flags, kind, executes: executes), current)
     try driverOpen(flags)
+    if kind == .regular, inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current) }
     if flags.contains(.truncate), kind == .regular { try landlock(.truncate, current) }
     return rule
   }
@@ -127,8 +130,9 @@ extension KernelCall {
       if mountHas(.noDevices, current) || traits[mount(current)].hasNoDevices {
         throw refuse(.EACCES, .noDeviceMount, current)
       }
-      if mounts[mount(current)].mayBelongToNamespace {
-        throw undetermined(.fileSystemRules, current)
+      // The bits may refuse in any case.
+      if mounts[mount(current)].mayBelongToNamespace, doubt == nil {
+        doubt = undetermined(.fileSystemRules, current).decision
       }
     case .regular, .fifo, .socket: break
     }

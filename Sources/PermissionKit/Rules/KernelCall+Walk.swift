@@ -36,6 +36,7 @@ extension KernelCall {
   mutating func start(followsLast: Bool, wantsDirectory: Bool) throws(Stop) {
     if path.isEmpty { throw refuse(.ENOENT, .emptyPath, nil, .walk) }
     if path.bytes.count >= Self.maxPath { throw refuse(.ENAMETOOLONG, .pathTooLong, nil, .walk) }
+    if !path.isAbsolute, facts.silentStart != nil { throw undetermined(.notAnswering, nil, .walk) }
     current = path.isAbsolute ? facts.root : facts.start
     self.followsLast = followsLast
     self.wantsDirectory = wantsDirectory
@@ -158,6 +159,8 @@ extension KernelCall {
     switch found {
     case .inode(let index): return index
     case .missing: return nil
+    case .silent: throw undetermined(.notAnswering, current, .walk)
+    case .automount: throw undetermined(.automount, current, .walk)
     case .unreadable: throw undetermined(.unreadable, current, .walk)
     case nil:
       if inodes[current].kind != .directory {

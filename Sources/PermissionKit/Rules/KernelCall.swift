@@ -43,6 +43,16 @@ struct KernelCall {
   /// The answers assumed where facts are open, see `assume()` in KernelCall+InodePermission.swift.
   var assumptions: UInt16 = 0
   var assumed = 0
+  /// Whether ACLs are left out, where it cannot be seen whether the kernel heeds them.
+  var ignoresACLs = false
+
+  /// The first component on which a server has the last word, though the bits there may grant.
+  ///
+  /// The walk goes on, for what comes later may refuse without any server.
+  var doubt: Decision?
+
+  /// Whether every permission counts as granted, so that only names and links decide.
+  var asksNobody = false
 
   var steps: [WalkStep]?
 
@@ -53,7 +63,9 @@ struct KernelCall {
 
   /// The rules that depend on the file system of a mount.
   struct MountTraits: Sendable {
-    let authority: MountFacts.Authority
+    let rules: FileSystemRules
+    /// Whether a look below the mount would mount something.
+    let isTrigger: Bool
     /// SB_I_NODEV: the superblock has no devices, whatever the flags of the mount are.
     let hasNoDevices: Bool
     /// Whether this is proc, which has its own rules: /proc/sys, ptrace access, hidepid.
@@ -69,7 +81,8 @@ struct KernelCall {
     let checksModeAtOpen: Bool
 
     init(_ mount: MountFacts) {
-      authority = mount.authority
+      rules = mount.rules
+      isTrigger = mount.isTrigger
       hasNoDevices = mount.fileSystem == "proc" || mount.fileSystem == "sysfs"
       isProc = mount.fileSystem == "proc"
       hidesProcesses =
@@ -107,6 +120,7 @@ struct KernelCall {
         subject = subject.forAccess
         rule = try access(want, followsLink: true)
       }
+      if let doubt { return doubt }
       // Only a grant depends on the flags of the mount at the end of the path.
       if mounts[mount(current)].isUnreadable { throw undetermined(.unreadable, current) }
       return Decision(.granted, rule, step: .target, inode: current)

@@ -25,12 +25,15 @@ struct LeastChange {
   /// Adds the changes that give `need` on `path`.
   ///
   /// - Returns: The decision after the changes; if access is still not granted, no change is added.
-  mutating func grant(_ need: Permissions, path: PathBytes, isDirectory: Bool) -> Decision {
+  mutating func grant(
+    _ need: Permissions, path: PathBytes, isDirectory: Bool, isSocket: Bool = false
+  ) -> Decision {
     let (oldFacts, oldChanges) = (facts, changes)
     // Each round repairs one component by one rule; real paths need far fewer than 64 rounds.
     for _ in 0..<64 {
       let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
-      let decision = evaluator.decide(need, path, isDirectory: isDirectory)
+      let decision = evaluator.decide(
+        need, path, isDirectory: isDirectory, isSocket: isSocket)
       if decision.isGranted { return decision }
       let asked: Permissions = decision.step == .walk ? .execute : need
       guard decision.errno == .EACCES, let inode = decision.inode,
@@ -43,7 +46,7 @@ struct LeastChange {
     }
     (facts, changes) = (oldFacts, oldChanges)
     return AccessEvaluator(facts: facts, credentials: credentials)
-      .decide(need, path, isDirectory: isDirectory)
+      .decide(need, path, isDirectory: isDirectory, isSocket: isSocket)
   }
 
   /// Applies a change to the facts; several changes of one attribute of an inode become one.
@@ -65,7 +68,9 @@ struct LeastChange {
   private func change(of index: Int, _ rule: Rule, asked: Permissions) -> InodeChange? {
     let inode = facts.inodes[index]
     let mount = facts.mounts[inode.mount]
-    guard !inode.isImmutable, !inode.isAppendOnly, !mount.isReadOnly, mount.idMapping == nil else {
+    guard !inode.isImmutable, !inode.isAppendOnly, !mount.isReadOnly, mount.idMapping == nil,
+      mount.rules.heedsChanges
+    else {
       return nil
     }
     func change(bits shift: UInt16, _ tag: AccessControlList.Tag) -> InodeChange {

@@ -38,6 +38,10 @@ package struct MountFacts: Hashable, Sendable {
   /// In such a mount devices do not open (SB_I_NODEV), and overlay writes with the credentials of
   /// the user who mounted it.
   package var mayBelongToNamespace = false
+  /// Whether a layer of this overlay lies on a file system where a server decides.
+  package var hasLayerOnServer = false
+  /// Whether the mount is part of another machine's tree (`--root`), whose bits alone are judged.
+  package var isOfOtherMachine = false
   /// Whether only the id is known: mountinfo could not be read or lacks the mount.
   package var isUnreadable = false
   /// The mount point, as in mountinfo.
@@ -81,37 +85,19 @@ package struct MountFacts: Hashable, Sendable {
 }
 
 extension MountFacts {
-  /// Who decides on access to the files of this mount.
-  enum Authority {
-    /// The kernel decides by the mode bits and ACLs that stat and getxattr show.
-    case kernel
-    /// A server decides and may map or squash ids.
-    case server
-    /// A FUSE daemon decides, see fuse(4).
-    ///
-    /// Without `allow_other`, the kernel lets only this owner in. The kernel checks mode bits only
-    /// with `default_permissions`.
-    case fuse(uid: UInt32, gid: UInt32, allowsOthers: Bool, checksModes: Bool)
-  }
+  /// What the type of the file system and its options mean for access.
+  var rules: FileSystemRules { FileSystemRules(self) }
+}
 
-  /// Who decides on access, from the type of the file system and its options.
-  var authority: Authority {
-    switch fileSystem {
-    case "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "coda",
-      "orangefs":
-      return .server
-    case "fuse", "fuseblk": break
-    default: if !fileSystem.hasPrefix("fuse.") { return .kernel }
-    }
-    let options = superblockOptions.split(separator: ",")
-    func id(_ name: String) -> UInt32 {
-      for option in options where option.hasPrefix(name) {
-        return UInt32(option.dropFirst(name.count)) ?? .max
-      }
-      return .max
-    }
-    return .fuse(
-      uid: id("user_id="), gid: id("group_id="), allowsOthers: options.contains("allow_other"),
-      checksModes: options.contains("default_permissions"))
-  }
+extension MountFacts {
+  /// Whether this is an automount that nothing is mounted on: autofs_mount of fs/autofs.
+  ///
+  /// The root of an indirect map is an ordinary directory, whose names are the automounts.
+  var isTrigger: Bool { isAutomount && !isIndirect }
+
+  /// Whether this is an autofs mount.
+  var isAutomount: Bool { fileSystem == "autofs" && !isOfOtherMachine }
+
+  /// Whether the names below this autofs mount are automounts, see autofs(5).
+  var isIndirect: Bool { superblockOptions.split(separator: ",").contains("indirect") }
 }

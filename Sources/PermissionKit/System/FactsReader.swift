@@ -4,15 +4,22 @@
 /// O_PATH descriptor, which is opened by name below the descriptor of its directory, so that all
 /// facts about an inode belong to the same inode. Paths share their common inodes.
 package struct FactsReader: ~Copyable {
-  private let system: any System
+  let system: any System
   private let mountinfo: PathBytes
   private let families: [DeviceFamily]
+  private let isOfOtherMachine: Bool
   private var mountsMayBelongToNamespace = false
   /// The facts that were read so far.
   package private(set) var facts: AccessFacts
   /// What is known about each inode in addition to its facts.
   private var seen = SeenInodes()
-  private var mountTable: MountTable?
+  private(set) var mountTable: MountTable?
+  /// The path of this process to the root of the paths: empty, or `/proc/PID/root`.
+  var prefix: PathBytes = ""
+  /// Whether each distant mount that was met answers, by its mount point.
+  var answers: [PathBytes: Bool] = [:]
+  /// The mount points of distant mounts; empty before they were needed.
+  var distant: [PathBytes] = []
 
   /// The identity of each inode, in the order of the facts.
   var identities: [InodeIdentity] { seen.inodes.map(\.identity) }
@@ -35,11 +42,13 @@ package struct FactsReader: ~Copyable {
   ///   - isSubject: Whether this process is the subject; if not, the links that it can follow in
   ///     /proc prove nothing about the subject.
   ///   - families: The kinds of devices whose nodes are checked for a driver.
+  ///   - isOfOtherMachine: Whether the paths lie below another root, where the bits alone are judged.
   /// - Throws: The errno of the open or statx that failed.
   package init(
     _ system: any System, process: Int32? = nil, isSubject: Bool = true,
-    families: [DeviceFamily] = DeviceFamily.builtIn
+    families: [DeviceFamily] = DeviceFamily.builtIn, isOfOtherMachine: Bool = false
   ) throws(Errno) {
+    self.isOfOtherMachine = isOfOtherMachine
     let own = Self.ownMountinfo
     self.system = system
     self.families = families
@@ -50,6 +59,7 @@ package struct FactsReader: ~Copyable {
     var root = Self.ownRoot
     var start = Self.ownStart
     if let process {
+      prefix = PathBytes("/proc/\(process)/root")
       root = PathBytes("/proc/\(process)/root/.")
       start = PathBytes("/proc/\(process)/cwd/.")
       let theirs = try system.contents(of: mountinfo, limit: 1 << 26)
@@ -66,8 +76,11 @@ package struct FactsReader: ~Copyable {
     if facts.overflow != nil { mountsMayBelongToNamespace = true }
     facts.root = try open(root)
     facts.start = facts.root
-    // A working directory that is deleted or unreadable matters only to a relative path.
-    if let index = try? open(start) { facts.start = index }
+    // A working directory that is deleted, unreadable or silent matters only to a relative path.
+    if process == nil, mountTable?.hasDistant == true { facts.silentStart = silentStart() }
+    if facts.silentStart == nil, let index = try? open(start) {
+      facts.start = index
+    }
     seen.inodes[facts.root].parentIsKnown = true
     facts.inodes[facts.root].parent = facts.root
   }
@@ -125,6 +138,7 @@ package struct FactsReader: ~Copyable {
   /// - Returns: The inode at the end of the path; nil if the last component was not reached.
   @discardableResult
   package mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
+    if !path.isAbsolute, facts.silentStart != nil { return nil }
     var current = path.isAbsolute ? facts.root : facts.start
     var bytes = path.bytes
     var offset = 0
@@ -180,18 +194,28 @@ package struct FactsReader: ~Copyable {
     }
     let name = PathBytes(Array(bytes[range]))
     let found: InodeFacts.Entry.Found
-    do throws(Errno) {
-      found = .inode(try open(name, in: directory, isChild: true))
-    } catch .ENOENT {
-      found = .missing
-    } catch {
-      found = .unreadable(error)
+    if mountTable?.hasDistant == true, let obstacle = obstacle(name, in: directory) {
+      found = obstacle
+    } else {
+      found = lookUp(name, in: directory)
     }
     if facts.inodes[directory].entries.isEmpty {
       facts.inodes[directory].entries.reserveCapacity(8)
     }
     facts.inodes[directory].entries.append(InodeFacts.Entry(name: name, found: found))
     return found
+  }
+
+  private mutating func lookUp(
+    _ name: PathBytes, in directory: Int
+  ) -> InodeFacts.Entry.Found {
+    do throws(Errno) {
+      return .inode(try open(name, in: directory, isChild: true))
+    } catch .ENOENT {
+      return .missing
+    } catch {
+      return .unreadable(error)
+    }
   }
 
   private mutating func parent(of inode: Int) -> Int? {
@@ -243,6 +267,7 @@ package struct FactsReader: ~Copyable {
         device: kind.isDevice ? status.device : nil, mount: mount, parent: parent ?? index))
     facts.inodes[index].isImmutable = status.isImmutable
     facts.inodes[index].isAppendOnly = status.isAppendOnly
+    if status.isEncrypted { facts.inodes[index].isLocked = isLocked(descriptor, index) }
     if kind == .characterDevice {
       facts.inodes[index].driverErrno = missingDriver(status.device)
     }
@@ -286,6 +311,8 @@ package struct FactsReader: ~Copyable {
   private mutating func readACL(of descriptor: Descriptor, _ index: Int) {
     do throws(Errno) {
       let value = try system.getxattr(.access, of: descriptor)
+      // fuse_get_acl() of fs/fuse/acl.c: no bytes are no ACL.
+      if value.isEmpty { return }
       facts.inodes[index].acl = AccessControlList(xattr: value)
       if facts.inodes[index].acl == nil { facts.inodes[index].aclError = .EINVAL }
     } catch .ENODATA {
@@ -322,6 +349,7 @@ package struct FactsReader: ~Copyable {
     for index in facts.mounts.indices where facts.mounts[index].id == id ?? 0 { return index }
     facts.mounts.append(readMount(id, descriptor))
     let index = facts.mounts.count - 1
+    facts.mounts[index].isOfOtherMachine = isOfOtherMachine
     if facts.mounts[index].idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
       // statx and getxattr return translated ids, so the mapping only has to tell which ids the
       // mount maps.
@@ -340,7 +368,12 @@ package struct FactsReader: ~Copyable {
       mountTable
       ?? MountTable(mountinfo: (try? system.contents(of: mountinfo, limit: 1 << 26)) ?? [])
     mountTable = table
-    if let id, let listed = table[id: id] { return listed }
+    if let id, var listed = table[id: id] {
+      if table.hasDistant, listed.fileSystem == "overlay" {
+        listed.hasLayerOnServer = table.hasLayerOnServer(listed)
+      }
+      return listed
+    }
     // In a chroot the mount of the root itself is not listed.
     guard !table.isEmpty, let fields = try? system.fstatfs(descriptor) else {
       return .unreadable(id: id ?? 0)

@@ -90,13 +90,15 @@ package struct LinuxSystem: System {
   package func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     var fields = ccap_stat()
     _ = try check(unsafe ccap_statx(descriptor.rawValue, &fields))
-    return StatusFields(
+    var status = StatusFields(
       mode: fields.mode, uid: fields.uid, gid: fields.gid,
       device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),
       fileSystem: DeviceNumber(major: fields.dev_major, minor: fields.dev_minor),
       inode: fields.inode, links: fields.links, mount: fields.has_mount != 0 ? fields.mount : nil,
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0,
       birth: fields.birth == .min ? nil : fields.birth, changed: fields.changed)
+    status.isEncrypted = fields.attributes & 0x800 != 0
+    return status
   }
 
   /// readlinkat(2) with an empty path, at most 4,096 bytes.

@@ -9,7 +9,12 @@ package struct MountTable: Hashable, Sendable {
   private struct Line: Hashable {
     let id: UInt64
     let range: Range<Int>
+    /// Whether a server, a daemon or an automount is behind the mount.
+    var isDistant = false
   }
+
+  /// Whether a look at some mount may wait for a server or daemon, or mount something.
+  private(set) var hasDistant = false
 
   /// Creates a table from a mountinfo file; a line is parsed when it is used.
   ///
@@ -19,18 +24,65 @@ package struct MountTable: Hashable, Sendable {
     lines.reserveCapacity(32)
     var start = 0
     while start < bytes.count {
-      let end = endOfLine(start)
-      if let id = number(start) { lines.append(Line(id: id, range: start..<end)) }
+      let (type, end) = scan(start)
+      if let id = number(start) {
+        let isDistant = Self.isDistant(bytes[type..<end])
+        lines.append(Line(id: id, range: start..<end, isDistant: isDistant))
+        if isDistant { hasDistant = true }
+      }
       start = end + 1
     }
   }
 
-  private func endOfLine(_ start: Int) -> Int {
+  /// Returns the start of the type of the file system, after ` - `, and the end of the line.
+  private func scan(_ start: Int) -> (type: Int, end: Int) {
     unsafe bytes.withUnsafeBufferPointer { bytes in
       var end = start
-      while end < bytes.count, unsafe bytes[end] != UInt8(ascii: "\n") { end += 1 }
-      return end
+      var type = start
+      while end < bytes.count, unsafe bytes[end] != UInt8(ascii: "\n") {
+        if unsafe bytes[end] == UInt8(ascii: "-"), end > start, end + 1 < bytes.count,
+          unsafe bytes[end - 1] == UInt8(ascii: " "), unsafe bytes[end + 1] == UInt8(ascii: " ")
+        {
+          type = end + 2
+        }
+        end += 1
+      }
+      return (min(type, end), end)
     }
+  }
+
+  /// Returns whether the line from its type on is of a file system on which a look can wait for
+  /// somebody.
+  private static func isDistant(_ line: ArraySlice<UInt8>) -> Bool {
+    guard let first = line.first, "nscf9valo".utf8.contains(first) else { return false }
+    let type = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ".") }
+    return distant.contains { $0.utf8.elementsEqual(type) }
+  }
+
+  private static let distant = [
+    "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse", "fuseblk", "ceph", "afs", "coda",
+    "lustre",
+    "orangefs", "autofs", "vboxsf",
+  ]
+
+  /// Returns the last mount on a mount point, which hides the ones before; nil if there is none.
+  func mount(at point: PathBytes) -> MountFacts? {
+    lines.reversed().lazy.compactMap(mount).first { $0.point == point }
+  }
+
+  /// The mounts that a look may wait for, or that it may mount.
+  var distantMounts: [MountFacts] { lines.filter(\.isDistant).compactMap(mount) }
+
+  /// Returns the mount that a path lies on, if no link is on the way; nil if there is none.
+  func mount(of path: PathBytes) -> MountFacts? {
+    var found: MountFacts?
+    for line in lines {
+      guard let mount = mount(line), path == mount.point || path.isBelow(mount.point) else {
+        continue
+      }
+      if mount.point.bytes.count >= found?.point.bytes.count ?? 0 { found = mount }
+    }
+    return found
   }
 
   /// Whether the file was empty.

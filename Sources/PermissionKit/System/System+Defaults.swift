@@ -6,6 +6,14 @@ extension System {
   ) throws(Errno) -> Descriptor { throw .ENOSYS }
   /// Fails with ENODATA, as for a file without capabilities.
   public func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String { throw .ENODATA }
+  /// Waits for nothing: every mount of another system answers.
+  public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool { true }
+  /// Fails with EPERM.
+  public func devicePrograms(_ cgroup: Descriptor) throws(Errno) -> Int { throw .EPERM }
+  /// Fails with ENOTTY, as on a file system without encryption.
+  public func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool {
+    throw .ENOTTY
+  }
   /// Fails with ENOSYS.
   public func lsm_list_modules() throws(Errno) -> [UInt64] { throw .ENOSYS }
   /// Fails with ENOSYS.

@@ -176,6 +176,24 @@ public protocol System: Sendable {
   func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor
+  /// Asks in a process of its own for the status of a mount point, and waits at most `milliseconds`.
+  ///
+  /// A server or daemon that is gone keeps whoever asks waiting, often beyond SIGKILL.
+  ///
+  /// - Returns: Whether there was an answer in time, which may be an error.
+  func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool
+  /// bpf(2), BPF_PROG_QUERY with BPF_F_QUERY_EFFECTIVE: how many device programs apply to a cgroup.
+  ///
+  /// - Parameter cgroup: The folder of a cgroup of version 2.
+  /// - Returns: The number of programs, with those of the cgroups above.
+  /// - Throws: EPERM for anybody but root.
+  func devicePrograms(_ cgroup: Descriptor) throws(Errno) -> Int
+  /// FS_IOC_GET_ENCRYPTION_KEY_STATUS for the key of an encrypted directory, see fscrypt.
+  ///
+  /// - Parameter directory: The directory, open for reading.
+  /// - Returns: Whether the key is there.
+  /// - Throws: ENODATA if the directory is not encrypted; ENOTTY if the file system has no encryption.
+  func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool
   /// lsm_list_modules(2): the LSM_ID_… numbers of the active security modules.
   func lsm_list_modules() throws(Errno) -> [UInt64]
   /// ioctl VIDIOC_REQBUFS for zero buffers on an open video node, which changes nothing.

@@ -93,7 +93,9 @@ struct AccessLook {
   private static func read(_ sought: Surroundings, _ system: any System) -> Surroundings {
     let database = files(below: sought.root)
     var found = sought
-    guard var reader = try? FactsReader(system) else { return found }
+    guard var reader = try? FactsReader(system, isOfOtherMachine: sought.root != "/") else {
+      return found
+    }
     for path in sought.absent + database { reader.read(path) }
     let ends = sought.sources.compactMap { reader.read($0) }
     let facts = reader.facts

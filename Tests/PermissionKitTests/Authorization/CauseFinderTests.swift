@@ -1,7 +1,8 @@
-@testable import PermissionKit
 import PermissionKitTesting
 import TestSupport
 import Testing
+
+@testable import PermissionKit
 
 /// What is named as the cause of a change, from facts of two checks.
 @Suite struct CauseFinderTests {

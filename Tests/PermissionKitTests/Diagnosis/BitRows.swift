@@ -192,10 +192,21 @@ import Testing
         unmapped($0)
         $0.add("/run/.containerenv", .file("engine=\"podman-5.4\"\nrootless=1\n"))
       },
-      beside: {
+      beside: { unmapped($0) }),
+    DiagnosisRow(
+      name: "ids of another user namespace, in Podman that does not say that it is rootless",
+      code: .container, question: .path("/home/anna/file", probe: .none), status: .notDetermined,
+      certainty: .suspected, evidence: ["/run/.containerenv"],
+      remedies: [
+        Wanted(
+          kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"])
+      ],
+      codes: [.usernsUnmapped, .container], otherStatus: .notDetermined,
+      scene: {
         unmapped($0)
-        $0.add("/run/.containerenv", .file("engine=\"podman-5.4\"\nrootless=0\n"))
-      }),
+        $0.add("/run/.containerenv", .file(""))
+      },
+      beside: { unmapped($0) }),
     DiagnosisRow(
       name: "a group that is mapped decides nothing", code: .usernsUnmapped,
       question: .path("/home/anna/file", probe: .none), status: .notDetermined,

@@ -90,7 +90,7 @@ import Testing
       }),
     missing(
       "Podman, no camera", .container, evidence: ["/run/.containerenv"],
-      [.run("podman", "--device=/dev/video0", keep)], place: podman(rootless: false)),
+      [.run("podman", "--device=/dev/video0")], place: podman(rootless: false)),
     missing(
       "rootless Podman, no microphone", .container, .microphone, evidence: ["/run/.containerenv"],
       [.run("podman", "--device=/dev/snd", keep)], place: podman(rootless: true)),

@@ -76,9 +76,10 @@ import Testing
       status: .unavailable, evidence: ["-rw-r--r-- root:root"], mentions: ["/srv/file"],
       scene: { $0.add("/srv/file") }, beside: { $0.add("/srv/file/below") }),
     DiagnosisRow(
-      name: "a socket", code: .noDevice, question: .path("/srv/socket"), status: .unavailable,
-      evidence: ["srw-r--r-- root:root"], mentions: ["/srv/socket"],
-      scene: { $0.add("/srv/socket", FakeNode(kind: .socket)) }, beside: { $0.add("/srv/socket") }),
+      name: "a socket in the camera's place", code: .noDevice, question: .node(Scene.camera),
+      status: .unavailable, evidence: ["srw-r--r--"], mentions: ["/dev/video0"],
+      scene: { $0.add(Scene.camera, FakeNode(kind: .socket)) },
+      beside: { Scene.camera($0, 0o666) }),
     DiagnosisRow(
       name: "a link that leads nowhere", code: .danglingSymlink, question: .node(Scene.camera),
       status: .unavailable, evidence: ["drwxr-xr-x root:root"],

@@ -113,6 +113,27 @@ import Testing
   private static let allowOther = Wanted(
     kind: .mount, command: [], needsRoot: true, others: ["daemon"], line: "user_allow_other")
 
+  /// Adds a file whose ACL lets anna in, on a mount of this type.
+  private static func entry(_ fake: FakeSystem, on fileSystem: String) {
+    Scene.mounted(fake, fileSystem)
+    var file = FakeNode(mode: 0o640)
+    file.acl = AccessControlList([
+      .init(.owner, [.read, .write]), .init(.user, id: 1000, .read), .init(.owningGroup, []),
+      .init(.mask, .read), .init(.other, []),
+    ])
+    fake.add("/mnt/other", file)
+  }
+
+  /// Adds anna's encrypted folder.
+  private static func vault(_ fake: FakeSystem, isLocked: Bool) {
+    var folder = FakeNode(kind: .directory, mode: 0o755, uid: 1000, gid: 1000)
+    folder.isLocked = isLocked
+    fake.add("/vault", folder)
+    var file = FakeNode(mode: 0o644, uid: 1000, gid: 1000)
+    file.isLocked = isLocked
+    fake.add("/vault/file", file)
+  }
+
   private static let fileSystems: [DiagnosisRow] = [
     DiagnosisRow(
       name: "FUSE of another user", code: .networkFS, question: .path("/mnt/file"),
@@ -151,11 +172,51 @@ import Testing
     DiagnosisRow(
       name: "an automount that is refused", code: .networkFS,
       question: .path("/mnt/file", probe: .none), status: .notDetermined,
-      evidence: ["autofs", "mnt: EACCES"], mentions: ["/mnt"],
+      evidence: ["autofs", "mnt: EACCES"], mentions: ["/mnt"], otherStatus: .notDetermined,
       scene: {
         Scene.mounted($0, "autofs")
         $0.force("statx", .EACCES, on: "/mnt")
       }, beside: { Scene.mounted($0, "autofs") }),
+    DiagnosisRow(
+      name: "an automount that is not mounted", code: .automount, question: .path("/mnt/file"),
+      status: .notDetermined, mentions: ["/mnt is"],
+      scene: { Scene.mounted($0, "autofs", superblock: "rw,fd=5,direct") },
+      beside: { Scene.mounted($0, "ext4") }),
+    DiagnosisRow(
+      name: "the server has the last word", code: .serverDecides,
+      question: .path("/mnt/file", probe: .none), status: .notDetermined,
+      evidence: ["/mnt: 9p rw,trans=virtio"], mentions: ["/mnt/file"],
+      scene: { Scene.mounted($0, "9p", superblock: "rw,trans=virtio") },
+      beside: { Scene.mounted($0, "ext4", superblock: "rw,trans=virtio") }),
+    DiagnosisRow(
+      name: "the client refuses before the server does", code: .ownerBits,
+      question: .path("/mnt/file", probe: .none), evidence: ["----------"],
+      scene: { Scene.mounted($0, "9p", mode: 0) },
+      beside: { Scene.mounted($0, "ext4") }),
+    DiagnosisRow(
+      name: "an ACL that nobody knows to be heeded", code: .aclNotHonoured,
+      question: .path("/mnt/other", probe: .none), status: .notDetermined, mentions: ["/mnt/other"],
+      scene: { entry($0, on: "virtiofs") }, beside: { entry($0, on: "ext4") }),
+    DiagnosisRow(
+      name: "an ACL that the kernel does not heed", code: .aclNotHonoured,
+      question: .path("/mnt/other", probe: .none), evidence: ["-rw-r-----"],
+      scene: { entry($0, on: "9p") }, beside: { entry($0, on: "ext4") }),
+    DiagnosisRow(
+      name: "the server does not answer", code: .notAnswering, question: .path("/mnt/file"),
+      status: .notDetermined, mentions: ["/mnt "],
+      scene: {
+        Scene.mounted($0, "nfs4")
+        $0.silence("/mnt")
+      }, beside: { Scene.mounted($0, "nfs4") }),
+    DiagnosisRow(
+      name: "an encrypted file without its key", code: .locked, question: .path("/vault/file"),
+      status: .restricted, mentions: ["/vault/file"],
+      scene: { vault($0, isLocked: true) }, beside: { vault($0, isLocked: false) }),
+    DiagnosisRow(
+      name: "an encrypted folder without its key", code: .locked,
+      question: .path("/vault", [.read, .write, .execute]), status: .restricted,
+      mentions: ["/vault "],
+      scene: { vault($0, isLocked: true) }, beside: { vault($0, isLocked: false) }),
     DiagnosisRow(
       name: "vfat, mounted for another", code: .otherBits, question: .path("/mnt/file"),
       evidence: ["-rwx------ root:root"], mentions: ["anna"],

@@ -99,9 +99,10 @@ import Testing
       Scene.refuse($0, .EACCES, "/home/anna/Pictures")
     }
     return DiagnosisRow(
-      name: name, code: .sandbox, question: .photos, status: .restricted, certainty: .suspected,
+      name: name, code: .serviceSandbox, question: .photos, status: .restricted,
+      certainty: .suspected,
       evidence: [setting], mentions: ["cam.service"], remedies: [edit(line)],
-      codes: [.landlockOrLSM, .sandbox], otherStatus: .restricted,
+      codes: [.landlockOrLSM, .serviceSandbox], otherStatus: .restricted,
       scene: {
         lacks($0)
         service([(unit, setting)])($0)
@@ -113,8 +114,8 @@ import Testing
   }
 
   private static let places: [DiagnosisRow] = [
-    folder("ProtectHome, folder", "ProtectHome=read-only", "ProtectHome=no"),
-    folder("InaccessiblePaths, folder", "InaccessiblePaths=/home", "BindPaths="),
+    folder("ProtectHome, folder", "ProtectHome=read-only", "ReadWritePaths=/home/anna/Pictures"),
+    folder("InaccessiblePaths, folder", "InaccessiblePaths=/home", "InaccessiblePaths="),
     row(
       "a /dev of its own, the files hidden",
       evidence: ["unit cam.service", "devtmpfs", "not visible: the files of cam.service"],

@@ -1,0 +1,129 @@
+/// What may refuse another process beyond its credentials, its root and its mounts, as far as /proc
+/// and the kernel show it.
+///
+/// The rules themselves cannot be read from outside. Landlock shows only by the flag that an ordinary
+/// program needs for it.
+struct ProcessLayers {
+  private let system: any System
+  private let process: Int32
+
+  init(_ system: any System, _ process: Int32) {
+    self.system = system
+    self.process = process
+  }
+
+  /// Returns a reason for each layer that may refuse what mode and ACL grant.
+  ///
+  /// - Parameters:
+  ///   - path: What was asked about.
+  ///   - need: The permissions that were asked for.
+  ///   - isDevice: Whether it is a device node, which a device cgroup may refuse.
+  /// - Returns: The reasons; empty if nothing confines the process.
+  func doubts(_ path: PathBytes, _ need: Permissions, isDevice: Bool) -> [Reason] {
+    let who = "process \(process)"
+    guard let status = system.status(ofProcess: process) else {
+      return [
+        Reason(
+          .unreadableFacts, .proven, "the state of \(who) cannot be read, so its sandbox is unknown"
+        )
+      ]
+    }
+    var reasons: [Reason] = []
+    func doubt(_ code: Reason.Code, _ message: String, _ evidence: [String]) {
+      reasons.append(Reason(code, .suspected, message, evidence: evidence))
+    }
+    if status.seccomp != 0 {
+      doubt(
+        .seccomp,
+        "mode and ACL grant \(path), but \(who) has a system call filter (seccomp), whose rules cannot be read from outside",
+        ["Seccomp: \(status.seccomp)"])
+    }
+    let modules = SecurityModules(system, process: process)
+    if let label = modules.confiningLabel {
+      doubt(
+        .landlockOrLSM,
+        "mode and ACL grant \(path), but a security module confines \(who) (\(label)), and its policy cannot be asked for another process",
+        modules.evidence)
+    } else if status.noNewPrivileges, modules.mayBeLandlock {
+      doubt(
+        .landlockOrLSM,
+        "mode and ACL grant \(path), but \(who) may have restricted itself by Landlock, which does not show from outside (no_new_privs is set)",
+        ["NoNewPrivs: 1"] + modules.evidence)
+    }
+    if isDevice, let evidence = deviceRules(path, need) {
+      doubt(
+        .deviceCgroup,
+        "mode and ACL grant \(path), but the cgroup of \(who) may refuse the device, and its rules cannot be read",
+        evidence)
+    }
+    return reasons
+  }
+
+  // MARK: - Device cgroups
+
+  /// Returns what is known about the device rules of the process's cgroup; nil if it has none.
+  private func deviceRules(_ path: PathBytes, _ need: Permissions) -> [String]? {
+    let theirs = groups(of: "\(process)")
+    if theirs.isEmpty { return ["not visible: /proc/\(process)/cgroup"] }
+    // Of the same cgroup this process knows the answer: devcgroup_inode_permission() is asked by
+    // faccessat2(2), too.
+    let inside = PathBytes("/proc/\(process)/root").appending(path)
+    if path.isAbsolute, theirs == groups(of: "self"),
+      (try? system.faccessat2(inside, need)) != nil
+    {
+      return nil
+    }
+    var evidence: [String] = []
+    for group in theirs {
+      if group.controllers == "" {
+        switch programs(group.path) {
+        case 0: continue
+        case let count?:
+          evidence.append("cgroup \(group.path): \(count) device program\(count == 1 ? "" : "s")")
+        case nil: evidence.append("cgroup \(group.path): only root can ask for its device programs")
+        }
+      } else if group.controllers.split(separator: ",").contains("devices") {
+        let list = PathBytes("/sys/fs/cgroup/devices").appending(
+          PathBytes("\(group.path)/devices.list"))
+        if let line = try? system.line(of: list), line == "a *:* rwm" { continue }
+        evidence.append("cgroup devices:\(group.path)")
+      }
+    }
+    return evidence.isEmpty ? nil : evidence
+  }
+
+  private struct Group: Hashable {
+    let controllers: String
+    let path: String
+  }
+
+  /// Returns the cgroups of a process that can have device rules, see cgroups(7).
+  private func groups(of process: String) -> [Group] {
+    guard let bytes = try? system.contents(of: PathBytes("/proc/\(process)/cgroup")) else {
+      return []
+    }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { return nil }
+      let group = Group(controllers: String(fields[1]), path: String(fields[2]))
+      let isRelevant =
+        group.controllers == "" || group.controllers.split(separator: ",").contains("devices")
+      return isRelevant ? group : nil
+    }
+  }
+
+  /// Returns the number of device programs that apply to a cgroup of version 2; nil if unknown.
+  private func programs(_ path: String) -> Int? {
+    for root: PathBytes in ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"] {
+      guard
+        let folder = try? system.openat(
+          .currentDirectory,
+          path == "/" ? root : root.appending(PathBytes(String(path.dropFirst()))),
+          [.readOnly, .directory], mode: 0)
+      else { continue }
+      defer { system.close(folder) }
+      return try? system.devicePrograms(folder)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,81 @@
+// Mounts that a server, a daemon or an automount is behind, and encryption.
+extension FactsReader {
+  /// Returns why a name must not be looked up; nil if a look waits for nobody and mounts nothing.
+  mutating func obstacle(
+    _ name: PathBytes, in directory: Int
+  ) -> InodeFacts.Entry.Found? {
+    guard let table = mountTable else { return nil }
+    if distant.isEmpty { distant = table.distantMounts.map(\.point) }
+    // Most names are none of a mount point, and need no path.
+    let isBelowAutomount = facts.mounts[facts.inodes[directory].mount].isAutomount
+    guard isBelowAutomount || distant.contains(where: { $0.lastComponent == name }),
+      facts.isReachedFromRoot(directory)
+    else { return nil }
+    let path = facts.path(of: directory).appending(name)
+    guard isBelowAutomount || distant.contains(path) else { return nil }
+    let mount = table.mount(at: path)
+    if isBelowAutomount, mount == nil { return .automount }
+    guard let mount, mount.rules.mayKeepWaiting else { return nil }
+    return isAnswered(mount) ? nil : .silent
+  }
+
+  /// Returns whether the server or daemon of a mount answers; asks once.
+  private mutating func isAnswered(_ mount: MountFacts) -> Bool {
+    if let known = answers[mount.point] { return known }
+    let path = PathBytes(prefix.bytes + mount.point.bytes)
+    let answer = system.answers(path, within: Reach.limit)
+    answers[mount.point] = answer
+    return answer
+  }
+
+  /// Returns the mount of the working directory if it does not answer; nil if it does.
+  mutating func silentStart() -> PathBytes? {
+    // The path of the directory is known without asking the file system.
+    guard let table = mountTable, let path = try? system.getcwd() else { return nil }
+    for mount in table.distantMounts
+    where mount.rules.mayKeepWaiting && (path == mount.point || path.isBelow(mount.point)) {
+      if !isAnswered(mount) { return mount.point }
+    }
+    return nil
+  }
+
+  /// Returns whether the key of an encrypted inode is missing.
+  func isLocked(_ descriptor: Descriptor, _ index: Int) -> Bool {
+    guard facts.inodes[index].kind == .directory else {
+      // A file has the policy of its directory, see fscrypt_has_permitted_context().
+      return facts.inodes[facts.inodes[index].parent].isLocked
+    }
+    // The ioctl needs a descriptor that is open for reading.
+    guard let directory = try? system.openat(descriptor, ".", [.readOnly, .directory], mode: 0)
+    else {
+      return false
+    }
+    defer { system.close(directory) }
+    return (try? system.encryptionKeyIsPresent(directory)) == false
+  }
+}
+
+extension FileSystemRules {
+  /// Whether a look may wait for a server or daemon.
+  var mayKeepWaiting: Bool { !isDecidedByKernel }
+}
+
+extension MountTable {
+  /// Returns whether a layer of an overlay lies where a server decides, as far as this process sees its
+  /// layers.
+  func hasLayerOnServer(_ overlay: MountFacts) -> Bool {
+    for option in overlay.superblockOptions.split(separator: ",") {
+      for name in ["lowerdir=", "upperdir=", "lowerdir+=", "datadir+="] where option.hasPrefix(name)
+      {
+        let layers = option.dropFirst(name.count).split(separator: ":")
+        for layer in layers where layer.first == "/" {
+          guard let mount = mount(of: PathBytes(String(layer))), mount.point != overlay.point else {
+            continue
+          }
+          if mount.fileSystem != "overlay", !mount.rules.isDecidedByKernel { return true }
+        }
+      }
+    }
+    return false
+  }
+}

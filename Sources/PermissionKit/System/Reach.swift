@@ -1,0 +1,63 @@
+/// Whether a path can be looked at without waiting for a server and without mounting anything.
+package enum Reach: Hashable, Sendable {
+  /// Nothing on the way keeps a look waiting.
+  case near
+  /// The path leads to an automount that is not mounted yet.
+  case automount(PathBytes)
+  /// The mount at this path does not answer.
+  case silent(PathBytes)
+
+  /// The time that a server or daemon has to answer, in milliseconds.
+  static let limit: Int32 = 1000
+
+}
+
+extension Reach {
+  /// Why nothing can be told about the path; nil if nothing keeps a look from it.
+  var reason: Reason? {
+    switch self {
+    case .near: nil
+    case .automount(let point):
+      Reason(
+        .automount, .proven,
+        "\(point) is an automount that is not mounted yet, and looking further would mount it")
+    case .silent(let point):
+      Reason(
+        .notAnswering, .proven,
+        "the server of \(point) did not answer within \(Self.limit / 1000) s")
+    }
+  }
+}
+
+extension System {
+  /// Returns whether `path` can be looked at; reads nothing but the list of mounts if all of them are
+  /// local.
+  package func reach(_ path: PathBytes) -> Reach {
+    let mounts = MountTable(
+      mountinfo: (try? contents(of: "/proc/self/mountinfo", limit: 1 << 26)) ?? [])
+    guard mounts.hasDistant, var reader = try? FactsReader(self) else { return .near }
+    reader.read(path)
+    let facts = reader.facts
+    let places = (path.isAbsolute ? [] : [nil]) + facts.inodes.indices.map(Optional.some)
+    return places.lazy.map(facts.reach).first { $0 != .near } ?? .near
+  }
+
+  /// Throws ETIMEDOUT if the mount of `path` does not answer.
+  func mustAnswer(_ path: PathBytes) throws(Errno) {
+    if case .silent = reach(path) { throw .ETIMEDOUT }
+  }
+}
+
+extension AccessFacts {
+  /// What keeps a look from going on at an inode; `nil` stands for where relative paths start.
+  func reach(at index: Int?) -> Reach {
+    guard let index else { return silentStart.map(Reach.silent) ?? .near }
+    let inode = inodes[index]
+    if mounts[inode.mount].isTrigger { return .automount(path(of: index)) }
+    for entry in inode.entries {
+      if entry.found == .silent { return .silent(path(of: index).appending(entry.name)) }
+      if entry.found == .automount { return .automount(path(of: index).appending(entry.name)) }
+    }
+    return .near
+  }
+}

@@ -1,0 +1,7 @@
+#ifndef TOOL_START_H
+#define TOOL_START_H
+
+// Gives the environment back its variable, so that neither this program nor another one misses it.
+void tool_start_done(void);
+
+#endif

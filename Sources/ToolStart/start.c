@@ -1,0 +1,31 @@
+// Runs before every constructor of every library, so also before the Swift runtime. The runtime looks
+// for its backtracer at its start, below the working directory too, whose server may not answer.
+#include <stddef.h>
+#include <string.h>
+
+#include "ToolStart.h"
+
+static char no_search[] = "SWIFT_BACKTRACE=enable=no,swift-backtrace=/";
+static char **place;
+static char *replaced;
+
+void tool_start_done(void) {
+  if (place && *place == no_search) *place = replaced;
+  place = NULL;
+}
+
+// The environment cannot grow here, and libc cannot change it yet, so one variable gives its place
+// until the program has started.
+static void start(int argc, char **argv, char **environment) {
+  (void)argc;
+  (void)argv;
+  if (!environment[0]) return;
+  for (char **variable = environment; *variable; variable++) {
+    if (strncmp(*variable, "SWIFT_BACKTRACE=", 16) == 0) return;
+  }
+  place = environment;
+  replaced = *place;
+  *place = no_search;
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = start;
