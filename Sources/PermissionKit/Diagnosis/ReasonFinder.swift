@@ -82,10 +82,14 @@ struct ReasonFinder {
       reasons.append(refusal(ask, decision, errno, steps: steps))
       let credentials = inspection.subject.credentials
       if decision.rule.isOfBits, credentials.user.fileSystem == 0 {
+        // capable_wrt_inode_uidgid() wants the owner and the group mapped as well.
+        let isMissing = !credentials.effective.contains(.dacOverride)
         reasons.append(
           Reason(
-            .rootWithoutCapability, .proven,
-            "root has no exemption here: CAP_DAC_OVERRIDE is missing, or does not apply to this inode",
+            isMissing ? .rootWithoutCapability : .usernsUnmapped, .proven,
+            isMissing
+              ? "root has no exemption here: CAP_DAC_OVERRIDE is missing"
+              : "root has no exemption here: CAP_DAC_OVERRIDE does not apply, because this user namespace does not map the owner or the group",
             evidence: [
               "effective capabilities 0x" + String(credentials.effective.rawValue, radix: 16)
             ]))

@@ -68,6 +68,10 @@ struct LeastChange {
   private func change(of index: Int, _ rule: Rule, asked: Permissions) -> InodeChange? {
     let inode = facts.inodes[index]
     let mount = facts.mounts[inode.mount]
+    // Nobody in this user namespace may change the inode of an owner whom it does not map.
+    if let overflow = facts.overflow, inode.uid == overflow.uid, !overflow.uidIsMapped {
+      return nil
+    }
     guard !inode.isImmutable, !inode.isAppendOnly, !mount.isReadOnly, mount.idMapping == nil,
       mount.rules.heedsChanges
     else {

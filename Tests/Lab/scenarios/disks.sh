@@ -71,6 +71,14 @@ umount /mnt/exfat
 mount -o loop,uid=1002,gid=1002,umask=077 "$lab_tmp/exfat" /mnt/exfat
 honest "exFAT, mounted as the remedy says" /mnt/exfat/DCIM other
 
+section "an owner whom a user namespace does not know"
+mkdir -p /srv/theirs
+chown other: /srv/theirs
+inside=(as tester unshare --user --map-root-user)
+refuse "nobody inside may set an ACL" "${inside[@]}" setfacl -m u:0:rwx /srv/theirs
+ask_by "${inside[@]}" permcheck photos=/srv/theirs
+says "none is offered" 'status("photos") == "limited" and not report("photos").requestable and not remedies("photos")'
+
 section "eCryptfs"
 mkdir -p /srv/secret /mnt/secret
 modprobe ecryptfs
