@@ -218,11 +218,35 @@ static inline int ccap_open_by_handle_at(int mount, const uint8_t *block, size_t
 }
 
 // pidfd_open(2), Linux 5.3; the number is the same on every architecture.
+// Waits at most `ms` until a process ends; whether it has ended.
+static inline int ccap_wait_end(int pidfd, int ms) {
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  int64_t left = ms;
+  do {
+    struct pollfd wait = {pidfd, POLLIN, 0};
+    if (poll(&wait, 1, (int)left) > 0) return 1;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    left = ms - ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000);
+  } while (left > 0);
+  return 0;
+}
+
+// Takes the end of a child of ccap_answers, and closes its descriptor.
+static inline void ccap_reap(int pidfd) {
+  enum { PIDFD = 3, WCLONE = (int)0x80000000 };
+  siginfo_t info;
+  waitid((idtype_t)PIDFD, (id_t)pidfd, &info, WEXITED | WCLONE | WNOHANG);
+  close(pidfd);
+}
+
 // Asks for the status of a path in a process of its own, which nobody waits for longer than `ms`.
-// The new process makes system calls alone, for other threads may have held locks at the fork.
-static inline int ccap_answers(const char *path, int ms) {
-  enum { FORCE_SYNC = 0x2000, NO_AUTOMOUNT = 0x800, PIDFD = 0x1000, WCLONE = (int)0x80000000 };
+// The new process makes system calls alone, for other threads may have held locks at the fork. If
+// it does not even end when it is killed, its descriptor is kept in `stuck`.
+static inline int ccap_answers(const char *path, int ms, int *stuck) {
+  enum { FORCE_SYNC = 0x2000, NO_AUTOMOUNT = 0x800, PIDFD = 0x1000 };
   int pidfd = -1;
+  *stuck = -1;
   // No signal at its end: a child that nobody knows of must not disturb the caller.
   long child = syscall(SYS_clone, (unsigned long)PIDFD, 0, &pidfd, 0, 0);
   if (child < 0) return -errno;
@@ -231,22 +255,11 @@ static inline int ccap_answers(const char *path, int ms) {
     syscall(SYS_statx, AT_FDCWD, path, FORCE_SYNC | NO_AUTOMOUNT, STATX_BASIC_STATS, &sx);
     syscall(SYS_exit_group, 0);
   }
-  struct timespec now, end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  int64_t left = ms;
-  int ended = 0;
-  while (left >= 0 && !ended) {
-    struct pollfd wait = {pidfd, POLLIN, 0};
-    ended = poll(&wait, 1, (int)left) > 0;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    left = ms - ((now.tv_sec - end.tv_sec) * 1000 + (now.tv_nsec - end.tv_nsec) / 1000000) - 1;
-  }
-  if (!ended) kill((pid_t)child, SIGKILL);
-  siginfo_t info;
-  // What hangs in the kernel is left to init.
-  waitid(P_PID, (id_t)child, &info, WEXITED | WCLONE | WNOHANG);
-  close(pidfd);
-  return ended;
+  int answered = ccap_wait_end(pidfd, ms);
+  if (!answered) kill((pid_t)child, SIGKILL);
+  if (answered || ccap_wait_end(pidfd, 100)) ccap_reap(pidfd);
+  else *stuck = pidfd;
+  return answered;
 }
 
 // How many device programs apply to a cgroup of version 2, with those of its ancestors.

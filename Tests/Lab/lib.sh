@@ -19,6 +19,7 @@
 #                            with --probe write) and by root with --user, against what the user can
 #                            do there: never more, never less, and open only with $may_be_open
 #   at_random LAYER MADE SEEN [no-acl]   a check by questions.py: 200 random questions, 0 wrong
+#   container_image TAR      packs a root file system with permcheck and probe in it
 #   settle                   waits until udev has dealt with every event
 #
 # Every check prints what it saw. A check listed in `pending` may fail, and must.
@@ -173,6 +174,22 @@ at_random() {
     shift
     mkdir -p "$1"
     check "$layer: 200 random questions, none wrong" python3 questions.py 1 200 "$@"
+}
+
+# What container_image packs: busybox, permcheck, probe, and the users root and u (1000).
+container_image() {
+    local root=/root/image tool library
+    mkdir -p $root/{bin,lib64,etc,tmp,proc,dev,sys,run,usr/lib,root,lib/x86_64-linux-gnu,home/u,pics}
+    cp /bin/busybox /bin/bash /usr/local/bin/permcheck /usr/local/bin/probe $root/bin/
+    for tool in sh ls cat sleep rm; do ln -s busybox $root/bin/$tool; done
+    for library in $(ldd /bin/bash /usr/local/bin/permcheck /usr/local/bin/probe | grep -o '/lib[^ ]*' | sort -u) \
+        /lib/x86_64-linux-gnu/libnss_files.so.2; do
+        [ -e "$library" ] && cp -L "$library" "$root$library"
+    done
+    printf 'root:x:0:0::/root:/bin/sh\nu:x:1000:1000::/home/u:/bin/sh\n' >$root/etc/passwd
+    printf 'root:x:0:\nu:x:1000:\nvideo:x:44:\naudio:x:29:\n' >$root/etc/group
+    tar -C $root -cf "$1" .
+    chmod 644 "$1"
 }
 
 settle() { udevadm settle --timeout=30; }

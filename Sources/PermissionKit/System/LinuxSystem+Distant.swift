@@ -3,19 +3,42 @@ internal import Synchronization
 
 // Mounts that may keep a caller waiting, and encryption.
 extension LinuxSystem {
-  /// The mount points that did not answer, each with the time until which nobody asks again.
-  private static let silent = Mutex<[PathBytes: Int64]>([:])
+  /// A mount that did not answer.
+  private struct Silence {
+    /// The time until which nobody asks again, in microseconds.
+    var end: Int64
+    /// The process that still waits for the mount, beyond SIGKILL; nil if it is gone.
+    var waiting: Int32?
+  }
 
-  /// Asks in a process of its own; a mount that did not answer is asked again after 10 seconds.
+  /// The mounts that did not answer, by mount point.
+  private static let silences = Mutex<[PathBytes: Silence]>([:])
+
+  /// Asks in a process of its own; a mount that did not answer is asked again after 10 seconds, but
+  /// never while the last process still waits for it.
   package func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
     let now = monotonic()
-    if let end = Self.silent.withLock({ $0[path] }), now < end { return false }
-    let answer = unsafe withCString(path) { unsafe ccap_answers($0, milliseconds) }
-    if answer == 0 {
-      Self.silent.withLock { $0[path] = monotonic() + 10_000_000 }
+    let isSilent = Self.silences.withLock { silences in
+      guard let silence = silences[path] else { return false }
+      if let waiting = silence.waiting {
+        if ccap_wait_end(waiting, 0) == 0 { return true }
+        ccap_reap(waiting)
+        silences[path] = nil
+        return false
+      }
+      return now < silence.end
     }
+    if isSilent { return false }
+    var stuck: Int32 = -1
+    let answer = unsafe withCString(path) { unsafe ccap_answers($0, milliseconds, &stuck) }
     // Without a process to ask, only the look itself tells.
-    return answer != 0
+    if answer != 0 { return true }
+    Self.silences.withLock { silences in
+      if let other = silences[path]?.waiting { ccap_reap(other) }
+      silences[path] = Silence(
+        end: monotonic() + 10_000_000, waiting: stuck >= 0 ? stuck : nil)
+    }
+    return false
   }
 
   /// bpf(2), BPF_PROG_QUERY.

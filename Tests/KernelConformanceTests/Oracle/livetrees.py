@@ -54,10 +54,13 @@ class Query:
 
     def questions(self, path):
         try:
-            is_directory = stat.S_ISDIR(os.stat(os.path.join(self.start, path)).st_mode)
+            mode = os.stat(os.path.join(self.start, path)).st_mode
         except OSError:
-            is_directory = False
-        return (DIRECTORY_QUESTIONS if is_directory else FILE_QUESTIONS)[self.need]
+            mode = 0
+        # A socket cannot be opened: connect(2) wants w, and that is asked without connecting.
+        if stat.S_ISSOCK(mode):
+            return [f"f:{self.need}"]
+        return (DIRECTORY_QUESTIONS if stat.S_ISDIR(mode) else FILE_QUESTIONS)[self.need]
 
     def is_closed_to_root(self, path):
         """On an idmapped mount, an owner without a mapping can keep root out."""
