@@ -34,14 +34,14 @@ honest "unlocked again" /mnt/crypt/Pictures tester
 
 section "never to be written: squashfs, ISO 9660, overlay without an upper layer"
 modprobe -a squashfs isofs exfat overlay loop
-mkdir -p /srv/low/Pictures /srv/low2 /mnt/{squash,iso,lower}
-chown other:other /srv/low/Pictures
-chmod 770 /srv/low/Pictures
-mksquashfs /srv/low "$lab_tmp/squash" -quiet -no-progress >/dev/null
-genisoimage -quiet -R -o "$lab_tmp/iso" /srv/low 2>/dev/null
+mkdir -p /srv/disks/low/Pictures /srv/disks/low2 /mnt/{squash,iso,lower}
+chown other:other /srv/disks/low/Pictures
+chmod 770 /srv/disks/low/Pictures
+mksquashfs /srv/disks/low "$lab_tmp/squash" -quiet -no-progress >/dev/null
+genisoimage -quiet -R -o "$lab_tmp/iso" /srv/disks/low 2>/dev/null
 mount -o loop "$lab_tmp/squash" /mnt/squash
 mount -o loop,ro "$lab_tmp/iso" /mnt/iso
-mount -t overlay -o lowerdir=/srv/low:/srv/low2 overlay /mnt/lower
+mount -t overlay -o lowerdir=/srv/disks/low:/srv/disks/low2 overlay /mnt/lower
 for name in squash iso lower; do
     honest "$name" /mnt/$name/Pictures tester other
     mount -o remount,rw /mnt/$name 2>/dev/null
@@ -52,7 +52,7 @@ for name in squash iso lower; do
     says "$name: nothing to request" 'not report("photos").requestable and not remedies("photos")'
 done
 mkdir -p "$lab_tmp/upper" "$lab_tmp/work" /mnt/over
-mount -t overlay -o "lowerdir=/srv/low,upperdir=$lab_tmp/upper,workdir=$lab_tmp/work" overlay /mnt/over
+mount -t overlay -o "lowerdir=/srv/disks/low,upperdir=$lab_tmp/upper,workdir=$lab_tmp/work" overlay /mnt/over
 at_random "overlay" /mnt/over/random /mnt/over/random
 
 section "exFAT: the mount says who owns everything"

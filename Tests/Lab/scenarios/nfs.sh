@@ -77,7 +77,7 @@ waiting() {                 # waiting N COMMAND...
 }
 waiters=(none)
 waiting 1 permcheck camera photos=/home/tester/Pictures
-waiting 2 permcheck photos=own
+waiting 2 permcheck explain ./own --color never
 there() { echo >"$lab_tmp/go$1" && wait "${waiters[$1]}"; cat "$lab_tmp/there$1"; }
 rpc.nfsd 0
 mkdir -p /home/tester/Pictures
