@@ -27,8 +27,8 @@ systemctl restart autofs
 sleep 1
 is_mounted() { grep -q "^[^-]* $1 .* - ext4" /proc/self/mountinfo; }
 rest() {                    # unmounts what a look or a try has mounted
-    umount -t ext4 /auto/pics 2>/dev/null
-    umount -t ext4 /srv/direct 2>/dev/null
+    # Without the disk on it, umount would take the automount itself away.
+    for place in /auto/pics /srv/direct; do ! is_mounted $place || umount $place; done
     systemctl stop srv-auto.mount 2>/dev/null
     systemctl is-active -q srv-auto.automount || systemctl start srv-auto.automount
 }
