@@ -139,10 +139,11 @@ extension Confinement {
       let node = Self.node(resource, path)
       return [Remedy(.sandbox, ["bwrap", "--dev-bind", node, node, "…"])]
     case .service(let unit, let settings):
+      guard case .devices(let family) = resource else { return [] }
       return [
         Remedy(
           .service, ["systemctl", "edit", PathBytes(unit)], needsRoot: true,
-          line: Self.unitLines(resource, path, settings),
+          line: Self.unitLines(family, path, settings),
           note: "applies to this service alone; then run systemctl restart \(unit)")
       ]
     case .wsl:
@@ -192,17 +193,13 @@ extension Confinement {
   }
 
   private static func unitLines(
-    _ resource: ConfinedResource, _ path: PathBytes, _ settings: [String]
+    _ family: DeviceFamily, _ path: PathBytes, _ settings: [String]
   ) -> String {
     let names = Set(settings.map { String($0.prefix { $0 != "=" }) })
     var lines = ["[Service]"]
-    switch resource {
-    case .folder: return ""
-    case .devices(let family):
-      // PrivateDevices= hides the nodes even if DeviceAllow= lists them.
-      if names.contains("PrivateDevices") || names.isEmpty { lines.append("PrivateDevices=no") }
-      lines.append("DeviceAllow=\(family.deviceAllow ?? path.description) rw")
-      return lines.joined(separator: " ")
-    }
+    // PrivateDevices= hides the nodes even if DeviceAllow= lists them.
+    if names.contains("PrivateDevices") || names.isEmpty { lines.append("PrivateDevices=no") }
+    lines.append("DeviceAllow=\(family.deviceAllow ?? path.description) rw")
+    return lines.joined(separator: " ")
   }
 }

@@ -4,6 +4,23 @@ import Testing
 
 /// Refusals by mode and ACL, and by the ids of a user namespace.
 @Suite struct BitRows {
+  /// A file whose group a user namespace does not map, in a container of Podman with this marker.
+  private static func rootless(_ name: String, _ marker: String) -> DiagnosisRow {
+    DiagnosisRow(
+      name: name, code: .container, question: .path("/home/anna/file", probe: .none),
+      status: .notDetermined, certainty: .suspected, evidence: ["/run/.containerenv"],
+      remedies: [
+        Wanted(
+          kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"])
+      ],
+      codes: [.usernsUnmapped, .container], otherStatus: .notDetermined,
+      scene: {
+        unmapped($0)
+        $0.add("/run/.containerenv", .file(marker))
+      },
+      beside: { unmapped($0) })
+  }
+
   static let rows: [DiagnosisRow] = modes + lists + others
 
   private static let modes: [DiagnosisRow] = [
@@ -179,34 +196,10 @@ import Testing
           $0.add(PathBytes("/proc/self/\(map)"), .file("0 0 4294967295\n"))
         }
       }),
-    DiagnosisRow(
-      name: "ids of another user namespace, in rootless Podman", code: .container,
-      question: .path("/home/anna/file", probe: .none), status: .notDetermined,
-      certainty: .suspected, evidence: ["/run/.containerenv"],
-      remedies: [
-        Wanted(
-          kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"])
-      ],
-      codes: [.usernsUnmapped, .container], otherStatus: .notDetermined,
-      scene: {
-        unmapped($0)
-        $0.add("/run/.containerenv", .file("engine=\"podman-5.4\"\nrootless=1\n"))
-      },
-      beside: { unmapped($0) }),
-    DiagnosisRow(
-      name: "ids of another user namespace, in Podman that does not say that it is rootless",
-      code: .container, question: .path("/home/anna/file", probe: .none), status: .notDetermined,
-      certainty: .suspected, evidence: ["/run/.containerenv"],
-      remedies: [
-        Wanted(
-          kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"])
-      ],
-      codes: [.usernsUnmapped, .container], otherStatus: .notDetermined,
-      scene: {
-        unmapped($0)
-        $0.add("/run/.containerenv", .file(""))
-      },
-      beside: { unmapped($0) }),
+    rootless(
+      "ids of another user namespace, in rootless Podman", "engine=\"podman-5.4\"\nrootless=1\n"),
+    rootless(
+      "ids of another user namespace, in Podman that does not say that it is rootless", ""),
     DiagnosisRow(
       name: "a group that is mapped decides nothing", code: .usernsUnmapped,
       question: .path("/home/anna/file", probe: .none), status: .notDetermined,
