@@ -43,16 +43,17 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "PermissionDocuments", "PermissionKit", "ToolStart",
+        "OlderLibc", "PermissionDocuments", "PermissionKit", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .target(name: "HelperStart"),
+    .target(name: "OlderLibc"),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
-      dependencies: ["HelperStart", "PermissionDocuments", "PermissionKit"],
+      dependencies: ["HelperStart", "OlderLibc", "PermissionDocuments", "PermissionKit"],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),

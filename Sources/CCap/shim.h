@@ -25,10 +25,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -43,7 +45,7 @@
 // The fields of statx(2) that matter for a decision.
 struct ccap_stat {
   uint32_t mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor, links, has_mount;
-  uint64_t inode, mount, attributes;
+  uint64_t inode, mount, attributes, size;
   int64_t birth, changed;
 };
 
@@ -80,6 +82,7 @@ static inline int ccap_statx(int fd, struct ccap_stat *out) {
   out->links = sx.stx_nlink;
   out->has_mount = (sx.stx_mask & STATX_MNT_ID) != 0;
   out->inode = sx.stx_ino;
+  out->size = sx.stx_size;
   out->mount = sx.stx_mnt_id;
   out->attributes = sx.stx_attributes;
   return 0;
@@ -620,6 +623,24 @@ static inline int ccap_fork_detached(void) {
   return 0;
 }
 
+// A stream socket that is connected to the socket at `path`; nothing waits.
+static inline int ccap_connect(const char *path) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof name.sun_path) return -ENAMETOOLONG;
+  strcpy(name.sun_path, path);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  if (connect(fd, (struct sockaddr *)&name, sizeof name) == 0) return fd;
+  int error = errno;
+  close(fd);
+  return -error;
+}
+
+static inline long ccap_send(int fd, const void *bytes, unsigned long count) {
+  long sent = send(fd, bytes, count, MSG_NOSIGNAL);
+  return sent < 0 ? -errno : sent;
+}
+
 static inline int ccap_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) != 0 ? -errno : size.ws_col;
@@ -660,5 +681,7 @@ static inline int ccap_signalfd(const int *signals, int count) {
   int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   return fd < 0 ? -errno : fd;
 }
+
+#include "enter.h"
 
 #endif

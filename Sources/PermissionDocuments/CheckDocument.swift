@@ -5,6 +5,8 @@ package import PermissionKit
 package struct CheckDocument: Sendable {
   /// The version of the tool.
   package var toolVersion: String
+  /// Where and when the check was made; nil if only its facts are known.
+  package var setting: Setting?
   /// The subject of the first report.
   package var subject: Subject
   /// The reports on the accessors.
@@ -34,7 +36,19 @@ package struct CheckDocument: Sendable {
   static let record = JSONRecord<CheckDocument>(
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
-      .always("tool", tool.schema) { tool.json($0.toolVersion) },
+      .always("tool", Documents.tool.schema) { Documents.tool.json($0.toolVersion) },
+      .sometimes(
+        "host", JSONSchema.about("The name of the machine.", JSONSchema.string)
+      ) { $0.setting?.host.map { .string($0) } },
+      .sometimes("time", ReportDocument.timeSchema("The time of the check.")) {
+        $0.setting.map { .string(Timestamp.rfc3339($0.time)) }
+      },
+      .sometimes(
+        "root",
+        JSONSchema.about(
+          "The folder that stood for / (--root); another one than / is a what-if.",
+          JSONSchema.string)
+      ) { $0.setting.map { .string($0.root.description) } },
       .always("subject", SubjectDocument.record.schema) { SubjectDocument.record.json($0.subject) },
       .always("reports", JSONSchema.array(JSONSchema.ref("report"))) {
         .array($0.reports.map(ReportDocument.report.json))
@@ -49,7 +63,7 @@ package struct CheckDocument: Sendable {
         "applied",
         JSONSchema.about("Of request: whether the plans were carried out.", JSONSchema.bool)
       ) { $0.isApplied.map { .bool($0) } },
-    ] + basis)
+    ] + basis, about: "The output of permcheck check, request, explain and evaluate with --json.")
 
   private static let basis: [JSONField<CheckDocument>] = [
     ("credentials", "Of explain: the complete subject, for permcheck evaluate."),
@@ -61,11 +75,27 @@ package struct CheckDocument: Sendable {
       document.basis.flatMap { field.json($0) }
     }
   }
+}
 
-  private static let tool = JSONRecord<String>([
-    .always("name", ["const": "permcheck"]) { _ in "permcheck" },
-    .always("version", JSONSchema.string) { .string($0) },
-  ])
+/// Where and when a check was made.
+package struct Setting: Sendable {
+  /// The name of the machine, see hostname(7); nil if /proc does not show it.
+  package let host: String?
+  /// The time of the check, in microseconds since 1970-01-01 UTC.
+  package let time: Int64
+  /// The folder that stood for `/`.
+  package let root: PathBytes
+
+  /// Reads the setting of a check.
+  ///
+  /// - Parameters:
+  ///   - context: The input of the check.
+  ///   - reports: The reports, whose first tells the time.
+  package init(_ context: AccessContext, _ reports: [AccessReport]) {
+    host = (try? context.system.line(of: "/proc/sys/kernel/hostname"))?.description
+    time = reports.lazy.compactMap(\.time).first ?? context.system.realtime()
+    root = context.root
+  }
 }
 
 /// The subject of a document or of a report.

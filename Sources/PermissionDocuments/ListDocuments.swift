@@ -33,9 +33,11 @@ package struct GrantsDocument: Sendable {
     let grant: Grant
     let user: String
     let place: String
+    let isExpired: Bool
 
     /// Creates an item with these values.
-    package init(_ grant: Grant, user: String, place: String) {
+    package init(_ grant: Grant, user: String, place: String, isExpired: Bool) {
+      self.isExpired = isExpired
       self.grant = grant
       self.user = user
       self.place = place
@@ -70,6 +72,10 @@ package struct GrantsDocument: Sendable {
     .sometimes("expires", ReportDocument.timeSchema("The time when the grant expires.")) {
       $0.grant.lifetime.expires.map { .string(Timestamp.rfc3339($0)) }
     },
+    .always(
+      "expired",
+      JSONSchema.about("Whether its time is over, and it is still in place.", JSONSchema.bool)
+    ) { .bool($0.isExpired) },
     .sometimes(
       "pid", JSONSchema.about("The process whose end ends the grant.", JSONSchema.natural())
     ) {
@@ -87,18 +93,20 @@ package struct LogDocument: Sendable {
     let checks: Int
     let granted: Int
     let refused: Int
+    let unavailable: Int
     let requests: Int
     let grantedShare: Double
 
     /// Creates a line with these values.
     package init(
-      accessor: String, checks: Int, granted: Int, refused: Int, requests: Int,
+      accessor: String, checks: Int, granted: Int, refused: Int, unavailable: Int, requests: Int,
       grantedShare: Double
     ) {
       self.accessor = accessor
       self.checks = checks
       self.granted = granted
       self.refused = refused
+      self.unavailable = unavailable
       self.requests = requests
       self.grantedShare = grantedShare
     }
@@ -136,8 +144,15 @@ package struct LogDocument: Sendable {
     .always("checks", JSONSchema.natural()) { JSONValue($0.checks) },
     .always("granted", JSONSchema.natural()) { JSONValue($0.granted) },
     .always("refused", JSONSchema.natural()) { JSONValue($0.refused) },
+    .always("unavailable", JSONSchema.natural()) { JSONValue($0.unavailable) },
     .always("requests", JSONSchema.natural()) { JSONValue($0.requests) },
-    .always("grantedShare", ["type": "number", "minimum": 0, "maximum": 1]) {
+    .always(
+      "grantedShare",
+      [
+        "description": "Granted checks, of those for which there was a device or folder.",
+        "type": "number", "minimum": 0, "maximum": 1,
+      ]
+    ) {
       JSONValue($0.grantedShare) ?? 0
     },
   ])

@@ -10,6 +10,12 @@ enum ReportDocument {
     .always("resources", JSONSchema.array(JSONSchema.ref("resource"))) {
       .array($0.resources.map(resource.json))
     },
+    .sometimes(
+      "alternatives",
+      JSONSchema.about(
+        "Other ways to the same thing, which do not count for the status.",
+        JSONSchema.array(JSONSchema.ref("resource")))
+    ) { $0.alternatives.isEmpty ? nil : .array($0.alternatives.map(resource.json)) },
     .sometimes("subject", SubjectDocument.record.schema) {
       $0.subject.map(SubjectDocument.record.json)
     },
@@ -31,7 +37,9 @@ enum ReportDocument {
     .always("need", permissions) { .string($0.need.letters) },
     .always("status", JSONSchema.ref("status")) { .string($0.status.rawValue) },
     .sometimes("decision", JSONSchema.ref("decision")) { $0.decision.map(decision.json) },
-    .sometimes("probe", probe.schema) { $0.probe.map(probe.json) },
+    .sometimes("probe", probe.schema) {
+      $0.probe.map(probe.json)
+    },
     .always("reasons", JSONSchema.array(JSONSchema.ref("reason"))) {
       .array($0.reasons.map(reason.json))
     },
@@ -65,7 +73,7 @@ enum ReportDocument {
   ])
 
   private static let probe = JSONRecord<Probe>([
-    .always("method", JSONSchema.oneOf(["open", "access"])) { .string($0.method.rawValue) },
+    .always("method", methods) { .string($0.method.rawValue) },
     .sometimes("errno", JSONSchema.string) { $0.errno.map { .string($0.description) } },
   ])
 
@@ -132,6 +140,8 @@ enum ReportDocument {
 
   // MARK: - Words
 
+  private static let methods = JSONSchema.oneOf(
+    Probe.Method.allCases.filter { $0 != .none }.map(\.rawValue))
   static let statuses = JSONSchema.oneOf(AuthorizationStatus.allCases.map(\.rawValue))
   static let reasonCodes = JSONSchema.oneOf(Reason.Code.allCases.map(\.rawValue))
   static let verdicts = JSONSchema.oneOf(["granted", "refused", "undetermined"])

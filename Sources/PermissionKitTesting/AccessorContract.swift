@@ -21,15 +21,9 @@ public enum AccessorContract: Sendable {
     let report = accessor.checkAccess()
     expect(report.accessor == accessor.name, "the report names another accessor")
     expect(
-      !(report.status == .authorized && report.isRequestable),
-      "authorized, and yet something is to be requested")
-    expect(
-      report.status == .authorized || report.resources.allSatisfy { $0.status != .authorized }
-        || report.status == .limited || !report.resources.isEmpty,
-      "the status does not follow from the resources")
-    expect(
-      report.status != .authorized || report.resources.allSatisfy { $0.status == .authorized },
-      "authorized, though a resource is not")
+      !report.isRequestable || [.denied, .limited].contains(report.status),
+      "\(report.status.rawValue), and yet something is to be requested")
+    if let contradiction = contradiction(report) { violations.append(contradiction) }
 
     var completions = 0
     var final: AccessReport?
@@ -49,5 +43,30 @@ public enum AccessorContract: Sendable {
       : [[.didRejectAccess], [.willReceiveAccess, .didRejectAccess]]
     expect(allowed.contains(points), "the events \(points.map(\.rawValue)) do not fit the outcome")
     return violations
+  }
+
+  /// Returns how the status contradicts the resources; nil if it follows from them.
+  private static func contradiction(_ report: AccessReport) -> String? {
+    var devices: [String: [AuthorizationStatus]] = [:]
+    for resource in report.resources {
+      devices[resource.device, default: []].append(resource.status)
+    }
+    if devices.isEmpty { return nil }
+    let statuses = devices.values.map { AuthorizationStatus.worst($0) ?? .notDetermined }
+    let isUsable = { (status: AuthorizationStatus) in status == .authorized || status == .limited }
+    let status = report.status.rawValue
+    switch report.status {
+    case .authorized where !statuses.allSatisfy { $0 == .authorized }:
+      return "\(status), though a device is not"
+    case .limited where !statuses.contains(where: isUsable):
+      return "\(status), though no device is usable, not even in part"
+    case .limited where statuses.allSatisfy { $0 == .authorized }:
+      return "\(status), though every device is authorized"
+    case .denied, .restricted, .unavailable, .notDetermined:
+      if statuses.contains(where: isUsable) { return "\(status), though a device is usable" }
+      return statuses.contains(report.status)
+        ? nil : "\(status), though no device has that status"
+    default: return nil
+    }
   }
 }

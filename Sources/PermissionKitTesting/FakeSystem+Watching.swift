@@ -115,11 +115,23 @@ extension FakeSystem {
 
   /// See `System.poll`; if nothing is ready, the clock advances by the timeout at once.
   ///
-  /// Without a timeout the wait would never end, so the call fails with EIO.
+  /// Without a timeout waits for what another thread adds with `notify` or writes to an eventfd.
   public func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] {
-    let ready = watching.state.withLock { state in
+    while true {
+      let ready = self.ready(requests)
+      if ready.contains(where: { !$0.isEmpty }) { return ready }
+      if let timeout {
+        pass(milliseconds: Int64(timeout))
+        return ready
+      }
+      _ = try Systems.running.poll([], timeout: 1)
+    }
+  }
+
+  private func ready(_ requests: [PollRequest]) -> [PollEvents] {
+    watching.state.withLock { state in
       requests.map { request in
         let number = request.descriptor.rawValue
         let isReady =
@@ -127,10 +139,6 @@ extension FakeSystem {
         return isReady ? request.events : []
       }
     }
-    if ready.contains(where: { !$0.isEmpty }) { return ready }
-    guard let timeout else { throw .EIO }
-    pass(milliseconds: Int64(timeout))
-    return ready
   }
 
   /// See `System.eventfd`; a write makes the descriptor readable.

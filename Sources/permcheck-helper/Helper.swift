@@ -90,10 +90,11 @@ struct Helper {
       }
       return try accessor.grantPlan()
     }
-    let report = accessor.checkAccess()
+    // The end is certain before anything else is looked at.
     if !outcome.grants.isEmpty, lifetime.process != nil || lifetime.expires != nil {
       try guardEnd(lifetime)
     }
+    let report = accessor.checkAccess()
     var answer = HelperAnswer(outcome.grants.isEmpty ? .nothingToChange : .granted, nil)
     answer.status = report.status
     answer.changes = outcome.grants.map(HelperAnswer.Change.init)

@@ -8,7 +8,7 @@ struct Permcheck: ParsableCommand {
     commandName: "permcheck",
     abstract: "Tells whether camera, microphone and photos can be used here, and if not, why.",
     usage: """
-      permcheck [check] NAME[=PATH] …
+      permcheck [check] [NAME[=PATH] …]
       permcheck explain NAME|PATH …
       permcheck request NAME … | revoke NAME …
       permcheck run NAME … -- COMMAND …
@@ -18,14 +18,14 @@ struct Permcheck: ParsableCommand {
       """,
     discussion: """
       EXAMPLES
-        permcheck camera mic photos        all three, for this process
+        permcheck                          all three, for this process
         permcheck camera --user www-data   for a login of another user
         permcheck camera=/dev/video2       one node
         permcheck photos --need r          reading alone
         permcheck camera mic --json        output for programs, see permcheck schema
         permcheck -q camera || echo no     only the exit status
         permcheck request photos --dry-run what would change, and who would gain
-        permcheck camera --wait 5          waits up to 5 s until the camera is set up
+        permcheck camera --wait 5s         waits for a camera that is being set up
         permcheck watch camera mic         a line for each change
 
       EXIT STATUS
@@ -61,7 +61,7 @@ struct Permcheck: ParsableCommand {
   private static var arguments: [String] {
     var arguments = LinuxSystem.arguments.dropFirst().map(\.description)
     // The parser needs an option to separate the names before `--` from the command after it.
-    if arguments.first == Run._commandName, let end = arguments.firstIndex(of: "--"),
+    if arguments.first == "run", let end = arguments.firstIndex(of: "--"),
       end + 1 < arguments.count
     {
       arguments[end] = "--" + Run.terminator
@@ -72,15 +72,23 @@ struct Permcheck: ParsableCommand {
   /// Prints an error as one line on standard error and exits; help is not an error.
   private static func finish(_ error: any Error) -> Never {
     if let error = error as? PermissionError {
-      fail(error.description, .init(error))
+      Failure(error).exit(arguments)
     }
     let code = exitCode(for: error)
     guard code == .validationFailure else { exit(withError: error) }
-    fail("\(message(for: error)); see permcheck --help", .usage)
+    Failure(usage: plain(message(for: error))).exit(arguments)
   }
 
-  private static func fail(_ message: String, _ status: ExitStatus) -> Never {
-    Console.report("\(Sanitizer.clean(message))", LinuxSystem())
-    exit(withError: status.code)
+  /// Returns the parser's message in the words of this tool.
+  private static func plain(_ message: String) -> String {
+    let quoted = message.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+    if message.hasPrefix("Unknown option '"), quoted.count > 1 {
+      return Suggestions.unknownOption(quoted[1], known: quoted.count > 3 ? [quoted[3]] : [])
+    }
+    if message.hasPrefix("The value '"), message.contains(" <duration>'") {
+      return
+        "\(quoted[3].prefix { $0 != " " }) \(quoted[1]): expected a time such as 90s, 2m or 1h30m"
+    }
+    return message.hasSuffix(".") ? String(message.dropLast()) : message
   }
 }

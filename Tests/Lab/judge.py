@@ -87,7 +87,7 @@ def exits(number):
 def summary():
     for r in answer.reports or []:
         yield f"{r.accessor} {r.status}{', requestable' if r.requestable else ''}"
-        for s in r.resources:
+        for s in r.resources + (r.alternatives or []):
             d, p = s.decision or Fields(), s.probe
             decided = " ".join(str(v) for v in (d.verdict, d.errno) if v)
             probed = (p.errno or "ok") if p else "none"

@@ -18,7 +18,8 @@
 #   honest SITUATION FOLDER USER...  checks what permcheck says of a folder, asked by each user (also
 #                            with --probe write) and by root with --user, against what the user can
 #                            do there: never more, never less, and open only with $may_be_open
-#   at_random LAYER MADE SEEN [no-acl]   a check by questions.py: 200 random questions, 0 wrong
+#   at_random LAYER MADE SEEN [no-acl]   a check by questions.py: 200 random questions, 0 wrong; the
+#                            variables before it (INSIDE, PACK, SPOIL, ...) are told there
 #   container_image TAR      packs a root file system with permcheck and probe in it
 #   settle                   waits until udev has dealt with every event
 #
@@ -180,7 +181,7 @@ at_random() {
 container_image() {
     local root=/root/image tool library
     mkdir -p $root/{bin,lib64,etc,tmp,proc,dev,sys,run,usr/lib,root,lib/x86_64-linux-gnu,home/u,pics}
-    cp /bin/busybox /bin/bash /usr/local/bin/permcheck /usr/local/bin/probe $root/bin/
+    cp /bin/busybox /bin/bash /usr/local/bin/{permcheck,probe,attempt} $root/bin/
     for tool in sh ls cat sleep rm; do ln -s busybox $root/bin/$tool; done
     for library in $(ldd /bin/bash /usr/local/bin/permcheck /usr/local/bin/probe | grep -o '/lib[^ ]*' | sort -u) \
         /lib/x86_64-linux-gnu/libnss_files.so.2; do

@@ -7,7 +7,6 @@ import Testing
 struct BadArgumentTests {
   /// `NODE` stands for a device node that everybody may open.
   static let wrong: [[String]] = [
-    [],
     [""],
     ["camra"],
     ["Camera"],
@@ -185,7 +184,7 @@ struct OddPathTests {
       let outputs = try ["/", "/tmp", tree.root, tree.path("dev")].map { folder in
         try Command.run(
           ["sh", "-c", "cd \"$0\" && exec \"$@\"", folder] + words, as: stranger
-        ).output
+        ).output.replacing(/"time":"[^"]*"/, with: "")
       }
       #expect(outputs[0].contains(tree.path("dev/none")))
       #expect(Set(outputs).count == 1, Comment(rawValue: outputs.joined(separator: "\n")))

@@ -43,7 +43,7 @@ struct GrantBehaviourTests {
       BEFORE=$(state $A; ls -d --time-style=full-iso -lc $A)
       is 1 $P request photos=$A --user games --dry-run
       grep -q "setfacl" $OUT.o || fail "$(cat $OUT.o)"
-      is 0 $P request photos=$A --user games --dry-run --need r --user 0
+      is 0 $P request photos=$A --dry-run --need r --user 0
       is 1 $P request photos=$A --user games
       grep -q "cancelled, nothing was changed" $OUT.e || fail "$(cat $OUT.e)"
       is 1 $P request photos=$A --user games --json

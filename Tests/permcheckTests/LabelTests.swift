@@ -33,7 +33,7 @@ struct LabelTests {
       #expect(lines.count == plainLines, seen)
       #expect(lines.allSatisfy { line in line.count { $0 == "\t" } == 8 }, seen)
     } else {
-      #expect(lines.count == 3, "one row, one reason, one fix: \(seen)")
+      #expect(lines.count == 4, "one row, one reason, one fix, its command: \(seen)")
       #expect(lines.first?.hasPrefix("✘") == true, seen)
     }
   }

@@ -49,10 +49,10 @@ struct LogSummaryTests {
     #expect(human.errors.isEmpty)
     #expect(
       human.output == """
-        accessor    checks  granted  refused  share
-        camera      4       3        1        75 %
-        microphone  2       0        2        0 %
-        photos      1       1        0        100 %
+        accessor    checks  granted  refused  unavailable  share
+        camera      4       3        1        0            75 %
+        microphone  2       0        2        0            0 %
+        photos      1       1        0        0            100 %
 
         """)
     let plain = try Command.permcheck(["log", "--format", "plain", "--log", tree.path("log")])
@@ -125,5 +125,83 @@ struct LogSummaryTests {
         #expect(outcome.errors.contains(tree.path(name)))
       }
     }
+  }
+}
+
+/// What counts, and for whom.
+struct LogSelectionTests {
+  private static func line(
+    _ accessor: String, _ status: String, uid: Int, subject: Int? = nil, root: String? = nil,
+    time: String = "2030-01-02T03:04:05.678901Z"
+  ) -> String {
+    "{\"v\":1,\"time\":\"\(time)\",\"event\":\"check\",\"accessor\":\"\(accessor)\",\"status\":\"\(status)\","
+      + "\"uid\":\(uid),"
+      + (subject.map { "\"subject\":\($0)," } ?? "") + (root.map { "\"root\":\"\($0)\"," } ?? "")
+      + "\"pid\":2,\"duration\":3}\n"
+  }
+
+  private static func checks(_ tree: Tree, _ arguments: [String]) throws -> [String] {
+    let outcome = try Command.permcheck(
+      ["log", "--format", "plain", "--log", tree.path("log")] + arguments)
+    #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+    return outcome.output.split(separator: "\n").map(String.init)
+  }
+
+  @Test func eventsAreChosen() throws {
+    let tree = try Tree()
+    try tree.file(
+      "log",
+      Self.line("camera", "denied", uid: 0, subject: 33)
+        + Self.line("camera", "authorized", uid: 33, subject: 33)
+        + Self.line("camera", "authorized", uid: 0, subject: 0, root: "/mnt")
+        + Self.line("photos", "authorized", uid: 0, time: "2001-01-01T00:00:00.000000Z"))
+    #expect(try Self.checks(tree, []) == ["camera\t2\t1\t1", "photos\t1\t1\t0"])
+    #expect(try Self.checks(tree, ["--user", "33"]) == ["camera\t2\t1\t1"])
+    #expect(try Self.checks(tree, ["--user", "root"]) == ["photos\t1\t1\t0"])
+    #expect(try Self.checks(tree, ["--accessor", "photos"]) == ["photos\t1\t1\t0"])
+    #expect(try Self.checks(tree, ["--since", "7d"]) == ["camera\t2\t1\t1"])
+    let wrong = try Command.permcheck(["log", "--accessor", "camra", "--log", tree.path("log")])
+    #expect(wrong.status == 64 && wrong.errors.contains("camera"))
+  }
+
+  @Test func theShareIsThatOfWhatIsThere() throws {
+    let tree = try Tree()
+    try tree.file(
+      "log",
+      Self.line("camera", "authorized", uid: 0) + Self.line("camera", "denied", uid: 0)
+        + Self.line("camera", "unavailable", uid: 0) + Self.line("camera", "unavailable", uid: 0))
+    let text = try Command.permcheck(["log", "--log", tree.path("log")]).output
+    #expect(text.contains("50 %"), "\(text)")
+  }
+
+  /// The file that nobody named keeps within its limit, and one old file.
+  @Test func theDefaultLogIsKeptSmall() throws {
+    let tree = try Tree()
+    try tree.folder("state/permcheck", mode: 0o700)
+    let log = "state/permcheck/analytics.jsonl"
+    try tree.file(log, String(repeating: Self.line("camera", "denied", uid: 1), count: 9_000))
+    try tree.file("home/x", "")
+    let environment: [String: String?] = [
+      "XDG_STATE_HOME": tree.path("state"), "HOME": tree.path("home"), "PERMCHECK_LOG": "",
+    ]
+    let own = try Command.run(["chown", "-R", "\(stranger.uid)", tree.path("state")])
+    try #require(own.status == 0)
+    for _ in 0..<3 {
+      _ = try Command.permcheck(["camera"], environment: environment, as: stranger)
+    }
+    let small = try String(contentsOfFile: tree.path(log), encoding: .utf8)
+    #expect(small.split(separator: "\n").count == 3)
+    let old = try String(contentsOfFile: tree.path(log + ".1"), encoding: .utf8)
+    #expect(old.split(separator: "\n").count == 9_000)
+    let summary = try Command.permcheck(
+      ["log", "--format", "plain"], environment: environment, as: stranger)
+    #expect(summary.output.hasPrefix("camera\t9003\t"), "\(summary)")
+  }
+
+  @Test func noFolderIsMadeForANamedFile() throws {
+    let tree = try Tree()
+    let outcome = try Command.permcheck(["camera", "--log", tree.path("new/log")])
+    #expect(isOneLine(outcome.errors) && outcome.errors.contains("new/log"), "\(outcome.errors)")
+    #expect(!FileManager.default.fileExists(atPath: tree.path("new")))
   }
 }

@@ -124,9 +124,20 @@ struct ReasonTests {
     Scene(
       "mkdir there; mknod fuse c 10 229; exec 9<>fuse; "
         + (isMounted
-          ? "mount -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0,allow_other none there"
+          ? "mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0,allow_other none there"
           : "mount -t tmpfs -o mode=777 none there"),
       ask: "photos=$T/there")
+  }
+
+  /// The socket of a sound server, on which nobody listens.
+  static func sound(_ isThere: Bool) -> Scene {
+    Scene(
+      "mkdir -p run/pulse; unset PULSE_SERVER PULSE_RUNTIME_PATH PIPEWIRE_RUNTIME_DIR PIPEWIRE_REMOTE; "
+        + "export XDG_RUNTIME_DIR=$T/run; "
+        + (isThere
+          ? "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"run/pulse/native\")'"
+          : ":"),
+      ask: "mic --through server")
   }
 
   static let passwd =
@@ -152,7 +163,7 @@ struct ReasonTests {
       others
       ? "mount -t tmpfs -o mode=755 none there; "
       : "mknod fuse c 10 229; exec 9<>fuse; "
-        + "mount -t fuse -o fd=9,rootmode=40000,user_id=12345,group_id=12345 none there; "
+        + "mount -i -t fuse -o fd=9,rootmode=40000,user_id=12345,group_id=12345 none there; "
     return Scene("mkdir there; " + mount, ask: "photos=$T/there")
   }
 
@@ -247,6 +258,7 @@ struct ReasonTests {
       "sandbox", .marker,
       Scene("printf '[Application]\\nname=org.x.App\\n' >.flatpak-info", ask: "camera --root $T"),
       beside: Scene(": >.dockerenv", ask: "camera --root $T")),
+    Row("media-server", .kernel, sound(true), beside: sound(false)),
     Row(
       "root-without-capability", .kernel,
       Scene(

@@ -37,6 +37,8 @@ struct SnapshotTests {
     // Padding that stands for the width of the path must not depend on where the tree lies.
     return outcome.output.replacing(tree.root, with: "/ROOT")
       .replacing(/"version":"[0-9.]+"/, with: #""version":"VERSION""#)
+      .replacing(/"host":"[^"]*"/, with: #""host":"HOST""#)
+      .replacing(/"time":"[^"]*"/, with: #""time":"TIME""#)
   }
 
   /// Spaces before a column count as one, for they depend on how long the tree's own path is.
@@ -50,18 +52,21 @@ struct SnapshotTests {
 
   @Test func human() throws {
     let tree = try Self.laptop()
-    let fix = "fix: sudo setfacl -n -m u:54321:rw-,m::rw-"
+    let fix = "sudo setfacl -n -m u:54321:rw-,m::rw-"
     let seen = squeezed(try output(["camera", "mic", "photos"], tree, 1))
     #expect(
       seen == """
-        ◐ camera  limited  Integrated Camera  /ROOT/dev/video0  ACL user:tester:rw-
+        ◐ camera  limited  1 of 2 usable
+          ✔  authorized  Integrated Camera  /ROOT/dev/video0  ACL user:tester:rw-
           ✘  denied  USB Capture HDMI  /ROOT/dev/video2
                     tester is not in group video (crw-rw---- root:video) and no ACL entry names tester
-                    \(fix) /ROOT/dev/video2  permanent, nobody else gains
+                    fix (permanent, nobody else gains):
+                      \(fix) /ROOT/dev/video2
         ✘ mic  denied  HDA Intel PCH  /ROOT/dev/snd/pcmC0D0c
                     tester is not in group audio (crw-rw---- root:audio) and no ACL entry names tester
-                    \(fix) /ROOT/dev/snd/pcmC0D0c  permanent, nobody else gains
-                    \(fix) /ROOT/dev/snd/controlC0  permanent, nobody else gains
+                    fix (2 steps, permanent, nobody else gains):
+                      1. \(fix) /ROOT/dev/snd/pcmC0D0c
+                      2. \(fix) /ROOT/dev/snd/controlC0
         ✔ photos  authorized  /ROOT/home/tester/Pictures  owner rwx
 
         """,
@@ -122,6 +127,7 @@ struct SnapshotTests {
       {
         "schemaVersion": 1,
         "tool": {"name": "permcheck", "version": "VERSION"},
+        "host": "HOST", "time": "TIME", "root": "/ROOT",
         "subject": {
           "source": "self", "uid": 54321, "gid": 54321, "groups": [], "capabilities": [],
           "user": "tester"

@@ -1,7 +1,7 @@
 /// An accessor for cameras: the capture nodes of Video4Linux.
 ///
 /// - SeeAlso: The V4L2 documentation, "Querying Capabilities"
-public final class CameraAccessor: ResourceAccessor {
+open class CameraAccessor: ResourceAccessor {
   /// The name in the standard registry.
   public static let name = "camera"
 
@@ -14,7 +14,7 @@ public final class CameraAccessor: ResourceAccessor {
     super.init(name: Self.name, context: context, analytics: analytics)
   }
 
-  public override func resources(for subject: Subject) -> ResourceSet {
+  open override func resources(for subject: Subject) -> ResourceSet {
     let catalog = DeviceCatalog(
       context.system, root: context.root, mayOpen: context.probesAsSelf.opens)
     return deviceResources(
@@ -22,7 +22,7 @@ public final class CameraAccessor: ResourceAccessor {
       noneHint: "no camera node /dev/video*, and no camera in sysfs")
   }
 
-  public override func sources(for subject: Subject) -> [PathBytes] {
+  open override func sources(for subject: Subject) -> [PathBytes] {
     deviceSources(["dev", "sys/class/video4linux", "run/udev/data"])
   }
 }

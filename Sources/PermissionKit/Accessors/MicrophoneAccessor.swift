@@ -1,7 +1,7 @@
 /// An accessor for microphones: the capture PCMs of ALSA, each with the control node of its card.
 ///
 /// - SeeAlso: sound/core/pcm_native.c; alsa-lib's `snd_pcm_open()`, which opens the control first
-public final class MicrophoneAccessor: ResourceAccessor {
+open class MicrophoneAccessor: ResourceAccessor {
   /// The name in the standard registry.
   public static let name = "microphone"
 
@@ -14,14 +14,14 @@ public final class MicrophoneAccessor: ResourceAccessor {
     super.init(name: Self.name, context: context, analytics: analytics)
   }
 
-  public override func resources(for subject: Subject) -> ResourceSet {
+  open override func resources(for subject: Subject) -> ResourceSet {
     let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
     return deviceResources(
       catalog.microphones, of: .microphone,
       noneHint: "no node /dev/snd/pcm*c, and no capture PCM in /proc/asound")
   }
 
-  public override func sources(for subject: Subject) -> [PathBytes] {
+  open override func sources(for subject: Subject) -> [PathBytes] {
     deviceSources(["dev/snd", "sys/class/sound", "proc/asound"])
   }
 }

@@ -1,7 +1,7 @@
 /// An accessor for the user's picture folder, as xdg-user-dirs configures it.
 ///
 /// - SeeAlso: xdg-user-dir(1), user-dirs.dirs(5)
-public final class PhotoLibraryAccessor: ResourceAccessor {
+open class PhotoLibraryAccessor: ResourceAccessor {
   /// The name in the standard registry.
   public static let name = "photos"
 
@@ -14,14 +14,17 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
     super.init(name: Self.name, context: context, analytics: analytics)
   }
 
-  public override func resources(for subject: Subject) -> ResourceSet {
+  open override func resources(for subject: Subject) -> ResourceSet {
     if let path = context.path { return ResourceSet(resources: [folder(path)]) }
     let pictures = PhotoFolder(context.system, root: context.root)
     let home = subject.home ?? "/"
-    func absence(_ status: AuthorizationStatus, _ reason: Reason) -> ResourceSet {
-      ResourceSet(absences: [
-        ResourceSet.absence(home, label: "pictures", device: "pictures", status: status, reason)
-      ])
+    func absence(
+      _ status: AuthorizationStatus, _ reason: Reason, _ remedies: [Remedy] = []
+    ) -> ResourceSet {
+      var report = ResourceSet.absence(
+        home, label: "pictures", device: "pictures", status: status, reason)
+      report.remedies = remedies
+      return ResourceSet(absences: [report])
     }
     switch pictures.locate(for: subject) {
     case .folder(let path, _): return ResourceSet(resources: [folder(path)])
@@ -31,12 +34,16 @@ public final class PhotoLibraryAccessor: ResourceAccessor {
         Reason(
           .notConfigured, .proven,
           "no picture folder is configured, because the setting names the home directory itself",
-          evidence: [evidence]))
+          evidence: [evidence]),
+        [
+          Remedy(
+            .file, ["xdg-user-dirs-update", "--set", "PICTURES", home.appending("Pictures")])
+        ])
     case .unknown(let reason): return absence(.notDetermined, reason)
     }
   }
 
-  public override func sources(for subject: Subject) -> [PathBytes] {
+  open override func sources(for subject: Subject) -> [PathBytes] {
     guard context.path == nil else { return [] }
     let file = PhotoFolder(context.system, root: context.root).file(for: subject)
     return file.map { [$0] } ?? []

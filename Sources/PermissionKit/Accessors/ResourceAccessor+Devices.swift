@@ -62,11 +62,13 @@ extension ResourceAccessor {
   private func nothing(
     _ findings: DeviceCatalog.Findings, _ family: DeviceFamily, noneHint: String
   ) -> ResourceReport {
+    let nodes = findings.others.map { String($0.prefix { $0 != ":" }) }
     let reason =
       findings.others.isEmpty
       ? Reason(.noDevice, .proven, "there is no \(family.noun)", evidence: [noneHint])
       : Reason(
-        .noCaptureNode, .proven, "there are device nodes, but none of them captures",
+        .noCaptureNode, .proven,
+        "there \(nodes.count == 1 ? "is a device node" : "are device nodes") (\(nodes.joined(separator: ", "))), but none captures",
         evidence: findings.others)
     return ResourceSet.absence(
       context.root.appending(family.folder), label: family.noun, device: family.noun,

@@ -106,12 +106,12 @@ open class ResourceAccessor: PermissionAccessor {
 
   private func carryOut() throws(PermissionError) -> RequestOutcome {
     guard grants.strategy.isCarriedOut, let plan = try grantPlan() else { return .nothingToChange }
-    guard try grants.consent(plan) else { return .declined }
-    if plan.needsRoot {
-      guard let elevation = grants.elevation else {
-        throw PermissionError(
-          .changeFailed, "only root may give access to \(name)", advice: "use sudo or pkexec")
-      }
+    // No question where nothing could be done.
+    if plan.needsRoot, grants.elevation == nil { return .needsRoot }
+    var shown = plan
+    shown.purpose = grants.purpose
+    guard try grants.consent(shown) else { return .declined }
+    if plan.needsRoot, let elevation = grants.elevation {
       try elevation.request(
         ElevatedRequest(
           accessor: name, strategy: grants.strategy.name, need: context.need,

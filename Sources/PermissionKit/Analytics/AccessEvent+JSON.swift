@@ -5,7 +5,8 @@ extension AccessEvent {
     .required("v", \.v, .integer), .required("time", \.time, .string),
     .required("event", \.event, .name), .required("accessor", \.accessor, .string),
     .required("status", \.status, .name), .optional("reason", \.reason, .name),
-    .required("uid", \.uid, .integer), .required("pid", \.pid, .integer),
+    .required("uid", \.uid, .integer), .optional("subject", \.subject, .integer),
+    .optional("root", \.root, .path), .required("pid", \.pid, .integer),
     .required("duration", \.duration, .integer),
   ])
 

@@ -26,6 +26,10 @@ public struct AccessEvent: Hashable, Sendable {
   public var reason: Reason.Code?
   /// The fsuid of the process that wrote the event.
   public var uid: UInt32
+  /// The uid of the subject whose access was judged; nil if the accessor does not tell.
+  public var subject: UInt32?
+  /// The folder that stood for the root directory in a what-if; nil for the machine itself.
+  public var root: PathBytes?
   /// The id of the process that wrote the event, see getpid(2).
   public var pid: Int32
   /// The time since the check or the request began, in microseconds.

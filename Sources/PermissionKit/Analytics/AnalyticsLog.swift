@@ -23,7 +23,7 @@ public final class AnalyticsLog: Sendable {
   }
 
   private let contents: Mutex<Contents>
-  let system: any System
+  package let system: any System
 
   /// Creates a log that uses this strategy, and takes times and ids from this system.
   public init(_ strategy: any LoggingStrategy, system: any System = Systems.running) {
@@ -60,11 +60,13 @@ public final class AnalyticsLog: Sendable {
 
   func log(_ point: AccessEvent.Point, _ report: AccessReport, duration: Int64) {
     guard !(strategy is DiscardLogging) else { return }
-    log(
-      AccessEvent(
-        time: Timestamp.rfc3339(system.realtime()), event: point, accessor: report.accessor,
-        status: report.status, reason: report.mainReason?.code,
-        uid: (try? system.credentials())?.user.fileSystem ?? .max, pid: system.getpid(),
-        duration: duration))
+    var event = AccessEvent(
+      time: Timestamp.rfc3339(system.realtime()), event: point, accessor: report.accessor,
+      status: report.status, reason: report.mainReason?.code,
+      uid: (try? system.credentials())?.user.fileSystem ?? .max, pid: system.getpid(),
+      duration: duration)
+    event.subject = report.subject?.credentials.user.fileSystem
+    event.root = report.root
+    log(event)
   }
 }

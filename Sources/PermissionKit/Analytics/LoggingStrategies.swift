@@ -31,6 +31,11 @@ public final class InMemoryLogging: LoggingStrategy {
 public struct FileLogging: LoggingStrategy {
   /// The file of JSON lines.
   public let path: PathBytes
+  /// The size in bytes at which the file gets the name `path.1`, in place of an older one; nil for no
+  /// limit.
+  public var sizeLimit: Int?
+  /// Whether a missing folder is created, with mode 0700.
+  public var createsFolder = true
   private let system: any System
 
   /// Creates a strategy for this file, which is not opened before the first event.
@@ -43,10 +48,16 @@ public struct FileLogging: LoggingStrategy {
     self.system = system
   }
 
-  /// Appends one event with one write(2), and creates the file and its folder if missing.
+  /// Appends one event with one write(2), and creates the file if missing.
   public func log(_ event: AccessEvent) throws(PermissionError) {
-    let file = try open([.writeOnly, .append, .create, .nonBlocking, .noControllingTerminal])
+    let flags: OpenFlags = [.writeOnly, .append, .create, .nonBlocking, .noControllingTerminal]
+    var file = try open(flags)
     defer { system.close(file) }
+    if makesRoom(file) {
+      let new = try open(flags)
+      system.close(file)
+      file = new
+    }
     let line = event.line
     let written: Int
     do throws(Errno) {
@@ -58,6 +69,26 @@ public struct FileLogging: LoggingStrategy {
     if written < line.count { throw failure("write", .ENOSPC) }
   }
 
+  /// The file that `sizeLimit` keeps beside the log.
+  package var oldPath: PathBytes { PathBytes(path.bytes + Array(".1".utf8)) }
+
+  /// Renames a file that is too large; returns whether another file has its name now.
+  private func makesRoom(_ file: Descriptor) -> Bool {
+    guard let sizeLimit, let open = try? system.statx(file), open.kind == .regular,
+      open.size > sizeLimit
+    else { return false }
+    // Only one process renames, and only the file that it has looked at.
+    do throws(Errno) {
+      try system.flock(file)
+      let named = try system.status(of: path)
+      guard open.inode == named.inode, open.fileSystem == named.fileSystem else { return true }
+      try system.rename(path, oldPath)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   private func open(_ flags: OpenFlags) throws(PermissionError) -> Descriptor {
     var flags = flags
     do throws(Errno) {
@@ -66,7 +97,7 @@ public struct FileLogging: LoggingStrategy {
       if try system.credentials().user.effective == 0 { flags.insert(.noFollow) }
       do throws(Errno) {
         return try system.openat(.currentDirectory, path, flags, mode: 0o600)
-      } catch .ENOENT where flags.contains(.create) {
+      } catch .ENOENT where flags.contains(.create) && createsFolder {
         try system.makeFolder(path.parent)
         return try system.openat(.currentDirectory, path, flags, mode: 0o600)
       }
@@ -78,7 +109,7 @@ public struct FileLogging: LoggingStrategy {
   private func failure(_ call: String, _ errno: Errno) -> PermissionError {
     PermissionError(
       .system, "the analytics log \(path) cannot be used", path: path, call: call, errno: errno,
-      advice: "choose another file with --log or PERMCHECK_LOG, or use --log none")
+      advice: "choose another file, or no log")
   }
 
   /// Truncates the file, which keeps its owner and mode.

@@ -117,7 +117,13 @@ struct DeviceHolders {
   // MARK: - Text for people
 
   /// Returns a reason that names the processes that use the device, streaming processes first.
-  func reason(_ path: PathBytes, evidence: [String]) -> Reason {
+  ///
+  /// - Parameters:
+  ///   - path: The path of the node.
+  ///   - user: The name of the subject, whose own servers share the device with other programs.
+  ///   - evidence: What shows that the device is in use.
+  /// - Returns: The reason, with its own advice where a server of the user holds the device.
+  func reason(_ path: PathBytes, for user: String?, evidence: [String]) -> Reason {
     let streaming = holders.filter(\.streams)
     let named = streaming.isEmpty ? holders : streaming
     let who: String
@@ -139,8 +145,15 @@ struct DeviceHolders {
     } else if someAreHidden {
       seen.append("not visible: whether processes of other users also have the device open")
     }
-    return Reason(
+    var reason = Reason(
       .busy, .proven, "access to \(path) is allowed, but \(who) is using it now", evidence: seen)
+    if !named.isEmpty,
+      named.allSatisfy({ $0.name.flatMap { Self.role[$0] } != nil && $0.user == user })
+    {
+      reason.ownAdvice =
+        "use it through that server, which shares it among programs, or end the program that it serves"
+    }
+    return reason
   }
 
   private func described(_ holder: Holder) -> String {

@@ -33,9 +33,10 @@ struct PhotoFolder: Sendable {
 
   func locate(for subject: Subject) -> Location {
     guard let home = subject.home, let file = file(for: subject) else {
-      return .unknown(
-        Reason(
-          .notConfigured, .proven, "the home directory of \(subject.displayName) is unknown"))
+      var reason = Reason(
+        .notConfigured, .proven, "the home directory of \(subject.displayName) is unknown")
+      reason.ownAdvice = "set HOME, or name the folder"
+      return .unknown(reason)
     }
     if let reason = system.reach(file).reason { return .unknown(reason) }
     let realHome = below(home)

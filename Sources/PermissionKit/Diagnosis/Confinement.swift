@@ -111,6 +111,8 @@ struct Confinement {
   // MARK: - Containers
 
   private mutating func findContainers() {
+    // The marker of an image stays where the image runs as a machine of its own.
+    if isOnMachine { return }
     if let file = contents("run/.containerenv") {
       // Podman fills the file only for some containers; a user namespace tells as much.
       let rootless = file.contains("rootless=1") || hasOwnUsers
@@ -137,6 +139,22 @@ struct Confinement {
   private var mounts: MountTable? {
     let path = PathBytes("/proc/\(process.map(String.init) ?? "self")/mountinfo")
     return (try? system.contents(of: path, limit: 1 << 26)).map { MountTable(mountinfo: $0) }
+  }
+
+  /// Whether the process is in the first namespaces of the machine, and on its root file system.
+  ///
+  /// Their numbers are fixed, see include/linux/proc_ns.h.
+  private var isOnMachine: Bool {
+    guard root == "/", mounts?.mounts.first(where: { $0.point == "/" })?.fileSystem != "overlay"
+    else { return false }
+    let first: [(String, UInt64)] = [
+      ("ipc", 0xEFFF_FFFF), ("uts", 0xEFFF_FFFE), ("user", 0xEFFF_FFFD), ("pid", 0xEFFF_FFFC),
+      ("cgroup", 0xEFFF_FFFB),
+    ]
+    let folder = "/proc/\(process.map(String.init) ?? "self")/ns"
+    return first.allSatisfy { name, number in
+      (try? system.status(of: PathBytes("\(folder)/\(name)")))?.inode == number
+    }
   }
 
   /// Whether the process is in a user namespace of its own.

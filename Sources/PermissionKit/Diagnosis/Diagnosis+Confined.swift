@@ -12,14 +12,19 @@ extension Diagnosis {
   func doubtAboutCreating(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
     guard let probe, probe.method != .write, ask.need.contains(.write), let index = decision.inode,
       inspection.facts.inodes[index].kind == .directory,
-      let status = inspection.system.status(ofProcess: nil), status.noNewPrivileges
+      let status = inspection.system.status(ofProcess: nil)
     else { return nil }
     let modules = SecurityModules(inspection.system)
-    guard modules.mayRefuseCreation || status.seccomp == 2 else { return nil }
+    let profile = modules.profileOfPaths
+    guard
+      profile != nil
+        || status.noNewPrivileges && (modules.mayRefuseCreation || status.seccomp == 2)
+    else { return nil }
     return Reason(
       .landlockOrLSM, .suspected,
-      "this process is confined (no_new_privs), and only creating a file shows whether it may write in \(ask.path); --probe write creates and removes one",
-      evidence: ["NoNewPrivs: 1", "Seccomp: \(status.seccomp)"] + modules.evidence)
+      "this process is confined (\(profile.map { "AppArmor profile \($0)" } ?? "no_new_privs")), and only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one",
+      evidence: ["NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)", "Seccomp: \(status.seccomp)"]
+        + modules.evidence)
   }
 
   /// Returns what may refuse another process what the facts grant.
@@ -27,12 +32,38 @@ extension Diagnosis {
   /// - Parameters:
   ///   - ask: The path and the permissions that were asked for.
   ///   - decision: The decision on the facts.
+  ///   - probe: The kernel's answer in the place of the process; nil if it was not asked.
   /// - Returns: A reason for each layer; empty for subjects that are no other process.
-  func doubtsAboutProcess(_ ask: Ask, _ decision: Decision) -> [Reason] {
+  func doubtsAboutProcess(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> [Reason] {
     guard let process = inspection.subject.process else { return [] }
+    if let obstacle = probe?.obstacle { return [Reason(.unreadableFacts, .proven, obstacle)] }
     let isDevice =
       inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
       ?? false
-    return ProcessLayers(inspection.system, process).doubts(ask.path, ask.need, isDevice: isDevice)
+    let doubts = ProcessLayers(inspection.system, process)
+      .doubts(ask.path, ask.need, isDevice: isDevice)
+    // The device cgroup was asked, as it was taken on.
+    return probe?.method == .enter ? doubts.filter { $0.code != .deviceCgroup } : doubts
+  }
+
+  /// Returns why the kernel refuses, in the place of another process, what the facts grant it.
+  func refusedInside(_ ask: Ask, _ errno: Errno, _ probe: Probe?) -> Reason? {
+    guard let process = inspection.subject.process else { return nil }
+    let isDevice =
+      inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
+      ?? false
+    let evidence = [
+      "enter: \(errno)", "faccessat2: \(probe?.accessed?.description ?? "granted")",
+    ]
+    if errno == .EPERM, isDevice, probe?.accessed == .EPERM {
+      return Reason(
+        .deviceCgroup, .proven,
+        "mode and ACL grant \(ask.path), but in the cgroup of process \(process) open and faccessat2 fail (EPERM): its device cgroup does not allow this device",
+        evidence: evidence)
+    }
+    return Reason(
+      .landlockOrLSM, .suspected,
+      "mode and ACL grant \(ask.path), but in the place of process \(process) the kernel refuses it (\(errno))",
+      evidence: evidence + SecurityModules(inspection.system).evidence)
   }
 }

@@ -256,7 +256,7 @@ struct Diagnosis {
     }
     if let runner = confinement.runner {
       report.reasons[0].evidence.append(
-        "this is \(runner): hosted runners have no devices; use --skip-unavailable to ignore missing devices"
+        "this is \(runner): hosted runners have no devices; a check there can skip what is unavailable"
       )
     }
     return report
@@ -280,7 +280,8 @@ struct Diagnosis {
     }
     var holders = DeviceHolders(system, users)
     holders.find(device, of: family)
-    return holders.reason(ask.path, evidence: evidence)
+    return holders.reason(
+      ask.path, for: users.userName(subject.credentials.user.fileSystem), evidence: evidence)
   }
 
   /// Returns whether every substream of a PCM is in use, without opening the device.

@@ -100,7 +100,7 @@ struct LayerRemedies {
   static func testDevice(_ driver: String) -> Remedy {
     Remedy(
       .driver, ["modprobe", PathBytes(driver)], needsRoot: true, .untilReboot,
-      note: "a test driver, if the runner's kernel has it; otherwise use --skip-unavailable")
+      note: "a test driver, if the runner's kernel has it; otherwise skip what is unavailable")
   }
 
   /// The remedy that lets other users enter a FUSE mount.

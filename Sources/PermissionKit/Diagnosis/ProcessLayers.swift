@@ -63,63 +63,39 @@ struct ProcessLayers {
 
   /// Returns what is known about the device rules of the process's cgroup; nil if it has none.
   private func deviceRules(_ path: PathBytes, _ need: Permissions) -> [String]? {
-    let theirs = groups(of: "\(process)")
+    let theirs = system.cgroups(of: process)
     if theirs.isEmpty { return ["not visible: /proc/\(process)/cgroup"] }
     // Of the same cgroup this process knows the answer: devcgroup_inode_permission() is asked by
     // faccessat2(2), too.
     let inside = PathBytes("/proc/\(process)/root").appending(path)
-    if path.isAbsolute, theirs == groups(of: "self"),
+    if path.isAbsolute, theirs == system.cgroups(of: nil),
       (try? system.faccessat2(inside, need)) != nil
     {
       return nil
     }
     var evidence: [String] = []
     for group in theirs {
-      if group.controllers == "" {
-        switch programs(group.path) {
+      if group.isOfVersion1 {
+        let list = group.folders[0].appending("devices.list")
+        if let line = try? system.line(of: list), line == "a *:* rwm" { continue }
+        evidence.append("cgroup devices:\(group.path)")
+      } else {
+        switch programs(group) {
         case 0: continue
         case let count?:
           evidence.append("cgroup \(group.path): \(count) device program\(count == 1 ? "" : "s")")
         case nil: evidence.append("cgroup \(group.path): only root can ask for its device programs")
         }
-      } else if group.controllers.split(separator: ",").contains("devices") {
-        let list = PathBytes("/sys/fs/cgroup/devices").appending(
-          PathBytes("\(group.path)/devices.list"))
-        if let line = try? system.line(of: list), line == "a *:* rwm" { continue }
-        evidence.append("cgroup devices:\(group.path)")
       }
     }
     return evidence.isEmpty ? nil : evidence
   }
 
-  private struct Group: Hashable {
-    let controllers: String
-    let path: String
-  }
-
-  /// Returns the cgroups of a process that can have device rules, see cgroups(7).
-  private func groups(of process: String) -> [Group] {
-    guard let bytes = try? system.contents(of: PathBytes("/proc/\(process)/cgroup")) else {
-      return []
-    }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
-      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-      guard fields.count == 3 else { return nil }
-      let group = Group(controllers: String(fields[1]), path: String(fields[2]))
-      let isRelevant =
-        group.controllers == "" || group.controllers.split(separator: ",").contains("devices")
-      return isRelevant ? group : nil
-    }
-  }
-
   /// Returns the number of device programs that apply to a cgroup of version 2; nil if unknown.
-  private func programs(_ path: String) -> Int? {
-    for root: PathBytes in ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"] {
+  private func programs(_ group: Cgroup) -> Int? {
+    for path in group.folders {
       guard
-        let folder = try? system.openat(
-          .currentDirectory,
-          path == "/" ? root : root.appending(PathBytes(String(path.dropFirst()))),
-          [.readOnly, .directory], mode: 0)
+        let folder = try? system.openat(.currentDirectory, path, [.readOnly, .directory], mode: 0)
       else { continue }
       defer { system.close(folder) }
       return try? system.devicePrograms(folder)

@@ -1,3 +1,8 @@
+extension Reason {
+  /// What to do if no change of permissions helps; nil if there is nothing general to do.
+  public var advice: String? { ownAdvice ?? code.advice }
+}
+
 extension Reason.Code {
   /// What to do if no change of permissions helps; nil if there is no general advice.
   public var advice: String? {
@@ -14,12 +19,12 @@ extension Reason.Code {
     case .immutable: "run chattr -i as root"
     case .appendOnly: "run chattr -a as root"
     case .busy: "close the program that uses the device, or wait"
-    case .notConfigured: "xdg-user-dirs-update --set PICTURES ~/Pictures"
+    case .notConfigured: "set another folder with xdg-user-dirs-update, or name the folder"
     case .danglingSymlink: "repair or remove the symbolic link"
     case .usernsUnmapped: "check outside the container or user namespace"
     case .networkFS: "check as that user, on the machine that serves the file system"
     case .serverDecides:
-      "check as that user with --probe write, or on the machine that serves the file system"
+      "check as that user by writing (write), or on the machine that serves the file system"
     case .notAnswering: "find out whether the server runs, or unmount it (umount -l)"
     case .automount: "use the folder once, which mounts it, and check again"
     case .locked: "unlock it, for example with fscrypt unlock, or by logging in as its owner"
@@ -27,7 +32,7 @@ extension Reason.Code {
     case .unreadableFacts: "check as root"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
       .parentSearch, .noexecMount, .noDevice, .noCaptureNode, .noSeatACL, .container, .sandbox,
-      .serviceSandbox,
+      .serviceSandbox, .mediaServer,
       .rootWithoutCapability:
       nil
     }

@@ -84,12 +84,22 @@ struct ReasonFinder {
       if decision.rule.isOfBits, credentials.user.fileSystem == 0 {
         // capable_wrt_inode_uidgid() wants the owner and the group mapped as well.
         let isMissing = !credentials.effective.contains(.dacOverride)
+        let inode = decision.inode.map { facts.inodes[$0] }
+        // generic_permission(): no capability makes a file executable that is so for nobody.
+        let isForNobody =
+          ask.need.contains(.execute) && decision.step == .target && inode?.kind != .directory
+          && (inode?.mode ?? 0) & 0o111 == 0
+        let cause =
+          isForNobody
+          ? "no execute bit is set, and no capability replaces that"
+          : isMissing
+            ? "CAP_DAC_OVERRIDE is missing"
+            : "CAP_DAC_OVERRIDE does not apply, because this user namespace does not map the owner or the group"
         reasons.append(
           Reason(
-            isMissing ? .rootWithoutCapability : .usernsUnmapped, .proven,
-            isMissing
-              ? "root has no exemption here: CAP_DAC_OVERRIDE is missing"
-              : "root has no exemption here: CAP_DAC_OVERRIDE does not apply, because this user namespace does not map the owner or the group",
+            isForNobody
+              ? .otherBits : isMissing ? .rootWithoutCapability : .usernsUnmapped, .proven,
+            "root has no exemption here: \(cause)",
             evidence: [
               "effective capabilities 0x" + String(credentials.effective.rawValue, radix: 16)
             ]))
@@ -227,7 +237,7 @@ struct ReasonFinder {
     if let probe, !probe.unproven.isEmpty {
       message =
         ask.isDirectory && probe.unproven == .write && probe.method.opens
-        ? "\(name) can list \(place), but only creating a file shows whether the server (\(mount?.fileSystem ?? "")) lets \(name) write there; --probe write creates and removes one"
+        ? "\(name) can list \(place), but only creating a file shows whether the server (\(mount?.fileSystem ?? "")) lets \(name) write there; a probe by writing (write) creates and removes one"
         : message
     } else if !inspection.method.opens {
       message += "; only an attempt as \(name) shows the answer"

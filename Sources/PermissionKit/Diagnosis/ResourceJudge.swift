@@ -32,12 +32,68 @@ package struct ResourceJudge {
   /// Returns one report for each target, in their order.
   package func reports() -> [AccessReport] {
     inspection.targets.map { target in
-      var reports = reports(on: target.set.resources)
-      for absence in target.set.absences {
-        reports.append(diagnosis?.refine(absence: absence) ?? absence)
-      }
-      return AccessReport(
-        target.name, reports, subject: inspection.subject, time: inspection.time)
+      var report = self.report(target)
+      if inspection.context.root != "/" { report.root = inspection.context.root }
+      return report
+    }
+  }
+
+  private func report(_ target: Inspection.Target) -> AccessReport {
+    let way = way(to: target)
+    if way == .server { return serverReport(target) }
+    var reports = reports(on: target.set.resources)
+    for absence in target.set.absences {
+      reports.append(diagnosis?.refine(absence: absence) ?? absence)
+    }
+    var report = AccessReport(
+      target.name, reports, subject: inspection.subject, time: inspection.time)
+    addServer(to: &report, target, way)
+    return report
+  }
+
+  // MARK: - Servers
+
+  /// The kind of device that a server may offer instead of the nodes of a target; nil if the target is
+  /// one very node.
+  private func offeredFamily(_ target: Inspection.Target) -> DeviceFamily? {
+    guard inspection.context.path == nil, target.name != "path" else { return nil }
+    let family = target.set.resources.first?.family ?? target.set.absences.first?.family
+    return family?.mediaClass == nil ? nil : family
+  }
+
+  /// The way that the status of a target is about.
+  private func way(to target: Inspection.Target) -> Way {
+    offeredFamily(target)?.busyTest == .soundSubstreams ? inspection.context.through : .alsa
+  }
+
+  private func serverReport(_ target: Inspection.Target) -> AccessReport {
+    let resources = offeredFamily(target).map { family in
+      let way = ServerWay(inspection, family)
+      return [way.report() ?? way.absence]
+    }
+    return AccessReport(
+      target.name, resources ?? [], subject: inspection.subject, time: inspection.time)
+  }
+
+  /// Adds what a server offers, where the nodes give no access or the caller wants to know.
+  private func addServer(to report: inout AccessReport, _ target: Inspection.Target, _ way: Way) {
+    guard report.status != .authorized, report.status != .limited,
+      let family = offeredFamily(target), let server = ServerWay(inspection, family).report()
+    else { return }
+    guard way == .any else {
+      report.alternatives = [server]
+      return
+    }
+    switch server.status {
+    case .authorized:
+      report.status = .authorized
+      report.isRequestable = false
+      report.alternatives = report.resources
+      report.resources = [server]
+    case .notDetermined:
+      report.status = .notDetermined
+      report.resources.append(server)
+    default: report.resources.append(server)
     }
   }
 
@@ -66,7 +122,7 @@ package struct ResourceJudge {
       report = second
       return
     }
-    report.probe = probe
+    report.probe = probe?.obstacle == nil ? probe : nil
     report.status = ReasonFinder.status(decision, probe)
     let isTaken =
       report.status == .authorized && probe?.method.opens != true
@@ -76,7 +132,7 @@ package struct ResourceJudge {
     if isLocked, report.status == .authorized { report.status = .restricted }
     var doubts: [Reason] = []
     if report.status == .authorized, let diagnosis {
-      doubts = diagnosis.doubtsAboutProcess(ask, decision)
+      doubts = diagnosis.doubtsAboutProcess(ask, decision, probe)
       if let doubt = diagnosis.doubtAboutCreating(ask, decision, probe) { doubts.append(doubt) }
     }
     if !doubts.isEmpty { report.status = .notDetermined }
@@ -111,8 +167,12 @@ package struct ResourceJudge {
     if explains { report.walk = WalkExplainer(finder).walk(steps, decision, ask.path) }
     if decision.rule == .missing { report.decision?.component = facts.missingPath(steps) }
     report.reasons = finder.reasons(ask, decision, steps: steps, probe: probe) { errno in
-      Contradiction(inspection, ask, decision, probe ?? Probe(method: .none, errno: errno))
-        .reason(errno)
+      if probe?.method == .enter, let reason = diagnosis?.refusedInside(ask, errno, probe) {
+        return reason
+      }
+      return Contradiction(
+        inspection, ask, decision, probe ?? Probe(method: .none, errno: errno)
+      ).reason(errno)
     }
     if isTaken || probe?.isBusy == true || probe?.errno == .EBUSY,
       let busy = diagnosis?.busyReason(ask, decision, probe)
@@ -124,7 +184,7 @@ package struct ResourceJudge {
       let lesser = ask.resource.lesserNeed, isEnough(ask.asking(for: lesser))
     {
       report.status = .limited
-      let doubts = diagnosis?.doubtsAboutProcess(ask, decision) ?? []
+      let doubts = diagnosis?.doubtsAboutProcess(ask, decision, nil) ?? []
       if !doubts.isEmpty {
         report.status = .notDetermined
         report.reasons += doubts
@@ -146,7 +206,9 @@ package struct ResourceJudge {
 
   /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
   private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
-    guard let probe, !isRetry, probe.errno != decision.errno, !probe.isSilent(on: decision) else {
+    guard let probe, !isRetry, probe.obstacle == nil, probe.errno != decision.errno,
+      !probe.isSilent(on: decision)
+    else {
       return false
     }
     return decision.verdict != .undetermined

@@ -47,6 +47,20 @@ struct SecurityModules {
     return String(label[..<end].reversed().drop { $0 == " " }.reversed())
   }
 
+  /// The AppArmor profile that may refuse to create files where faccessat2(2), which asks no profile,
+  /// grants it; nil if none does.
+  ///
+  /// The profiles that container engines make for every container refuse below /proc and /sys alone.
+  var profileOfPaths: String? {
+    guard let profile, label?.hasSuffix("(complain)") != true,
+      label?.hasSuffix("(unconfined)") != true
+    else { return nil }
+    let isOfEngine =
+      profile == "docker-default" || profile.hasPrefix("containers-default-")
+      || profile == "cri-containerd.apparmor.d"
+    return isOfEngine ? nil : profile
+  }
+
   /// The SELinux or Smack context; nil if the label is none.
   private var context: String? {
     guard let label, profile == nil, label != "unconfined" else { return nil }

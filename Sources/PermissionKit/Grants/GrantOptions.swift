@@ -13,6 +13,8 @@ public struct GrantOptions: Sendable {
   public var consent: @Sendable (GrantPlan) throws(PermissionError) -> Bool
   /// The way to make changes that need root; nil if such changes fail.
   public var elevation: (any Elevation)?
+  /// Why the program asks, shown with the question: `snapshot needs the camera to take a picture`.
+  public var purpose: String?
   /// Whether to change only device nodes below /dev and the directories that lead to them.
   public var isConfinedToDevices: Bool
 

@@ -38,6 +38,8 @@ public struct GrantPlan: Hashable, Sendable {
   public var othersAffected: [String]
   /// Notes to read before the changes are made, for people.
   public var warnings: [String]
+  /// Why the program asks, for people; nil if it does not say.
+  public var purpose: String?
 
   /// Creates a plan with these values.
   package init(

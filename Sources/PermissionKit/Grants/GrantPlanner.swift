@@ -73,7 +73,7 @@ struct GrantPlanner {
       throw refusal(
         "every change that gives access to \(request.subject.displayName) gives more to others: "
           + plan.othersAffected.joined(separator: "; "),
-        advice: "use --allow-others to make the change anyway")
+        advice: "allow others to gain (allow-others) to make the change anyway")
     }
     return plan
   }
@@ -243,7 +243,7 @@ struct GrantPlanner {
     }
     if isLeftOut {
       plan.warnings.append(
-        "new files there are not included, because a default ACL would replace everybody's umask; --allow-others includes them"
+        "new files there are not included, because a default ACL would replace everybody's umask; allowing others to gain (allow-others) includes them"
       )
     }
   }

@@ -12,8 +12,10 @@ public struct TerminalConsent: Sendable {
   /// - Parameter plan: The plan to show.
   /// - Returns: True if the answer is yes; false if standard input or error is not a terminal.
   public func ask(_ plan: GrantPlan) -> Bool {
-    ask(
-      "Give \(Sanitizer.clean(plan.subject.displayName)) access to \(plan.accessor):\n\(plan)")
+    let purpose = plan.purpose.map { Sanitizer.clean($0) + "\n" } ?? ""
+    return ask(
+      "\(purpose)Give \(Sanitizer.clean(plan.subject.displayName)) access to \(plan.accessor):\n\(plan)"
+    )
   }
 
   /// Prints the text, and returns whether the person agrees.

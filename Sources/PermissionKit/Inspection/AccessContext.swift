@@ -1,3 +1,13 @@
+/// How a program reaches microphones.
+public enum Way: String, Hashable, Sendable, CaseIterable {
+  /// By the device nodes of ALSA.
+  case alsa
+  /// Through the sound server of the session: PipeWire or PulseAudio.
+  case server
+  /// By whichever of both works.
+  case any
+}
+
 /// The input of a check: subject, system, root directory, and the way to ask the kernel.
 public struct AccessContext: Sendable {
   /// The system that facts and answers come from: the running Linux, or a fake in tests.
@@ -12,6 +22,8 @@ public struct AccessContext: Sendable {
   public var need: Permissions?
   /// The only node or directory to check; nil stands for all that the accessor finds.
   public var path: PathBytes?
+  /// The way to microphones that the status is about.
+  public var through = Way.alsa
   /// The kinds of devices that a node, given only by its path, can belong to.
   public var families = DeviceFamily.builtIn
   /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.

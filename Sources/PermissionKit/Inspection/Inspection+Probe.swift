@@ -8,13 +8,16 @@ extension Inspection {
   /// is looked up. Never opens what waits for a server or would mount something.
   package func probe(_ ask: Ask, _ decision: Decision) -> Probe? {
     if decision.rule == .automount || decision.rule == .notAnswering { return nil }
+    if context.probe == .enter, let process = subject.process {
+      return entered(ask, decision, process)
+    }
     switch method(ask) {
     case .none: return nil
     case .access:
       var probe = Probe(method: .access, errno: refusal(ask.path, ask.need))
       if probe.errno == nil, isServed(ask, decision) { probe.unproven = ask.need }
       return probe
-    case .open, .write:
+    case .open, .write, .enter:
       if hasVideoBuffers(ask, decision) { return probeVideo(ask) }
       if isServed(ask, decision) { return probeServed(ask) }
       var errno: Errno?
@@ -26,6 +29,41 @@ extension Inspection {
       }
       return Probe(method: .write, errno: refusalToCreate(in: ask.path))
     }
+  }
+
+  /// Asks in the place of another process.
+  private func entered(_ ask: Ask, _ decision: Decision, _ process: Int32) -> Probe {
+    var probe = Probe(method: .enter, errno: nil)
+    let opens = !ask.opened.isEmpty && ask.resource.family?.opening != .disturbs
+    do throws(Errno) {
+      let answer = try system.enter(
+        process, as: subject.credentials, path: ask.path, flags: opens ? ask.flags : nil,
+        need: ask.need)
+      switch answer {
+      case .answered(let opened, let accessed):
+        probe.errno = opened ?? accessed
+        probe.accessed = accessed
+        // Root may not even see what a server or daemon decides about, and faccessat2(2) asks neither
+        // of them nor a driver.
+        let isSeen = facts.target(of: ask.path) != nil
+        if probe.errno == nil, decision.verdict == .undetermined,
+          !isSeen || isServed(ask, decision) || !opens && decision.rule == .driver
+        {
+          let tried = opens && !ask.isDirectory ? ask.opened : []
+          probe.unproven = ask.need.subtracting(tried)
+        }
+      case .failed(let step, let errno):
+        probe.obstacle = "\(step.words) of process \(process) cannot be taken on (\(errno))"
+      }
+    } catch .ETIMEDOUT {
+      probe.obstacle =
+        "a child in the cgroup of process \(process) got no time to answer; the cgroup is perhaps frozen"
+    } catch .ESTALE {
+      probe.obstacle = "process \(process) has changed meanwhile"
+    } catch {
+      probe.obstacle = "process \(process) cannot be entered (\(error)), which needs root"
+    }
+    return probe
   }
 
   /// Whether a server or daemon has the last word on the inode that was asked about, and

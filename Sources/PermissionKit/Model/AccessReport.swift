@@ -10,11 +10,17 @@ public struct AccessReport: Hashable, Sendable {
   public var isRequestable: Bool
   /// The resources that were judged, then the resources that were not found.
   public var resources: [ResourceReport]
+  /// Other ways to the same thing, which do not count for `status`: a server that offers it.
+  ///
+  /// The first reason of each says what is known. See `AccessContext.through`.
+  public var alternatives: [ResourceReport] = []
   /// The subject whose access was judged; nil if the accessor does not tell.
   public var subject: Subject?
   /// The time of the check, in microseconds since 1970-01-01 UTC; nil if the accessor does not
   /// tell.
   public var time: Int64?
+  /// The folder that stood for `/`; nil for the machine itself.
+  public var root: PathBytes?
   /// The outcome of the request before this check; nil if there was no request.
   public var requestOutcome: RequestOutcome?
 

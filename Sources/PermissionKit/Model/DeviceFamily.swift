@@ -93,6 +93,8 @@ public final class DeviceFamily: Hashable, Sendable {
   package let deviceAllow: String?
   /// Whether usbipd(1) of Windows can attach such a device to WSL.
   package let isAttachedByUSB: Bool
+  /// The media class of such devices in PipeWire; nil if no server of a session offers any.
+  package let mediaClass: String?
 
   /// Creates a kind of device.
   ///
@@ -112,13 +114,14 @@ public final class DeviceFamily: Hashable, Sendable {
   ///   - snapPlug: The plug of a snap's snapcraft.yaml.
   ///   - deviceAllow: The name of the device group in DeviceAllow= of a systemd unit.
   ///   - isAttachedByUSB: Whether usbipd(1) of Windows can attach such a device to WSL.
+  ///   - mediaClass: The media class of such devices in PipeWire: `Audio/Source`.
   package init(
     noun: String, subsystem: String, folder: PathBytes = "dev", nodePatterns: [String],
     numbers: [Numbers], opening: Opening, busyTest: BusyTest,
     dispatcher: Dispatcher? = nil, driver: Module? = nil,
     testDriver: String? = nil, containerDevice: PathBytes? = nil,
     flatpak: Flatpak? = nil, snapPlug: String? = nil,
-    deviceAllow: String? = nil, isAttachedByUSB: Bool = false
+    deviceAllow: String? = nil, isAttachedByUSB: Bool = false, mediaClass: String? = nil
   ) {
     self.noun = noun
     self.subsystem = subsystem
@@ -135,6 +138,7 @@ public final class DeviceFamily: Hashable, Sendable {
     self.snapPlug = snapPlug
     self.deviceAllow = deviceAllow
     self.isAttachedByUSB = isAttachedByUSB
+    self.mediaClass = mediaClass
   }
 
   /// Creates a kind of device whose nodes are used alone.
@@ -178,7 +182,8 @@ extension DeviceFamily {
     flatpak: Flatpak(
       permission: "--device=all",
       note: "this gives every device; a program that uses the camera portal does not need it"),
-    snapPlug: "camera", deviceAllow: "char-video4linux", isAttachedByUSB: true)
+    snapPlug: "camera", deviceAllow: "char-video4linux", isAttachedByUSB: true,
+    mediaClass: "Video/Source")
 
   /// Microphones: capture PCMs of ALSA and the control node of their card, see sound/core/sound.c.
   public static let microphone = DeviceFamily(
@@ -191,7 +196,7 @@ extension DeviceFamily {
     flatpak: Flatpak(
       permission: "--socket=pulseaudio",
       way: "programs there record through PulseAudio or PipeWire, not through device nodes"),
-    snapPlug: "audio-record", deviceAllow: "char-alsa")
+    snapPlug: "audio-record", deviceAllow: "char-alsa", mediaClass: "Audio/Source")
 
   /// The kinds of device that this library knows.
   public static let builtIn: [DeviceFamily] = [.camera, .microphone]

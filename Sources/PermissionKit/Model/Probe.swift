@@ -9,13 +9,17 @@ public struct Probe: Hashable, Sendable {
     /// Only this proves that files can be created if the process is confined: faccessat2(2) and
     /// O_TMPFILE do not ask Landlock about LANDLOCK_ACCESS_FS_MAKE_REG.
     case write
+    /// As `open`, for another process, in a child that takes on its place; needs root.
+    ///
+    /// Only the process itself can ask its system call filter and its Landlock rules.
+    case enter
     /// faccessat2(2) with AT_EACCESS, which has no side effect and misses some layers.
     case access
     /// The kernel is not asked.
     case none
 
     /// Whether the kernel is asked by opening the file.
-    package var opens: Bool { self == .open || self == .write }
+    package var opens: Bool { self == .open || self == .write || self == .enter }
   }
 
   /// The call that was made.
@@ -26,6 +30,11 @@ public struct Probe: Hashable, Sendable {
   ///
   /// V4L2 shows this by EBUSY at VIDIOC_REQBUFS.
   public var isBusy = false
+
+  /// Why the kernel could not be asked in the place of the process; nil if it was asked.
+  package var obstacle: String?
+  /// The answer of faccessat2(2) in the place of the process, beside that of the open.
+  package var accessed: Errno?
 
   /// The permissions that no call has tried, where a server or daemon decides about them.
   package var unproven: Permissions = []
@@ -41,6 +50,7 @@ extension Probe {
   /// Returns whether the answer says nothing about what decided: faccessat2(2) grants, and the
   /// driver or a server, which it does not ask, has the last word.
   func isSilent(on decision: Decision) -> Bool {
-    errno == nil && (method == .access && decision.rule == .driver || !unproven.isEmpty)
+    obstacle != nil
+      || errno == nil && (method == .access && decision.rule == .driver || !unproven.isEmpty)
   }
 }

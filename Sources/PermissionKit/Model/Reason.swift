@@ -74,6 +74,8 @@ public struct Reason: Hashable, Sendable {
     case serviceSandbox = "service-sandbox"
     /// The subject is root without the capability that lets root pass.
     case rootWithoutCapability = "root-without-capability"
+    /// A server of the session, such as PipeWire, offers the device or may offer it.
+    case mediaServer = "media-server"
     /// A fact that decides could not be read, so the check cannot tell.
     case unreadableFacts = "unreadable-facts"
   }
@@ -94,6 +96,8 @@ public struct Reason: Hashable, Sendable {
   public var message: String
   /// The facts that support the reason, as they were read.
   public var evidence: [String]
+  /// What to do in this very case; nil for the advice of the code.
+  package var ownAdvice: String?
 
   /// Creates a reason with these values.
   ///

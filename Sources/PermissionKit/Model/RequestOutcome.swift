@@ -4,6 +4,8 @@ public enum RequestOutcome: String, Hashable, Sendable {
   case nothingToChange = "nothing-to-change"
   /// Nobody agreed to the change, or nobody was there to ask.
   case declined
+  /// Only root may make the change, and there is no way to ask root here; nobody was asked.
+  case needsRoot = "needs-root"
   /// This process made the change.
   case granted
   /// A program that runs as root was asked to make the change, and did not fail.

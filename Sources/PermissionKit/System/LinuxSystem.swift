@@ -97,6 +97,7 @@ package struct LinuxSystem: System {
       inode: fields.inode, links: fields.links, mount: fields.has_mount != 0 ? fields.mount : nil,
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0,
       birth: fields.birth == .min ? nil : fields.birth, changed: fields.changed)
+    status.size = fields.size
     status.isEncrypted = fields.attributes & 0x800 != 0
     return status
   }
@@ -271,7 +272,7 @@ package struct LinuxSystem: System {
     }
   }
 
-  private func bytes(_ text: UnsafePointer<CChar>) -> PathBytes {
+  func bytes(_ text: UnsafePointer<CChar>) -> PathBytes {
     PathBytes(unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
   }
 
@@ -287,80 +288,6 @@ package struct LinuxSystem: System {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-  }
-
-  // MARK: Users and groups
-
-  /// getpwnam_r(3) with a buffer that grows; nil if there is no such user.
-  package func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
-    try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
-  }
-
-  /// getpwuid_r(3) with a buffer that grows; nil if there is no such user.
-  package func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
-  }
-
-  /// Calls a reentrant lookup with a buffer that grows until the entry fits.
-  private func look<Entry, Result>(
-    _ call: (
-      UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int,
-      UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
-    ) -> Int32,
-    _ read: (Entry) -> Result
-  ) throws(Errno) -> Result? {
-    var size = 1024
-    while true {
-      var result: Int32 = 0
-      let match: Result? = unsafe withUnsafeTemporaryAllocation(of: Entry.self, capacity: 1) {
-        entry in
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
-          guard let entry = entry.baseAddress, let buffer = buffer.baseAddress else { return nil }
-          var found: UnsafeMutablePointer<Entry>?
-          result = unsafe call(entry, buffer, size, &found)
-          guard let match = unsafe found else { return nil }
-          return unsafe read(match.pointee)
-        }
-      }
-      if result == ERANGE, size < 1 << 24 {
-        size *= 4
-        continue
-      }
-      guard result == 0 || Self.meansNoEntry(result) else { throw Errno(rawValue: result) }
-      return match
-    }
-  }
-
-  private func record(_ entry: passwd) -> UserRecord {
-    unsafe UserRecord(
-      name: String(cString: entry.pw_name), uid: entry.pw_uid, gid: entry.pw_gid,
-      home: bytes(entry.pw_dir))
-  }
-
-  /// Whether getpwnam(3) lists the error under "the given name or uid was not found".
-  private static func meansNoEntry(_ errno: Int32) -> Bool {
-    [ENOENT, ESRCH, EBADF, EPERM].contains(errno)
-  }
-
-  /// getgrouplist(3) with an array that grows; ERANGE for more than 131,072 groups.
-  package func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
-    var count: Int32 = 64
-    while true {
-      var groups = [gid_t](repeating: 0, count: Int(count))
-      let room = count
-      if unsafe Glibc.getgrouplist(user.name, user.gid, &groups, &count) >= 0 {
-        return Array(groups.prefix(Int(count)))
-      }
-      count = max(count, room * 2)
-      guard count <= 1 << 17 else { throw .ERANGE }
-    }
-  }
-
-  /// getgrgid_r(3) with a buffer that grows; nil if there is no such group.
-  package func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
-    try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
-      unsafe String(cString: entry.gr_name)
-    }
   }
 
   // MARK: Diagnosis

@@ -10,6 +10,8 @@ public struct PollEvents: OptionSet, Hashable, Sendable {
   public static let readable = PollEvents(rawValue: 0x1)
   /// POLLPRI: for mountinfo, the mounts have changed.
   public static let priority = PollEvents(rawValue: 0x2)
+  /// POLLOUT: data can be written.
+  public static let writable = PollEvents(rawValue: 0x4)
   /// POLLERR: an error, or a pipe without a reader; reported even if not asked for.
   public static let error = PollEvents(rawValue: 0x8)
 }

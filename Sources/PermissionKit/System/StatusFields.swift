@@ -20,6 +20,8 @@ public struct StatusFields: Hashable, Sendable {
   public var isImmutable: Bool
   /// STATX_ATTR_APPEND: writers can only add to the end of the file, see ioctl_iflags(2).
   public var isAppendOnly: Bool
+  /// `stx_size`: the size in bytes.
+  public var size: UInt64 = 0
   /// STATX_ATTR_ENCRYPTED: the file system encrypts the file or directory, see fscrypt.
   public var isEncrypted = false
   /// `stx_btime` in nanoseconds since 1970: when the inode was created; nil if the file system does

@@ -8,6 +8,15 @@ extension System {
   public func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String { throw .ENODATA }
   /// Waits for nothing: every mount of another system answers.
   public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool { true }
+  /// Fails with ENOSYS.
+  public func connect(_ path: PathBytes) throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func enter(
+    _ process: Int32, as credentials: Credentials, path: PathBytes, flags: OpenFlags?,
+    need: Permissions
+  ) throws(Errno) -> Entered { throw .ENOSYS }
   /// Fails with EPERM.
   public func devicePrograms(_ cgroup: Descriptor) throws(Errno) -> Int { throw .EPERM }
   /// Fails with ENOTTY, as on a file system without encryption.

@@ -122,6 +122,19 @@ public protocol System: Sendable {
   /// ioctl TIOCGWINSZ: the width of the terminal in columns; nil if there is no terminal.
   func columns(_ descriptor: Descriptor) -> Int?
 
+  // MARK: Sockets
+
+  /// connect(2) of a new AF_UNIX stream socket, with SOCK_NONBLOCK; use `poll` and `read` for answers.
+  ///
+  /// - Parameter path: The path of a socket, at most 107 bytes.
+  /// - Returns: The connected socket.
+  /// - Throws: EAGAIN if too many others wait there.
+  func connect(_ path: PathBytes) throws(Errno) -> Descriptor
+  /// send(2) with MSG_NOSIGNAL.
+  ///
+  /// - Returns: The number of bytes sent, which can be less than the number given.
+  func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
+
   // MARK: Users and groups
 
   /// getpwnam_r(3); nil if there is no such user.
@@ -182,6 +195,23 @@ public protocol System: Sendable {
   ///
   /// - Returns: Whether there was an answer in time, which may be an error.
   func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool
+  /// Asks open(2) and faccessat2(2) in a child that takes on the place of another process: its cgroup,
+  /// mount and user namespaces, root, ids and capabilities; not its filter of system calls, its
+  /// Landlock rules and its security label.
+  ///
+  /// - Parameters:
+  ///   - process: The other process.
+  ///   - credentials: Its credentials, as this process sees them.
+  ///   - path: The path to ask about, as the other process would give it.
+  ///   - flags: The flags of the open; nil to ask only faccessat2(2).
+  ///   - need: The permissions for faccessat2(2).
+  /// - Returns: The answers, or the step that failed.
+  /// - Throws: ETIMEDOUT if there was no answer in time, as from a frozen cgroup; ESTALE if the process
+  ///   has changed; EPERM and EACCES for anybody but root.
+  func enter(
+    _ process: Int32, as credentials: Credentials, path: PathBytes, flags: OpenFlags?,
+    need: Permissions
+  ) throws(Errno) -> Entered
   /// bpf(2), BPF_PROG_QUERY with BPF_F_QUERY_EFFECTIVE: how many device programs apply to a cgroup.
   ///
   /// - Parameter cgroup: The folder of a cgroup of version 2.

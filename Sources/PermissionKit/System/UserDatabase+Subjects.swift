@@ -22,15 +22,12 @@ extension UserDatabase {
       if record == nil, let uid = UInt32(text) { record = try user(uid) }
       if let record { groups = try self.groups(of: record) }
     } catch {
-      throw PermissionError(
-        .system, "the user data base cannot be searched for \(text)", call: "getpwnam_r",
-        errno: error,
-        advice: "give numbers with --uid, --gid and --groups")
+      throw Self.unsearchable(text, "getpwnam_r", error)
     }
     guard let record else {
       throw PermissionError(
         .unknownUser, "there is no user \(text)",
-        advice: "see getent passwd, or give numbers with --uid, --gid and --groups")
+        advice: "see getent passwd, or give uid, gid and groups as numbers")
     }
     return Subject(
       source: .user, credentials: credentials(record.uid, record.gid, groups),
@@ -49,11 +46,22 @@ extension UserDatabase {
           name: record.name, home: record.home)
       }
     } catch {
-      throw PermissionError(
-        .system, "the user data base cannot be searched for uid \(uid)", call: "getpwuid_r",
-        errno: error)
+      throw Self.unsearchable("uid \(uid)", "getpwuid_r", error)
     }
     throw PermissionError(.unknownUser, "there is no user with uid \(uid)")
+  }
+
+  /// Returns the error for a user whom the data base cannot be asked for.
+  private static func unsearchable(
+    _ who: String, _ call: String, _ errno: Errno
+  ) -> PermissionError {
+    let isSilent = errno == .ETIMEDOUT
+    return PermissionError(
+      isSilent ? .notAnswering : .system,
+      isSilent
+        ? "the user data base did not answer when it was asked for \(who)"
+        : "the user data base cannot be searched for \(who)", call: call, errno: errno,
+      advice: "give uid, gid and groups as numbers")
   }
 
   /// Returns the credentials of a new login: no capabilities unless the uid is 0.

@@ -15,11 +15,13 @@ final class AccessorFollower: Sendable {
   ///   check. The stream ends with the object, or at once if nothing can be watched.
   static func begin(
     _ make: @escaping @Sendable () -> PermissionAccessor
-  ) -> (AccessorFollower?, AsyncStream<AuthorizationStatus>) {
+  ) -> (AccessorFollower?, AsyncStream<Heard>) {
     let (statuses, continuation) = AsyncStream.makeStream(
-      of: AuthorizationStatus.self, bufferingPolicy: .bufferingNewest(1))
+      of: Heard.self, bufferingPolicy: .bufferingNewest(1))
     let thread = DispatchQueue(label: "PermissionGate.following")
-    guard let bell = Bell(LinuxSystem()) else {
+    // What is watched is the system that the accessor checks.
+    let system = (make() as? ResourceAccessor)?.context.system ?? LinuxSystem()
+    guard let bell = Bell(system) else {
       continuation.finish()
       return (nil, statuses)
     }
@@ -32,17 +34,28 @@ final class AccessorFollower: Sendable {
 
   private static func watch(
     _ make: @escaping @Sendable () -> PermissionAccessor, until bell: Bell,
-    _ tell: (AuthorizationStatus) -> Void
+    _ tell: (Heard) -> Void
   ) {
     do throws(PermissionError) {
       let watcher = try AccessWatcher(bell.system, stoppedBy: [bell.request], logs: false, [make])
-      repeat {
-        for report in watcher.reports { tell(report.status) }
-      } while try watcher.next() != .stopped
+      for report in watcher.reports { tell(Heard(status: report.status)) }
+      while case .checked(let changes) = try watcher.next() {
+        for report in watcher.reports {
+          let change = changes.last { $0.new.accessor == report.accessor }
+          tell(Heard(status: report.status, cause: change?.cause))
+        }
+      }
     } catch {
       // Without inotify there are no events; a check on demand still works.
     }
   }
+}
+
+/// What was seen outside.
+struct Heard: Sendable {
+  var status: AuthorizationStatus
+  /// What changed; nil at the start.
+  var cause: ChangeCause?
 }
 
 /// An eventfd(2) that wakes a waiting thread.

@@ -15,6 +15,8 @@ public actor PermissionGate {
   private var nextObserver = 0
   private var followers: Set<Int> = []
   private var following: AccessorFollower?
+  /// What was seen outside and is being checked.
+  private var cause: ChangeCause?
 
   /// Creates a gate without checking anything.
   ///
@@ -69,6 +71,15 @@ public actor PermissionGate {
     return try result.get()
   }
 
+  /// Takes back what requests gave, and checks again.
+  ///
+  /// - Returns: The new report.
+  /// - Throws: If a grant cannot be undone.
+  public func revokeAccess() async throws(PermissionError) -> AccessReport {
+    try await runner.revoke().get()
+    return await check()
+  }
+
   /// Tells the gate that something outside changed, so that the known status is no longer valid.
   public func invalidate() { move(to: state.invalidated()) }
 
@@ -98,21 +109,26 @@ public actor PermissionGate {
   private func follow(for observer: Int) {
     followers.insert(observer)
     guard following == nil else { return }
-    let (following, statuses) = AccessorFollower.begin(make)
+    let (following, all) = AccessorFollower.begin(make)
     self.following = following
     Task { [weak self] in
-      for await status in statuses { await self?.heard(status) }
+      for await heard in all { await self?.heard(heard) }
     }
   }
 
   /// Checks if the status outside differs from the state of the gate.
-  private func heard(_ status: AuthorizationStatus) async {
+  private func heard(_ heard: Heard) async {
     if let request { _ = await request.value }
-    if state.kind != status.state.kind { _ = await check() }
+    guard state.kind != heard.status.state.kind else { return }
+    cause = heard.cause
+    _ = await check()
+    cause = nil
   }
 
   private func move(to next: any AuthorizationState) {
-    let change = AuthorizationChange(from: state.kind, to: next.kind)
+    var change = AuthorizationChange(from: state.kind, to: next.kind)
+    change.report = lastReport
+    change.cause = cause
     state = next
     guard change.from != change.to else { return }
     for observer in observers.values { observer.yield(change) }
@@ -129,6 +145,15 @@ public struct AuthorizationChange: Hashable, Sendable {
   public let from: AuthorizationStateKind
   /// The new state, which always differs from the old one.
   public let to: AuthorizationStateKind
+  /// The newest report; nil before the first check.
+  public internal(set) var report: AccessReport?
+  /// What changed outside; nil if the gate itself checked or requested.
+  public internal(set) var cause: ChangeCause?
+
+  init(from: AuthorizationStateKind, to: AuthorizationStateKind) {
+    self.from = from
+    self.to = to
+  }
 }
 
 /// Owns the accessor and runs it on a serial queue.
@@ -151,6 +176,12 @@ private actor AccessorRunner {
   }
 
   func check() -> AccessReport { made.currentAccess() }
+
+  func revoke() -> Result<Void, PermissionError> {
+    Result { () throws(PermissionError) in
+      _ = try (made as? ResourceAccessor)?.revokeAccess()
+    }
+  }
 
   func request() -> Result<AccessReport, PermissionError> {
     Result { () throws(PermissionError) in try made.requestAccessIfNeeded() }

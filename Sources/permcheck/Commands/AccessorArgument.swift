@@ -4,25 +4,40 @@ import PermissionKit
 /// An argument that names an accessor: `camera`, or `camera=/dev/video2`.
 struct AccessorArgument {
   let entry: AccessorRegistry.Entry
+  /// The name as it was given, perhaps an alias.
+  let name: String
   let path: PathBytes?
 
-  init(_ argument: PathBytes, _ registry: AccessorRegistry) throws {
+  /// Every name of an accessor, for the completion of a shell.
+  static var known: [String] {
+    AccessorRegistry.standard.entries.flatMap { [$0.name] + $0.aliases }
+  }
+
+  init(_ argument: PathBytes, _ registry: AccessorRegistry, through: Way = .alsa) throws {
     let equals = argument.bytes.firstIndex(of: UInt8(ascii: "="))
     let name = PathBytes(Array(argument.bytes[..<(equals ?? argument.bytes.endIndex)])).description
     guard let entry = registry[name] else {
-      let known = registry.entries.flatMap { [$0.name] + $0.aliases }.joined(separator: ", ")
-      throw ValidationError("there is no accessor \"\(Sanitizer.clean(name))\"; known: \(known)")
+      throw ValidationError(Suggestions.unknownAccessor(argument.description, registry))
     }
     self.entry = entry
+    self.name = name
     guard let equals else {
       path = nil
       return
     }
     let path = PathBytes(Array(argument.bytes[(equals + 1)...]))
     if path.isEmpty { throw ValidationError("\(name)=: the path is empty") }
-    if !path.isAbsolute {
+    if through != .alsa, entry.name == MicrophoneAccessor.name {
       throw ValidationError(
-        "\(name)=\(Sanitizer.clean(path.description)): the path must start with /")
+        "--through \(through.rawValue): a sound server offers no single node; leave out =\(Sanitizer.clean(path.description))"
+      )
+    }
+    guard path.isAbsolute else {
+      // The same word may name something else tomorrow, in a script or in a journal.
+      let folder = (try? LinuxSystem().getcwd()) ?? "/"
+      throw ValidationError(
+        "\(name)=\(Sanitizer.clean(path.description)): the path must start with /; here \(name)=\(Sanitizer.clean(folder.appending(path.withoutDots).description))"
+      )
     }
     self.path = path
   }
@@ -31,5 +46,14 @@ struct AccessorArgument {
     var context = context
     context.path = path.map(context.belowRoot)
     return entry.make(context, analytics)
+  }
+}
+
+extension PathBytes {
+  /// The path without `./` at its start.
+  fileprivate var withoutDots: PathBytes {
+    var rest = bytes[...]
+    while rest.starts(with: "./".utf8) { rest = rest.dropFirst(2).drop { $0 == UInt8(ascii: "/") } }
+    return PathBytes(Array(rest))
   }
 }

@@ -8,6 +8,8 @@ extension PathBytes: ExpressibleByArgument {
 
 extension Probe.Method: ExpressibleByArgument {}
 
+extension Way: ExpressibleByArgument {}
+
 extension RootCommand.Via: ExpressibleByArgument {}
 
 /// An argument that must be valid UTF-8.

@@ -3,6 +3,7 @@ import PermissionKit
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "check",
     abstract: "Checks whether accessors can be used; the exit status gives the answer.",
     discussion: """
       EXAMPLES
@@ -10,14 +11,15 @@ struct Check: ParsableCommand {
         permcheck check camera --user www-data --json
         permcheck photos=/srv/photos --need rx
         permcheck camera --all --skip-unavailable   for CI: all cameras there are
-        permcheck camera --wait 5                   waits for udev
+        permcheck camera --wait 5s                  waits for udev
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic) or photos; =PATH checks one node or folder.",
-      valueName: "name[=path]"))
-  var names: [PathBytes]
+      "camera, microphone (mic) or photos, by default all; =PATH checks one node or folder.",
+      valueName: "name[=path]"),
+    completion: .list(AccessorArgument.known))
+  var names: [PathBytes] = []
 
   @Flag(help: "Require every device or folder, not just one.")
   var all = false
@@ -26,6 +28,7 @@ struct Check: ParsableCommand {
   var skipUnavailable = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Wait up to this long for access: 5, 0.5, 2m.", valueName: "duration"))
   var wait: TimeSpan?
@@ -36,7 +39,8 @@ struct Check: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
-    let requests = try names.map { try AccessorArgument($0, .standard) }
+    let names = names.isEmpty ? AccessorRegistry.standard.entries.map { PathBytes($0.name) } : names
+    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
     var context = try subject.context(system)
     context.wantsDetail = output.verbose
     let analytics = log.analytics(system)
@@ -46,15 +50,30 @@ struct Check: ParsableCommand {
     let status = status(reports)
 
     let console = Console(system, output)
-    if output.verbose, let failure = analytics.failure {
-      console.warn(failure.description)
-    }
-    let commands = names.map { subject.requestCommand($0, context) }
-    let result = CheckResult(
+    if !output.quiet { subject.warnOfRoot(context, console) }
+    log.report(analytics, console, output)
+    var result = CheckResult(
       subject: try subject.judged(reports, context), reports: reports, status: status,
-      requests: commands)
+      requests: subject.requestLines(requests, reports, context), context: context)
+    result.expired = expired(reports, system)
     console.print(try output.format(console).text(result))
     try console.finish(status)
+  }
+
+  /// Returns the grants whose time is over, where access rests on an entry for a user.
+  private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
+    let resources = reports.flatMap(\.resources)
+    guard subject.root == "/",
+      resources.contains(where: { $0.decision?.rule.description.hasPrefix("acl-user") == true }),
+      let uid = reports.lazy.compactMap(\.subject).first?.credentials.user.fileSystem
+    else { return [] }
+    let time = system.realtime()
+    let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
+    let paths = Set(resources.map(\.path.description))
+    return (own + GrantMirror(system).grants(of: uid)).filter { grant in
+      grant.stage == .active && grant.lifetime.expires.map { $0 <= time } ?? false
+        && paths.contains(grant.place)
+    }
   }
 
   private func status(_ reports: [AccessReport]) -> ExitStatus {

@@ -4,6 +4,7 @@ import PermissionKit
 
 struct Evaluate: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "evaluate",
     abstract: "Judges the facts that permcheck explain --json saved, on any machine.",
     discussion: """
       EXAMPLES
@@ -35,11 +36,27 @@ struct Evaluate: ParsableCommand {
     try Explain.print(explanation, console: Console(system, output), output, wantsAll: all)
   }
 
+  /// Returns all of standard input, which may be a pipe that somebody still writes to.
+  private func standardInput(_ system: any System) throws(Errno) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while true {
+      do throws(Errno) {
+        let part = try system.read(Descriptor(rawValue: 0), 1 << 16)
+        if part.isEmpty { return bytes }
+        bytes += part
+      } catch .EAGAIN {
+        _ = try system.poll([PollRequest(Descriptor(rawValue: 0), .readable)], timeout: nil)
+      }
+      if bytes.count > 1 << 28 { throw .EFBIG }
+    }
+  }
+
   private func read(_ path: PathBytes, _ system: any System) throws -> FactsDocument {
     let name = path == "-" ? "standard input" : Sanitizer.clean(path.description)
     let bytes: [UInt8]
     do throws(Errno) {
-      bytes = try system.contents(of: path == "-" ? "/dev/stdin" : path, limit: 1 << 28)
+      bytes =
+        path == "-" ? try standardInput(system) : try system.contents(of: path, limit: 1 << 28)
     } catch {
       throw ValidationError("\(name) cannot be read (\(error))")
     }

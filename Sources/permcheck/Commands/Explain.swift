@@ -3,6 +3,7 @@ import PermissionKit
 
 struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "explain",
     abstract: "Explains the result: each step of the path, and the smallest change that helps.",
     discussion: """
       An argument with a slash is a path; any other argument is an accessor.
@@ -15,7 +16,8 @@ struct Explain: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("An accessor (camera, mic=PATH, …) or a path.", valueName: "name|path"))
+    help: ArgumentHelp("An accessor (camera, mic=PATH, …) or a path.", valueName: "name|path"),
+    completion: .list(AccessorArgument.known))
   var names: [PathBytes]
 
   @Flag(help: "Require every device or folder, not just one.")
@@ -27,14 +29,16 @@ struct Explain: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let context = try subject.context(system)
-    let arguments = try names.map { try Operand($0) }
+    let arguments = try names.map { try Operand($0, through: subject.through) }
     let explanation = try Explainer(context).explain {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       var targets: [Inspection.Target] = []
       for argument in arguments { targets.append(try argument.target(context, subject)) }
       return targets
     }
-    try Explain.print(explanation, console: Console(system, output), output, wantsAll: all)
+    let console = Console(system, output)
+    if !output.quiet { subject.warnOfRoot(context, console) }
+    try Explain.print(explanation, console: console, output, wantsAll: all)
   }
 
   /// An argument of the command.
@@ -42,13 +46,13 @@ struct Explain: ParsableCommand {
     case path(PathBytes)
     case accessor(AccessorArgument)
 
-    init(_ argument: PathBytes) throws {
+    init(_ argument: PathBytes, through: Way) throws {
       let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
       if argument.isEmpty { throw ValidationError("the path is empty") }
       if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
         self = .path(argument)
       } else {
-        self = .accessor(try AccessorArgument(argument, .standard))
+        self = .accessor(try AccessorArgument(argument, .standard, through: through))
       }
     }
 

@@ -34,24 +34,25 @@ struct GrantFlags: ParsableArguments {
   ///   - argument: The accessor.
   ///   - options: The options of the request.
   ///   - more: Further arguments of the command.
+  ///   - system: The system that the caller runs on.
   /// - Returns: The command, for a shell.
   func administratorCommand(
-    _ plan: GrantPlan, _ argument: AccessorArgument, _ options: GrantOptions, _ more: [PathBytes]
+    _ plan: GrantPlan, _ argument: AccessorArgument, _ options: GrantOptions, _ more: [PathBytes],
+    _ system: any System
   ) -> String? {
     let helper = options.elevation as? HelperElevation
     let isForSelf = plan.subject.source == .current
     guard plan.needsRoot, !(isForSelf && helper?.serves(argument, options) == true) else {
       return nil
     }
-    var words: [PathBytes] = ["sudo", "permcheck", "request", argument.text]
+    var words: [PathBytes] = []
     if strategy.strategy.name != GrantStrategies.auto.name {
       words += ["--strategy", PathBytes(strategy.strategy.name)]
     }
     if allowOthers { words.append("--allow-others") }
     if recursive { words.append("--recursive") }
-    let uid = plan.subject.credentials.user.fileSystem
-    words += more + ["--user", PathBytes(plan.subject.name ?? "\(uid)")]
-    return words.map(shellQuoted).joined(separator: " ")
+    let line = RequestLine(argument, plan.subject, system).adding(words + more)
+    return line.administrators ?? plan.steps.map(\.typed).joined(separator: "\n  ")
   }
 
   /// Tells by which command an administrator makes a request.

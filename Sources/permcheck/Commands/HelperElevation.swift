@@ -81,7 +81,7 @@ struct HelperElevation: Elevation {
 extension AccessorArgument {
   /// The argument as it was given.
   var text: PathBytes {
-    guard let path else { return PathBytes(entry.name) }
-    return PathBytes(Array("\(entry.name)=".utf8) + path.bytes)
+    guard let path else { return PathBytes(name) }
+    return PathBytes(Array("\(name)=".utf8) + path.bytes)
   }
 }

@@ -7,16 +7,35 @@ struct LogOptions: ParsableArguments {
     help: ArgumentHelp(
       "Write the analytics log to this file, to standard error (-) or nowhere (none).",
       discussion:
-        "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl; for root, /var/lib/permcheck/analytics.jsonl.",
+        "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl; for root, /var/lib/permcheck/analytics.jsonl. Beyond 1 MB the default file gets the name analytics.jsonl.1.",
       valueName: "file"))
   var log: PathBytes?
 
   func analytics(_ system: any System) -> AnalyticsLog {
     switch chosen(system) {
-    case nil, "none": AnalyticsLog(DiscardLogging(), system: system)
-    case "-": AnalyticsLog(StandardErrorLogging(system: system), system: system)
-    case let file?: AnalyticsLog(FileLogging(file, system: system), system: system)
+    case nil, "none": return AnalyticsLog(DiscardLogging(), system: system)
+    case "-": return AnalyticsLog(StandardErrorLogging(system: system), system: system)
+    case let path?:
+      var file = FileLogging(path, system: system)
+      // A file that somebody names is theirs to tidy up, and its folder may be a mistake.
+      let isNamed = isNamed(system)
+      file.createsFolder = !isNamed
+      file.sizeLimit = isNamed ? nil : 1 << 20
+      return AnalyticsLog(file, system: system)
     }
+  }
+
+  /// Whether the caller chose the place.
+  func isNamed(_ system: any System) -> Bool {
+    log != nil || system.getenv("PERMCHECK_LOG")?.isEmpty == false
+  }
+
+  /// Tells that events were lost: always for a place that the caller chose.
+  func report(_ analytics: AnalyticsLog, _ console: Console, _ output: OutputOptions) {
+    guard !output.quiet, let failure = analytics.failure,
+      output.verbose || isNamed(analytics.system)
+    else { return }
+    console.warn(failure.description)
   }
 
   /// Returns the file, `-` or `none`; nil if there is no default place.

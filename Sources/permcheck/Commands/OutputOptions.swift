@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The options that control the output.
-struct OutputOptions: ParsableArguments {
+/// The options of commands that only print a list.
+struct FormatOptions: ParsableArguments {
   @Option(help: "Output format: human, plain (tab-separated lines) or json.")
   var format: FormatName?
 
@@ -11,23 +11,39 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "When to use colours; auto obeys NO_COLOR.")
   var color: Style.Color = .auto
 
+  func validate() throws {
+    if json, let format, format.type != JSONFormat.self {
+      throw ValidationError("--json and --format \(format.type.name) cannot be combined")
+    }
+  }
+
+  /// Returns the chosen format for a console.
+  func format(_ console: Console, isVerbose: Bool = false) -> any ReportFormat {
+    let type = json ? JSONFormat.self : format?.type ?? HumanFormat.self
+    return type.init(console.style, isVerbose: isVerbose)
+  }
+}
+
+/// The options that control the output of reports.
+struct OutputOptions: ParsableArguments {
+  @OptionGroup var form: FormatOptions
+
   @Flag(name: .shortAndLong, help: "Print nothing; only set the exit status.")
   var quiet = false
 
   @Flag(name: .shortAndLong, help: "Also print all evidence, and warnings.")
   var verbose = false
 
+  /// When to use colours.
+  var color: Style.Color { form.color }
+
   func validate() throws {
-    if json, let format, format.type != JSONFormat.self {
-      throw ValidationError("--json and --format \(format.type.name) cannot be combined")
-    }
     if quiet, verbose { throw ValidationError("-q and -v cannot be combined") }
   }
 
   /// Returns the chosen format for a console.
   func format(_ console: Console) -> any ReportFormat {
-    let type = json ? JSONFormat.self : format?.type ?? HumanFormat.self
-    return type.init(console.style, isVerbose: verbose)
+    form.format(console, isVerbose: verbose)
   }
 }
 

@@ -20,7 +20,8 @@ struct RequestAccess: ParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "camera, microphone (mic) or photos; =PATH requests one node or folder.",
-      valueName: "name[=path]"))
+      valueName: "name[=path]"),
+    completion: .list(AccessorArgument.known))
   var names: [PathBytes]
 
   @Flag(help: "Require every device or folder, not just one.")
@@ -33,14 +34,18 @@ struct RequestAccess: ParsableCommand {
   var dryRun = false
 
   @Option(
-    name: .customLong("for"),
+    name: .customLong("for"), parsing: .unconditional,
     help: ArgumentHelp(
       "Grant for this long: 30m, 2h, 1d. The next request or permcheck revoke --expired ends it.",
       valueName: "duration"))
   var duration: TimeSpan?
 
   @OptionGroup var grants: GrantFlags
-  @OptionGroup var subject: SubjectOptions
+  @OptionGroup var who: WhoOptions
+  @OptionGroup(visibility: .hidden) var view: ViewOptions
+
+  private var subject: SubjectOptions { SubjectOptions(who, view) }
+
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
 
@@ -61,16 +66,15 @@ struct RequestAccess: ParsableCommand {
     let context = try subject.context(system)
     var options = grants.options(system)
     if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
-    let arguments = try names.map { try AccessorArgument($0, .standard) }
+    let arguments = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
     let console = Console(system, output)
-    if context.subject == nil, let name = system.getenv("SUDO_USER"), name != "root",
-      try system.credentials().user.effective == 0
-    {
-      console.warn("this request is for root; use --user \(name) for \(name)")
-    }
+    subject.warnOfRoot(context, console)
     let analytics = log.analytics(system)
     if !dryRun { try GrantFlags.recover(system, console) }
     var result = RequestResult(subject: try subject.judged([], context), isDryRun: dryRun)
+    result.context = context
+    result.expires = options.lifetime.expires
+    result.endsByItself = GrantTimer.isEnabled(system)
     let isWanted = try plan(arguments, context, options, console, &result)
     if !dryRun, !result.plans.isEmpty, agrees(result.plans, console, system) {
       try carryOut(arguments, isWanted, context, options, analytics, &result)
@@ -78,7 +82,7 @@ struct RequestAccess: ParsableCommand {
 
     result.status = ExitStatus(
       result.reports.map(\.status), wantsAll: all, skipsUnavailable: false)
-    if output.verbose, let failure = analytics.failure { console.warn(failure.description) }
+    log.report(analytics, console, output)
     console.print(try output.format(console).text(result))
     try console.finish(result.status)
   }
@@ -119,15 +123,19 @@ struct RequestAccess: ParsableCommand {
           continue
         }
         let more: [PathBytes] = administratorOptions
-        if let command = grants.administratorCommand(plan, argument, options, more) {
+        if let command = grants.administratorCommand(
+          plan, argument, options, more, context.system)
+        {
           GrantFlags.report(command, accessor.name, context.system)
           wants = false
           guard dryRun else { continue }
         }
         if let expires = options.lifetime.expires {
-          plan.warnings.append(
-            "expires at \(Timestamp.rfc3339(expires)); the next request or permcheck revoke --expired then undoes it"
-          )
+          let how =
+            result.endsByItself
+            ? "then ends by itself"
+            : "the next request or permcheck revoke --expired then undoes it"
+          plan.warnings.append("expires at \(Timestamp.rfc3339(expires)); \(how)")
         }
         result.plans.append(plan)
       } catch {
@@ -178,5 +186,19 @@ struct RequestAccess: ParsableCommand {
       }
     }
     result.isApplied = options.strategy.isCarriedOut
+    for (index, argument) in arguments.enumerated()
+    where isWanted[index] && [.granted, .askedRoot].contains(result.reports[index].requestOutcome) {
+      let line = undoLine(argument.entry.name, context)
+      if !result.undo.contains(line) { result.undo.append(line) }
+    }
+  }
+
+  /// Returns the command that takes back what this request gave.
+  private func undoLine(_ accessor: String, _ context: AccessContext) -> String {
+    var words: [PathBytes] = ["permcheck", "revoke", PathBytes(accessor)]
+    if let user = subject.user { words += ["--user", PathBytes(user.text)] }
+    let isRoot = (try? context.system.credentials())?.user.effective == 0
+    return ((isRoot && context.system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
+      .map(shellQuoted).joined(separator: " ")
   }
 }

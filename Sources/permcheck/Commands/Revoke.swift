@@ -4,6 +4,7 @@ import PermissionKit
 
 struct Revoke: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "revoke",
     abstract: "Revokes the access that permcheck request gave.",
     discussion: """
       Undoes only the changes that permcheck made; later changes by others stay.
@@ -15,7 +16,9 @@ struct Revoke: ParsableCommand {
         permcheck revoke --all
       """)
 
-  @Argument(help: ArgumentHelp("camera, microphone (mic) or photos.", valueName: "name"))
+  @Argument(
+    help: ArgumentHelp("camera, microphone (mic) or photos.", valueName: "name"),
+    completion: .list(AccessorArgument.known))
   var names: [PathBytes] = []
 
   @Flag(help: "Revoke every grant.")

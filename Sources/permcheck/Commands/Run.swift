@@ -4,6 +4,7 @@ import Synchronization
 
 struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "run",
     abstract: "Runs a command if it has access; --request gives access while it runs.",
     usage: "permcheck run NAME[=PATH] … [--request [--yes]] [OPTIONS] -- COMMAND …",
     discussion: """
@@ -20,7 +21,8 @@ struct Run: ParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "camera, microphone (mic) or photos; =PATH checks one node or folder.",
-      valueName: "name[=path]"))
+      valueName: "name[=path]"),
+    completion: .list(AccessorArgument.known))
   var names: [PathBytes]
 
   /// The arguments after `--`, see `Permcheck.main()`.
@@ -52,7 +54,7 @@ struct Run: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let context = try subject.context(system)
-    let requests = try names.map { try AccessorArgument($0, .standard) }
+    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
     let analytics = log.analytics(system)
     let words = try commandLine(context)
     guard request else {
@@ -155,7 +157,9 @@ struct Run: ParsableCommand {
       guard accessor.checkAccess().isRequestable || accessor.hasShorterGrants else { return nil }
       guard let plan = try accessor.grantPlan() else { return nil }
       let more: [PathBytes] = subject.need.map { ["--need", PathBytes($0.text)] } ?? []
-      if let command = grants.administratorCommand(plan, request, options, more) {
+      if let command = grants.administratorCommand(
+        plan, request, options, more, context.system)
+      {
         GrantFlags.report(command, accessor.name, context.system)
         throw ExitCode(126)
       }
@@ -171,7 +175,7 @@ struct Run: ParsableCommand {
   private func gate(_ reports: [AccessReport], _ system: any System) throws {
     let status = ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: false)
     guard status != .authorized else { return }
-    let style = Style(colors: false, columns: system.columns(.standardError))
+    let style = Console(system, color: .never).errorStyle
     _ = try? system.write(
       .standardError, Array(HumanFormat(style, isVerbose: false).text(reports).utf8))
     Console.report(

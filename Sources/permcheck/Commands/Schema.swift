@@ -4,11 +4,34 @@ import PermissionKit
 
 struct Schema: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Prints the JSON Schema of the documents that --json prints.")
+    commandName: "schema",
+    abstract: "Prints the JSON Schema of the documents that --json prints.",
+    discussion: """
+      Without a command the schema is that of every document; each has an
+      exitStatus or a line of its own. What schemaVersion 1 says stays: members and
+      codes may be added, nothing changes its meaning.
+
+      EXAMPLES
+        permcheck schema > permcheck.schema.json
+        permcheck schema check
+        permcheck schema list --grants
+      """)
+
+  @Argument(help: ArgumentHelp("Only what this command prints.", valueName: "command"))
+  var command: String?
+
+  @Flag(help: "With list: what permcheck list --grants prints.")
+  var grants = false
 
   func run() throws {
+    let name = command.map { grants ? "\($0) --grants" : $0 }
+    guard let schema = Documents.schema(of: name) else {
+      throw ValidationError(
+        "permcheck \(Sanitizer.clean(name ?? "")) prints no JSON; known: \(Documents.commandNames.joined(separator: ", "))"
+      )
+    }
     let console = Console(LinuxSystem())
-    console.print(Documents.schema)
+    console.print(schema)
     try console.finish(.authorized)
   }
 }

@@ -3,70 +3,29 @@ import PermissionKit
 
 /// The options that choose the subject, the permissions and the root directory.
 struct SubjectOptions: ParsableArguments {
-  @Option(
-    name: .customLong("user"),
-    help: ArgumentHelp(
-      "Judge for this user, as after a new login.", valueName: "name|uid"))
-  var user: TextArgument?
+  @OptionGroup var who: WhoOptions
+  @OptionGroup var view: ViewOptions
 
-  @Option(help: "Judge for this uid, with --gid and --groups; the user need not exist.")
-  var uid: UInt32?
+  init() {}
 
-  @Option(help: "The primary group that goes with --uid.")
-  var gid: UInt32?
+  /// Creates the options of a command that shows only some of them in its help.
+  init(_ who: WhoOptions, _ view: ViewOptions) {
+    self.who = who
+    self.view = view
+  }
 
-  @Option(help: "The supplementary groups that go with --uid, separated by commas.")
-  var groups: String?
-
-  @Option(help: "Judge for this running process, by its credentials, root directory and mounts.")
-  var pid: Int32?
-
-  @Option(
-    help: ArgumentHelp(
-      "The access to check: r, w, rw, rx, …; by default what the accessor needs.", valueName: "rwx")
-  )
-  var need: TextArgument?
-
-  @Option(
-    help:
-      "How to ask the kernel, for this process alone: open, access, none, or write, which also creates and removes a file in a folder."
-  )
-  var probe: Probe.Method = .open
-
-  @Option(
-    help: ArgumentHelp("Read /dev, /sys, /proc, /etc and /run below this folder.", valueName: "dir")
-  )
-  var root: PathBytes = "/"
+  var user: TextArgument? { who.user }
+  var uid: UInt32? { who.uid }
+  var need: TextArgument? { who.need }
+  var pid: Int32? { view.pid }
+  var through: Way { view.through }
+  var root: PathBytes { view.root }
+  private var wanted: Permissions? { who.wanted }
 
   func validate() throws {
     if [user != nil, uid != nil, pid != nil].count(where: { $0 }) > 1 {
       throw ValidationError("--user, --uid and --pid cannot be combined")
     }
-    if uid != nil, gid == nil { throw ValidationError("--uid requires --gid") }
-    if uid == nil, gid != nil || groups != nil {
-      throw ValidationError("--gid and --groups require --uid")
-    }
-    if let need, wanted == nil {
-      throw ValidationError("--need \(need.text): expected a combination of r, w and x")
-    }
-    if [uid, gid].contains(UInt32.max) {
-      // For setuid(2) and similar calls, -1 means "no change".
-      throw ValidationError("4294967295 is not a valid id of a process")
-    }
-    if groups != nil, supplementary == nil {
-      throw ValidationError("--groups: expected numbers separated by commas")
-    }
-  }
-
-  private var wanted: Permissions? {
-    need.flatMap { Permissions($0.text) }.flatMap { $0.isEmpty ? nil : $0 }
-  }
-
-  private var supplementary: [UInt32]? {
-    let parts = (groups ?? "").split(separator: ",", omittingEmptySubsequences: false)
-    if parts == [""] { return [] }
-    let numbers = parts.compactMap { UInt32($0) }.filter { $0 != .max }
-    return numbers.count == parts.count ? numbers : nil
   }
 
   /// Returns the context that these options describe.
@@ -74,9 +33,18 @@ struct SubjectOptions: ParsableArguments {
     let root = try absoluteRoot(system)
     var context = AccessContext(
       system: system, subject: try subject(UserDatabase(system, root: root)), root: root,
-      probe: probe, need: wanted)
+      probe: view.probe, need: wanted)
+    context.through = through
     context.families = AccessorRegistry.standard.families
     return context
+  }
+
+  /// Warns root, who became root by sudo, that root is judged.
+  func warnOfRoot(_ context: AccessContext, _ console: Console) {
+    guard context.subject == nil, let name = context.system.getenv("SUDO_USER"), name != "root",
+      (try? context.system.credentials())?.user.effective == 0
+    else { return }
+    console.warn("this is about root; use --user \(name) for \(name)")
   }
 
   /// Returns the subject that reports are about.
@@ -89,8 +57,8 @@ struct SubjectOptions: ParsableArguments {
   private func subject(_ users: UserDatabase) throws(PermissionError) -> Subject? {
     if let user { return try users.subject(userNamed: user.text) }
     if let pid { return try users.subject(process: pid) }
-    guard let uid, let gid else { return nil }
-    return users.subject(uid: uid, gid: gid, groups: supplementary ?? [])
+    guard let uid, let gid = who.gid else { return nil }
+    return users.subject(uid: uid, gid: gid, groups: who.supplementary ?? [])
   }
 
   /// Returns factories for the accessors; each call reads the subject again.
@@ -109,13 +77,18 @@ struct SubjectOptions: ParsableArguments {
     return factories
   }
 
-  /// Returns the command that requests missing access; nil for `--root`, `--pid` and `--uid`.
-  func requestCommand(_ name: PathBytes, _ context: AccessContext) -> String? {
-    guard root == "/", pid == nil, uid == nil else { return nil }
-    var words: [PathBytes] = ["permcheck", "request", name]
-    if let need { words += ["--need", PathBytes(need.text)] }
-    if let user { words = ["sudo"] + words + ["--user", PathBytes(user.text)] }
-    return words.map(shellQuoted).joined(separator: " ")
+  /// Returns the command that requests what each report misses; nil where none helps.
+  func requestLines(
+    _ arguments: [AccessorArgument], _ reports: [AccessReport], _ context: AccessContext
+  ) -> [String?] {
+    guard root == "/", pid == nil, uid == nil, through != .server else { return [] }
+    var options = GrantOptions()
+    options.elevation = HelperElevation(.auto, context.system)
+    return zip(arguments, reports).map { argument, report in
+      report.subject.flatMap {
+        RequestLine(argument, $0, context.system).text(for: report, need: wanted, options)
+      }
+    }
   }
 
   private func absoluteRoot(_ system: any System) throws -> PathBytes {

@@ -3,6 +3,7 @@ import PermissionKit
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "watch",
     abstract: "Prints a line for each change of status, as it happens.",
     discussion: """
       The first lines show the current status of each accessor. Changes in quick
@@ -22,11 +23,12 @@ struct Watch: ParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "camera, microphone (mic) or photos; =PATH watches one node or folder.",
-      valueName: "name[=path]"))
+      valueName: "name[=path]"),
+    completion: .list(AccessorArgument.known))
   var names: [PathBytes]
 
   @Option(
-    name: .customLong("for"),
+    name: .customLong("for"), parsing: .unconditional,
     help: ArgumentHelp("Stop after this time: 60, 2m, 1h30m.", valueName: "duration"))
   var time: TimeSpan?
 
@@ -42,7 +44,7 @@ struct Watch: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
-    let requests = try names.map { try AccessorArgument($0, .standard) }
+    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
     let context = try subject.context(system)
     let analytics = log.analytics(system)
     let console = Console(system, output)
@@ -70,7 +72,7 @@ struct Watch: ParsableCommand {
         try print(.change(change))
       }
     }
-    if output.verbose, let failure = analytics.failure { console.warn(failure.description) }
+    log.report(analytics, console, output)
     try console.finish(
       ExitStatus(
         watcher.reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable))

@@ -1,15 +1,22 @@
 import PermissionKit
 
-// Reports: one line for each device, with reasons and fixes below a refusal.
+// Reports: a line for each device, with reasons and fixes below a refusal.
 extension HumanFormat {
-  /// The line of one device and the details below it.
+  /// One line of the table and the details below it.
   private struct Entry {
     var cells: [String]
-    /// The lines below; a fix gets the prefix `fix:`.
-    var details: [(text: String, isFix: Bool)] = []
+    var details: [Detail] = []
   }
 
-  func text(_ result: CheckResult) -> String { text(result.reports, requests: result.requests) }
+  func text(_ result: CheckResult) -> String {
+    let expired = result.expired.flatMap { grant -> [Detail] in
+      let place = Sanitizer.clean("\(grant.place)   \(grant.change.command.summary)")
+      return [.text("EXPIRED, still in place: \(place)")]
+    }
+    let undo: [Detail] =
+      expired.isEmpty ? [] : [.text("fix:"), .command("permcheck revoke --expired")]
+    return text(result.reports, requests: result.requests) + lines(expired + undo, indent: 0)
+  }
 
   func text(_ reports: [AccessReport], requests: [String?] = []) -> String {
     let entries = reports.enumerated().flatMap { index, report in
@@ -18,18 +25,23 @@ extension HumanFormat {
     let widths = Table.widths(entries.map(\.cells))
     // Details are aligned with the status.
     let indent = (widths.first ?? 0) + 4
-    return entries.map { entry in
-      Table.line(entry.cells, widths) + "\n"
-        + entry.details.map { detail in
-          let prefix = String(repeating: " ", count: indent)
-          let hanging = detail.isFix ? indent + 5 : indent
-          let shown = detail.isFix ? "fix: \(detail.text)" : detail.text
-          return prefix + style.wrapped(shown, indent: indent, hanging: hanging) + "\n"
-        }.joined()
+    return entries.map {
+      row($0.cells, widths, indent: indent) + lines($0.details, indent: indent)
     }.joined()
   }
 
+  /// Returns a line of the table; where it is too wide, what follows the status goes below.
+  private func row(_ cells: [String], _ widths: [Int], indent: Int) -> String {
+    let line = Table.line(cells, widths)
+    guard let columns = style.columns, line.displayWidth > columns, cells.count > 2 else {
+      return line + "\n"
+    }
+    let rest = cells.dropFirst(2).filter { !$0.isEmpty }.joined(separator: "  ")
+    return Table.line(Array(cells.prefix(2)), widths) + "\n" + lines([.text(rest)], indent: indent)
+  }
+
   private func entries(_ report: AccessReport, _ request: String?) -> [Entry] {
+    let title = title(report.accessor, report.status)
     var devices: [[ResourceReport]] = []
     for resource in report.resources {
       if let index = devices.firstIndex(where: { $0[0].device == resource.device }) {
@@ -38,109 +50,79 @@ extension HumanFormat {
         devices.append([resource])
       }
     }
-    if devices.isEmpty {
-      return [Entry(cells: [title(report.accessor, report.status), word(report.status), ""])]
+    var entries = devices.map { entry($0, isRequested: request != nil) }
+    if devices.count == 1 {
+      entries[0].cells[0] = title
+      entries[0].cells[1] = word(report.status)
+    } else {
+      let usable = devices.count { $0.allSatisfy { $0.status == .authorized } }
+      let count = devices.isEmpty ? "" : "\(usable) of \(devices.count) usable"
+      entries.insert(Entry(cells: [title, word(report.status), count]), at: 0)
     }
-    // One request serves all devices, so print it once, below the first device that needs it.
-    let remedies = report.resources.flatMap(\.remedies).filter(\.isGrant)
-    let place = devices.firstIndex { $0.contains { $0.remedies.contains(where: \.isGrant) } }
-    return devices.enumerated().map { index, resources in
-      let fix = request.map { index == place ? [(self.request($0, remedies), true)] : [] }
-      let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
-      let isFirst = index == 0
-      let title =
-        isFirst
-        ? title(report.accessor, report.status) : "  " + (devices.count > 1 ? mark(status) : "")
-      return entry(title, isFirst ? report.status : status, status, resources, fix)
+    // One request serves all devices, so it is printed once.
+    let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
+    if let request, !changes.isEmpty { entries[entries.count - 1].details += fix(request, changes) }
+    for other in report.alternatives {
+      let message = Sanitizer.clean(other.reasons.first?.message ?? other.status.rawValue)
+      let text = other.status == .authorized ? "or: \(message)" : message
+      entries[entries.count - 1].details += [.text(text)] + evidence(other)
     }
+    return entries
   }
 
-  private func entry(
-    _ title: String, _ shown: AuthorizationStatus, _ status: AuthorizationStatus,
-    _ resources: [ResourceReport], _ fix: [(String, Bool)]?
-  ) -> Entry {
+  /// Returns the line of one device.
+  private func entry(_ resources: [ResourceReport], isRequested: Bool) -> Entry {
+    let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
     let main = resources.first { $0.status == status } ?? resources[0]
-    if main.decision == nil || status == .unavailable {
-      // There was nothing to judge, so the line shows the reason.
-      let message = main.reasons.first?.message ?? ""
-      var entry = Entry(cells: [title, word(shown), Sanitizer.clean(message)])
-      var messages: [String] = [message]
-      for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
-        messages.append(reason.message)
-      }
-      entry.details = messages.dropFirst().map { (Sanitizer.clean($0), false) }
-      entry.details += fixes(main) + evidence(main)
-      return entry
-    }
-    let note = status == .authorized ? main.decision?.basis ?? "" : ""
-    let path = Sanitizer.clean(main.path.description)
-    // The path of a folder already ends with its name.
-    let isNamedByPath = main.path.lastComponent.description == main.label
-    var entry = Entry(
-      cells: [
-        title, word(shown), isNamedByPath ? path : Sanitizer.clean(main.label),
-        isNamedByPath ? "" : path, style.dim(Sanitizer.clean(note)),
-      ])
+    let title = "  " + mark(status)
     // The nodes of one device often have the same reason, so print each reason once.
     var messages: [String] = []
     for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
       messages.append(reason.message)
     }
-    entry.details = messages.map { (Sanitizer.clean($0), false) }
-    let isRequestable = resources.contains { $0.remedies.contains(where: \.isGrant) }
-    if let fix, isRequestable { entry.details += fix }
-    if fix == nil || !isRequestable || isVerbose { entry.details += resources.flatMap(fixes) }
+    if status == .unavailable || main.decision == nil && status != .authorized {
+      // There was nothing to judge, so the line shows the reason.
+      let message = main.reasons.first?.message ?? ""
+      var entry = Entry(cells: [title, word(status), Sanitizer.clean(message)])
+      entry.details = messages.filter { $0 != message }.map { .text(Sanitizer.clean($0)) }
+      entry.details += fixes([main]) + evidence(main)
+      return entry
+    }
+    let path = Sanitizer.clean(main.path.description)
+    // The path of a folder already ends with its name.
+    let isNamedByPath = main.path.lastComponent.description == main.label
+    let note = status == .authorized ? main.decision?.basis ?? "" : ""
+    var entry = Entry(
+      cells: [
+        title, word(status), isNamedByPath ? path : Sanitizer.clean(main.label),
+        isNamedByPath ? "" : path, style.dim(Sanitizer.clean(note)),
+      ])
+    entry.details = messages.map { .text(Sanitizer.clean($0)) }
+    let isServed = isRequested && resources.contains { $0.remedies.contains(where: \.isGrant) }
+    if !isServed || isVerbose { entry.details += fixes(resources) }
     entry.details += resources.flatMap(evidence)
     return entry
   }
 
-  /// Returns the request that makes all changes at once, with their effect.
-  private func request(_ command: String, _ remedies: [Remedy]) -> String {
-    let persistence = Persistence.shortest(of: remedies.map(\.persistence))
-    let count = Set(remedies.map(\.command)).count
-    let others = Set(remedies.flatMap(\.othersAffected)).sorted()
-    let gains =
-      others.isEmpty ? "nobody else gains" : "also gains: \(others.joined(separator: "; "))"
-    return
-      "\(Sanitizer.clean(command))   \(count) change\(count == 1 ? "" : "s"), \(persistence.words), \(Sanitizer.clean(gains))"
-  }
-
-  private func fixes(_ resource: ResourceReport) -> [(String, Bool)] {
-    if resource.remedies.isEmpty {
-      let advice = resource.reasons.lazy.compactMap(\.code.advice).first
-      return advice.map { [($0, true)] } ?? []
-    }
-    return resource.remedies.flatMap { remedy in
-      let gains =
-        remedy.othersAffected.isEmpty
-        ? "nobody else gains" : "also gains: \(remedy.othersAffected.joined(separator: "; "))"
-      let fix = "\(remedy.text)   \(remedy.persistence.words), \(Sanitizer.clean(gains))"
-      guard isVerbose, let note = remedy.note else { return [(fix, true)] }
-      return [(fix, true), (Sanitizer.clean(note), false)]
-    }
-  }
-
   /// Returns the decision, the probe and the evidence, which only `-v` prints.
-  private func evidence(_ resource: ResourceReport) -> [(String, Bool)] {
+  private func evidence(_ resource: ResourceReport) -> [Detail] {
     guard isVerbose else { return [] }
-    var lines: [(String, Bool)] = []
+    var lines: [String] = []
     if let decision = resource.decision {
       let verdict = decision.errnoName.map { "refused (\($0))" } ?? decision.verdict.name
       let place = decision.component.map { " at \($0)" } ?? ""
-      lines.append(
-        (Sanitizer.clean("\(resource.path): \(verdict) by \(decision.rule)\(place)"), false))
+      lines.append(Sanitizer.clean("\(resource.path): \(verdict) by \(decision.rule)\(place)"))
     }
     if let probe = resource.probe {
-      lines.append(
-        ("\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")", false))
+      lines.append("\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")")
     }
     if let meaning = resource.decision?.meaning {
-      lines.append((Sanitizer.clean("holds: \(meaning)"), false))
+      lines.append(Sanitizer.clean("holds: \(meaning)"))
     }
     for evidence in resource.reasons.flatMap(\.evidence).map(Sanitizer.clean)
-    where !lines.contains(where: { $0.0 == evidence }) {
-      lines.append((evidence, false))
+    where !lines.contains(evidence) {
+      lines.append(evidence)
     }
-    return lines
+    return lines.map { .text($0) }
   }
 }

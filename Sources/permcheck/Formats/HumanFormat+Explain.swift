@@ -11,9 +11,9 @@ extension HumanFormat {
   }
 
   private func absence(_ report: AccessReport, _ resource: ResourceReport) -> String {
-    let reasons = resource.reasons.map { "  " + Sanitizer.clean($0.message) + "\n" }.joined()
+    let reasons = resource.reasons.map { Detail.text(Sanitizer.clean($0.message)) }
     return "\(style.bold(Sanitizer.clean(report.accessor)))   \(resource.status.rawValue)\n"
-      + reasons
+      + lines(reasons + fixes([resource]), indent: 2)
   }
 
   private func tree(_ resource: ResourceReport, _ subject: Subject) -> String {
@@ -21,36 +21,30 @@ extension HumanFormat {
     let rows = resource.walk.map(row)
     let widths = Table.widths(rows)
     for (index, row) in rows.enumerated() {
-      let branch = index == rows.count - 1 ? "└─ " : "├─ "
+      let branch = style.glyph(index == rows.count - 1 ? .lastBranch : .branch) + " "
       text += style.dim(branch) + Table.line(row, widths) + "\n"
     }
+    var details: [Detail] = []
     if let meaning = resource.decision?.meaning {
-      text += "holds: \(Sanitizer.clean(meaning))\n"
+      details.append(.text("holds: \(Sanitizer.clean(meaning))"))
     }
-    for reason in resource.reasons { text += "why: \(Sanitizer.clean(reason.message))\n" }
+    for reason in resource.reasons {
+      details.append(.text("why: \(Sanitizer.clean(reason.message))"))
+    }
     if let probe = resource.probe {
-      text +=
-        "kernel: \(probe.method.rawValue) \(probe.errno.map { "fails (\($0))" } ?? "succeeds")\n"
+      let answer = probe.errno.map { "fails (\($0))" } ?? "succeeds"
+      details.append(.text("kernel: \(probe.method.rawValue) \(answer)"))
     }
-    for remedy in resource.remedies {
-      let gains =
-        remedy.othersAffected.isEmpty
-        ? "nobody else gains"
-        : "also gains: \(Sanitizer.clean(remedy.othersAffected.joined(separator: "; ")))"
-      let isKnown = remedy.outcome != .undetermined
-      text +=
-        "\(isKnown ? "least fix" : "fix"): \(remedy.text)     \(remedy.persistence.words), \(gains)"
-        + (isKnown ? "; result: \(remedy.outcome.rawValue) (simulated)\n" : "\n")
-      if let note = remedy.note { text += "     \(Sanitizer.clean(note))\n" }
-    }
-    return text
+    details += fixes([resource], explains: true)
+    return text + lines(details, indent: 0)
   }
 
   private func heading(_ resource: ResourceReport, _ subject: Subject) -> String {
     let asked = [
       (Permissions.read, "read"), (.write, "write"), (.execute, "execute"),
     ].filter { resource.need.contains($0.0) }.map(\.1).joined(separator: "+")
-    let who = "\(subject.displayName) (uid \(subject.credentials.user.fileSystem))"
+    let uid = "uid \(subject.credentials.user.fileSystem)"
+    let who = subject.displayName == uid ? uid : "\(subject.displayName) (\(uid))"
     let verdict =
       switch resource.decision?.verdict {
       case .granted: style.green("granted")
@@ -70,7 +64,10 @@ extension HumanFormat {
     }
     let owner = Sanitizer.clean("\(component.owner) \(component.group)")
     if let target = component.target {
-      return [name, inode.modeText, owner, "→ \(Sanitizer.clean(target.description))"]
+      return [
+        name, inode.modeText, owner,
+        "\(style.glyph(.arrow)) \(Sanitizer.clean(target.description))",
+      ]
     }
     guard let need = component.need else {
       return [name, inode.modeText, owner, component.decides ? mark(component) + "  decides" : ""]
@@ -85,8 +82,8 @@ extension HumanFormat {
   private func mark(_ component: WalkedComponent) -> String {
     let basis = Sanitizer.clean(component.basis)
     return switch component.verdict {
-    case .granted, nil: style.green("✔") + " \(basis)"
-    case .refused: style.red("✘") + " \(basis)"
+    case .granted, nil: style.green(style.glyph(.yes)) + " \(basis)"
+    case .refused: style.red(style.glyph(.no)) + " \(basis)"
     case .undetermined: style.yellow("?") + " \(basis)"
     }
   }

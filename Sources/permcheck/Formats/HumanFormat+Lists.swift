@@ -21,11 +21,11 @@ extension HumanFormat {
   }
 
   func text(_ summary: LogSummary) -> String {
-    let header = ["accessor", "checks", "granted", "refused", "share"].map(style.dim)
+    let header = ["accessor", "checks", "granted", "refused", "unavailable", "share"].map(style.dim)
     let rows = summary.lines.map { line in
       [
         Sanitizer.clean(line.accessor), "\(line.checks)", "\(line.granted)", "\(line.refused)",
-        "\(Int((line.grantedShare * 100).rounded())) %",
+        "\(line.unavailable)", "\(Int((line.grantedShare * 100).rounded())) %",
       ]
     }
     return Table([header] + rows).text
@@ -39,7 +39,9 @@ extension GrantListing {
       let end =
         grant.stage == .missing
         ? "missing"
-        : grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
+        : grant.lifetime.expires.map {
+          $0 <= time ? "EXPIRED, still in place" : "until \(Timestamp.rfc3339($0))"
+        }
           ?? grant.lifetime.process.map { "with process \($0.pid)" }
       return [
         grant.accessor, users.userName(grant.uid), grant.place, grant.change.command.summary,

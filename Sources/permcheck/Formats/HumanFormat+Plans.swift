@@ -6,10 +6,9 @@ extension HumanFormat {
     plans.map { plan in
       heading(plan) + plan.description
         + plan.steps.map { step in
-          let command = step.change.command.arguments.map(shellQuoted).joined(separator: " ")
-          return "  \(style.dim((step.needsRoot ? "sudo " : "") + Sanitizer.clean(command)))\n"
+          "  \(style.dim(step.typed))\n"
         }.joined()
-    }.joined() + (plans.isEmpty ? "" : "nothing was changed (--dry-run)\n\n")
+    }.joined() + (plans.isEmpty ? "" : "nothing was changed (--dry-run)\n")
   }
 
   func question(_ plans: [GrantPlan]) -> String {
@@ -19,5 +18,13 @@ extension HumanFormat {
   private func heading(_ plan: GrantPlan) -> String {
     let who = Sanitizer.clean(plan.subject.displayName)
     return "\(style.bold(plan.accessor)) for \(who), by \(plan.strategy):\n"
+  }
+}
+
+extension GrantPlan.Step {
+  /// The step as a command to type.
+  var typed: String {
+    let command = change.command.arguments.map(shellQuoted).joined(separator: " ")
+    return (needsRoot ? "sudo " : "") + Sanitizer.clean(command)
   }
 }

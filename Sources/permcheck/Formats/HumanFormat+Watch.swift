@@ -16,7 +16,7 @@ extension HumanFormat {
       let status =
         change.old.status == change.new.status
         ? "still \(word(change.new.status))"
-        : "\(word(change.old.status)) → \(word(change.new.status))"
+        : "\(word(change.old.status)) \(style.glyph(.arrow)) \(word(change.new.status))"
       let message = change.new.mainReason.map { Sanitizer.clean($0.message) } ?? ""
       let text = human(change.time, change.new, line, [status, style.dim(cause), message])
       return isVerbose ? text + change.resources.map(resource).joined() : text
@@ -38,7 +38,7 @@ extension HumanFormat {
       resource.old.map(word) ?? "none", resource.new.map(word) ?? "none"
     )
     return String(repeating: " ", count: Self.indent)
-      + "\(Sanitizer.clean(resource.path.description))  \(old) → \(new)\n"
+      + "\(Sanitizer.clean(resource.path.description))  \(old) \(style.glyph(.arrow)) \(new)\n"
   }
 
   /// Returns the local time with milliseconds.

@@ -14,7 +14,22 @@ struct HumanFormat: ReportFormat {
   }
 
   func text(_ result: RequestResult) -> String {
-    (result.isDryRun ? text(result.plans) : "") + text(result.reports)
+    if result.isDryRun, !result.plans.isEmpty { return text(result.plans) }
+    return text(result.reports) + given(result)
+  }
+
+  /// Returns what a request gave, until when, and how to take it back.
+  private func given(_ result: RequestResult) -> String {
+    guard result.isApplied, !result.undo.isEmpty else { return "" }
+    var details: [Detail] = []
+    if let expires = result.expires {
+      let how =
+        result.endsByItself
+        ? "it then ends by itself" : "the next request or permcheck revoke --expired then ends it"
+      details.append(.text("given until \(Timestamp.rfc3339(expires)); \(how)"))
+    }
+    details.append(.text("undo:"))
+    return lines(details + result.undo.map { .command(Sanitizer.clean($0)) }, indent: 0)
   }
 
   // MARK: - Words and marks
@@ -30,10 +45,10 @@ struct HumanFormat: ReportFormat {
 
   func mark(_ status: AuthorizationStatus) -> String {
     switch status {
-    case .authorized: style.green("✔")
-    case .limited: style.yellow("◐")
-    case .denied, .restricted: style.red("✘")
-    case .unavailable: style.dim("–")
+    case .authorized: style.green(style.glyph(.yes))
+    case .limited: style.yellow(style.glyph(.partly))
+    case .denied, .restricted: style.red(style.glyph(.no))
+    case .unavailable: style.dim(style.glyph(.none))
     case .notDetermined: style.yellow("?")
     }
   }
@@ -45,16 +60,6 @@ struct HumanFormat: ReportFormat {
     case .denied, .restricted: style.red(status.rawValue)
     case .unavailable: style.dim(status.rawValue)
     }
-  }
-}
-
-extension Remedy {
-  /// The command to type and the configuration line to add, on one line.
-  var text: String {
-    let typed = command.map(shellQuoted).joined(separator: " ")
-    let command = typed.isEmpty ? "" : (needsRoot ? "sudo " : "") + typed
-    let added = line.map { (command.isEmpty ? "add: " : ", add: ") + $0 } ?? ""
-    return Sanitizer.clean(command + added)
   }
 }
 

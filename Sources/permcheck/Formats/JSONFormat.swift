@@ -10,16 +10,18 @@ struct JSONFormat: ReportFormat {
   init(_ style: Style, isVerbose: Bool) { self.isVerbose = isVerbose }
 
   func text(_ result: CheckResult) -> String {
-    CheckDocument(
+    var document = CheckDocument(
       toolVersion: Tool.version, subject: result.subject, reports: result.reports,
-      exitStatus: result.status.rawValue
-    ).text
+      exitStatus: result.status.rawValue)
+    document.setting = result.context.map { Setting($0, result.reports) }
+    return document.text
   }
 
   func text(_ result: ExplainResult) -> String {
     var document = CheckDocument(
       toolVersion: Tool.version, subject: result.explanation.inspection.subject,
       reports: result.explanation.reports, exitStatus: result.status.rawValue)
+    document.setting = result.context.map { Setting($0, result.explanation.reports) }
     document.basis = FactsDocument(result.explanation)
     return document.text
   }
@@ -28,6 +30,7 @@ struct JSONFormat: ReportFormat {
     var document = CheckDocument(
       toolVersion: Tool.version, subject: result.subject, reports: result.reports,
       exitStatus: result.status.rawValue)
+    document.setting = result.context.map { Setting($0, result.reports) }
     document.plans = result.plans
     document.isApplied = result.isApplied
     return document.text
@@ -45,7 +48,9 @@ struct JSONFormat: ReportFormat {
   func text(_ listing: GrantListing) -> String {
     GrantsDocument(
       listing.grants.map {
-        GrantsDocument.Item($0, user: listing.users.userName($0.uid), place: $0.place)
+        GrantsDocument.Item(
+          $0, user: listing.users.userName($0.uid), place: $0.place,
+          isExpired: $0.lifetime.expires.map { $0 <= listing.time } ?? false)
       }
     ).text
   }
@@ -55,6 +60,7 @@ struct JSONFormat: ReportFormat {
       summary.lines.map {
         LogDocument.Line(
           accessor: $0.accessor, checks: $0.checks, granted: $0.granted, refused: $0.refused,
+          unavailable: $0.unavailable,
           requests: $0.requests, grantedShare: $0.grantedShare)
       }, unreadable: summary.unreadable
     ).text

@@ -8,11 +8,19 @@ struct CheckResult {
   let status: ExitStatus
   /// The command that requests missing access, one for each report; empty if there is none.
   var requests: [String?] = []
+  /// The grants whose time is over and on which access still rests.
+  var expired: [Grant] = []
+  /// The input of the check; nil if only its facts are known.
+  var context: AccessContext?
 }
 
 /// The result of an explanation.
 struct ExplainResult {
   let explanation: Explainer.Explanation
+  /// The input of the explanation; nil if only its facts are known.
+  var context: AccessContext? {
+    explanation.inspection.isSaved ? nil : explanation.inspection.context
+  }
   let status: ExitStatus
 }
 
@@ -27,6 +35,14 @@ struct RequestResult {
   var isDryRun = false
   var reports: [AccessReport] = []
   var status = ExitStatus.authorized
+  /// When the grants expire, in microseconds since 1970; nil if they do not.
+  var expires: Int64?
+  /// Whether a timer of systemd ends them then.
+  var endsByItself = false
+  /// The commands that undo what was given.
+  var undo: [String] = []
+  /// The input of the request.
+  var context: AccessContext?
 }
 
 /// One line of permcheck watch.
@@ -54,6 +70,8 @@ struct GrantListing {
   let grants: [Grant]
   let users: UserDatabase
   let journal: PathBytes
+  /// The present, in microseconds since 1970.
+  let time: Int64
 }
 
 /// The summary of an analytics log.
@@ -64,9 +82,12 @@ struct LogSummary {
     var checks = 0
     var granted = 0
     var refused = 0
+    var unavailable = 0
     var requests = 0
-    /// The share of checks that were granted, from 0 to 1.
-    var grantedShare: Double { checks == 0 ? 0 : Double(granted) / Double(checks) }
+    /// The share of checks that were granted, from 0 to 1, without those of nothing.
+    var grantedShare: Double {
+      checks == unavailable ? 0 : Double(granted) / Double(checks - unavailable)
+    }
   }
 
   let lines: [Line]

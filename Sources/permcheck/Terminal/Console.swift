@@ -18,14 +18,33 @@ final class Console {
         switch color {
         case .always: true
         case .never: false
-        case .auto:
-          isTerminal && system.getenv("NO_COLOR")?.isEmpty ?? true
-            && system.getenv("TERM") != "dumb"
+        case .auto: Self.wantsColors(system, isTerminal: isTerminal)
         }
-      return Style(colors: colors, columns: isTerminal ? system.columns(file) : nil)
+      return Style(
+        colors: colors, isUnicode: Self.isUnicode(system),
+        columns: isTerminal ? system.columns(file) : nil)
     }
     self.style = style(.standardOutput)
     errorStyle = style(.standardError)
+  }
+
+  /// Returns whether to use colours, by no-color.org, force-color.org and the type of the terminal.
+  private static func wantsColors(_ system: any System, isTerminal: Bool) -> Bool {
+    func isSet(_ name: String) -> Bool {
+      system.getenv(name).map { !$0.isEmpty && $0 != "0" } ?? false
+    }
+    if system.getenv("NO_COLOR")?.isEmpty == false { return false }
+    if isSet("FORCE_COLOR") || isSet("CLICOLOR_FORCE") { return true }
+    return isTerminal && system.getenv("TERM") != "dumb" && system.getenv("CLICOLOR") != "0"
+  }
+
+  /// Returns whether the locale is UTF-8, see locale(7); without one it is POSIX, which is ASCII.
+  private static func isUnicode(_ system: any System) -> Bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"]
+    let locale = names.lazy.compactMap { system.getenv($0) }.first { !$0.isEmpty }
+    let text = locale?.description.lowercased() ?? ""
+    return text.hasSuffix("utf-8") || text.hasSuffix("utf8") || text.contains("utf-8@")
+      || text.contains("utf8@")
   }
 
   /// Buffers text for standard output, which `flush` or `finish` writes at once.

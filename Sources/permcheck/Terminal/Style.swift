@@ -8,8 +8,28 @@ struct Style {
   }
 
   let colors: Bool
+  /// Whether the locale shows more than ASCII.
+  let isUnicode: Bool
   /// The width in columns; nil if lines are not wrapped.
   let columns: Int?
+
+  /// A mark or line that needs more than ASCII.
+  enum Glyph {
+    case yes, partly, no, none, branch, lastBranch, arrow
+  }
+
+  /// Returns a glyph, in ASCII where the locale has nothing else.
+  func glyph(_ glyph: Glyph) -> String {
+    switch glyph {
+    case .yes: isUnicode ? "✔" : "+"
+    case .partly: isUnicode ? "◐" : "~"
+    case .no: isUnicode ? "✘" : "x"
+    case .none: isUnicode ? "–" : "-"
+    case .branch: isUnicode ? "├─" : "|-"
+    case .lastBranch: isUnicode ? "└─" : "`-"
+    case .arrow: isUnicode ? "→" : "->"
+    }
+  }
 
   private func sgr(_ code: String, _ text: String) -> String {
     colors && !text.isEmpty ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
@@ -23,7 +43,7 @@ struct Style {
 
   /// Returns text that is wrapped at blanks to the width of the terminal.
   func wrapped(_ text: String, indent: Int, hanging: Int) -> String {
-    guard let columns, columns > hanging + 20 else { return text }
+    guard let columns, columns > hanging + 10 else { return text }
     var lines: [String] = []
     var line = ""
     for word in text.split(separator: " ", omittingEmptySubsequences: false) {

@@ -48,6 +48,9 @@ for point in /srv/auto /srv/direct /auto/pics; do
     ls $point/Pictures >/dev/null
     check "used, it is mounted" is_mounted $point
     honest "mounted: $point" $point/Pictures tester other
+    mkdir $point/random
+    at_random "mounted: $point" $point/random $point/random
+    rm -r $point/random
     rest
 done
 systemctl stop srv-auto.automount

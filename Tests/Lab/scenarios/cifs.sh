@@ -55,7 +55,7 @@ says "the client's refusal is called one" 'status("photos") == "denied" and has(
 ask --user other photos=/mnt/c/own
 says "the same for --user" 'status("photos") == "denied" and exits(1)'
 ask tester photos=/mnt/c/own
-says "nothing is said before it was tried" 'status("photos") == "notDetermined" and "--probe write" in evidence("photos", "server-decides")'
+says "nothing is said before it was tried" 'status("photos") == "notDetermined" and "by writing" in evidence("photos", "server-decides")'
 at_random "CIFS" /srv/smb/random /mnt/c/random no-acl
 
 section "noperm: the bits mean nothing"

@@ -51,6 +51,11 @@ for name in squash iso lower; do
     ask --user tester photos=/mnt/$name/Pictures
     says "$name: nothing to request" 'not report("photos").requestable and not remedies("photos")'
 done
+mkdir -p /mnt/squash-random /mnt/iso-random
+PACK="mksquashfs /srv/squash-random $lab_tmp/more.squash -quiet -no-progress >/dev/null && mount -o loop $lab_tmp/more.squash /mnt/squash-random" \
+    at_random "squashfs" /srv/squash-random /mnt/squash-random
+PACK="genisoimage -quiet -R -o $lab_tmp/more.iso /srv/iso-random && mount -o loop,ro $lab_tmp/more.iso /mnt/iso-random" \
+    at_random "ISO 9660" /srv/iso-random /mnt/iso-random
 mkdir -p "$lab_tmp/upper" "$lab_tmp/work" /mnt/over
 mount -t overlay -o "lowerdir=/srv/disks/low,upperdir=$lab_tmp/upper,workdir=$lab_tmp/work" overlay /mnt/over
 at_random "overlay" /mnt/over/random /mnt/over/random
@@ -67,6 +72,7 @@ permcheck request photos=/mnt/exfat/DCIM --user other --yes --allow-others >"$la
 code=$?
 check "exFAT: a request says that nothing can be changed" [ $code = 1 ]
 sed 's/^/          /' "$lab_tmp/out"
+at_random "exFAT" /mnt/exfat/random /mnt/exfat/random no-acl
 umount /mnt/exfat
 mount -o loop,uid=1002,gid=1002,umask=077 "$lab_tmp/exfat" /mnt/exfat
 honest "exFAT, mounted as the remedy says" /mnt/exfat/DCIM other

@@ -104,3 +104,25 @@ pkill -u other -x sleep
 rm /etc/sudoers.d/lab
 udevadm trigger --action=change "$camera" "$pcm" /dev/snd/controlC0
 settle
+
+section "a grant with a time ends by itself"
+check "the timer runs" systemctl is-active permcheck-expire.timer
+check "and is there for every user" systemctl --global is-enabled permcheck-expire.timer
+refuse "other is refused" by_ssh other probe $camera
+permcheck request camera --user other --for 5s --yes >"$lab_tmp/given"
+check "success names the end and the undo" bash -c "grep -q 'ends by itself' $lab_tmp/given && grep -q 'permcheck revoke camera --user other' $lab_tmp/given"
+check "other has it" by_ssh other probe $camera
+check "other sees what root gave" bash -c 'by_ssh other permcheck list --grants | grep -q "root\|$(hostname)\|/dev/video0"'
+for _ in {1..150}; do by_ssh other probe $camera >/dev/null 2>&1 || break; sleep 1; done
+refuse "and nobody did anything" by_ssh other probe $camera
+systemctl stop permcheck-expire.timer
+permcheck request camera --user other --for 1s --yes >/dev/null
+sleep 2
+check "without the timer it is listed as expired" bash -c 'permcheck list --grants | grep -q "EXPIRED, still in place"'
+check "and checked as expired" bash -c 'by_ssh other permcheck camera | grep -q "EXPIRED, still in place"'
+permcheck request mic --user other --yes >/dev/null
+check "installed again, the other way round: removed" env PREFIX=/usr/local sh Scripts/install --remove
+refuse "with what it had given" by_ssh other probe $pcm
+check "and no unit is left" bash -c '! systemctl cat permcheck-expire.timer && ! ls /usr/local/lib/systemd/*/permcheck* /etc/systemd/*/timers.target.wants/permcheck* 2>/dev/null'
+install -m 755 permcheck /usr/local/bin/
+install -D -m 755 permcheck-helper /usr/local/libexec/permcheck-helper

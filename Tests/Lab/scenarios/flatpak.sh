@@ -16,7 +16,7 @@ done
 id='runtime=org.lab.Platform/x86_64/1\nsdk=org.lab.Platform/x86_64/1\n'
 printf "[Runtime]\nname=org.lab.Platform\n$id" >$place/runtime/metadata
 printf "[Application]\nname=org.lab.App\n${id}command=permcheck\n" >$place/app/metadata
-cp /usr/local/bin/permcheck /usr/local/bin/probe $place/app/files/bin/
+cp /usr/local/bin/{permcheck,probe,attempt} $place/app/files/bin/
 mkdir -p $home/.config $home/Pictures
 printf 'XDG_PICTURES_DIR="$HOME/Pictures"\n' >$home/.config/user-dirs.dirs
 echo x >$home/Pictures/a.jpg
@@ -50,6 +50,10 @@ flatpak override --user --filesystem=/home/tester/Pictures org.lab.App
 ask_by inside -- permcheck photos --probe write
 says "the remedy helps" 'status("photos") == "authorized"'
 flatpak override --user --reset org.lab.App
+
+section "at random"
+INSIDE="lab-seat env --chdir=$home XDG_RUNTIME_DIR=/run/user/1000 DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus HOME=$home flatpak run --filesystem=$home/random --filesystem=$home/random/d1:ro --command=env org.lab.App" \
+    NO_USERS=1 at_random "Flatpak" $home/random $home/random
 
 section "the camera"
 refuse "not given" inside -- probe /dev/video0

@@ -42,6 +42,10 @@ says "a folder: nothing about other machines or ssh" "answer.reports[0].status =
 ask_by box --volume /srv/pics:/pics:ro -- permcheck photos=/pics
 says "a folder given read-only: a flag, no remount" 'status("photos") == "limited" and [m.command[0] for m in remedies("photos")] == ["podman"]'
 
+mkdir -p /srv/pod-random
+INSIDE="timeout 200 env --chdir=/tmp ${engine[*]} run --rm -v /srv/pod-random:/random localhost/lab/image" \
+    at_random "rootless Podman" /srv/pod-random /random
+
 section "rootless, asked for the process"
 env --chdir=/tmp "${engine[@]}" run --rm -d --name one --device /dev/video0 --group-add keep-groups localhost/lab/image sleep 1234 >/dev/null
 pid=$(env --chdir=/tmp "${engine[@]}" inspect -f '{{.State.Pid}}' one)
@@ -63,3 +67,6 @@ podman run --rm -d --name two --user 1000 --device /dev/video0 localhost/lab/ima
 ask camera=/dev/video0 --pid "$(podman inspect -f '{{.State.Pid}}' two)"
 says "--pid of a user in it: denied by the bits" 'status("camera") == "denied"'
 podman rm -f -t 0 two >/dev/null
+mkdir -p /srv/random2
+INSIDE="timeout 200 podman run --rm -v /srv/random2:/random localhost/lab/image" \
+    at_random "Podman" /srv/random2 /random

@@ -62,3 +62,45 @@ for setting in DevicePolicy=closed PrivateDevices=yes; do
     says "$setting: it says why" 'has("camera", "device-cgroup") or has("camera", "sandbox")'
     systemctl stop lab-x
 done
+
+section "in the place of the process"
+confine_devices() { confine devices $group "${member[@]}" "$@"; }
+mkdir -p $group
+asleep confine_devices
+ask camera --pid "$pid" --probe enter
+says "its device cgroup refuses, proven" 'status("camera") == "restricted" and has("camera", "device-cgroup", "proven") and exits(1)'
+check "and nobody stays there" [ "$(wc -l <$group/cgroup.procs)" = 1 ]
+awake
+asleep "${member[@]}"
+ask camera --pid "$pid" --probe enter
+says "its ids grant" 'status("camera") == "authorized" and exits(0)'
+awake
+asleep as other
+ask camera --pid "$pid" --probe enter
+says "its ids refuse" 'status("camera") == "denied" and exits(1)'
+awake
+asleep "${member[@]}" confine landlock
+ask camera --pid "$pid" --probe enter
+says "Landlock is not taken on, and this is said" 'status("camera") == "notDetermined" and has("camera", "landlock-or-lsm")'
+awake
+mkdir -p $group-cold
+asleep "${member[@]}"
+echo "$pid" >$group-cold/cgroup.procs
+echo 1 >$group-cold/cgroup.freeze
+ask camera --pid "$pid" --probe enter
+says "a frozen cgroup: not determined" 'status("camera") == "notDetermined" and "frozen" in evidence("camera", "unreadable-facts")'
+check "and nothing was left in it" [ "$(wc -l <$group-cold/cgroup.procs)" = 1 ]
+echo 0 >$group-cold/cgroup.freeze
+awake
+systemd-run -q -u lab-x --collect -p User=member -p PrivateDevices=yes sleep 1234
+sleep 1
+pid=$(systemctl show -P MainPID lab-x)
+ask camera=/dev/video0 --pid "$pid" --probe enter
+says "a private /dev" 'status("camera") == "unavailable" and not exits(0)'
+systemctl stop lab-x
+rmdir $group $group-cold
+
+section "AppArmor at random"
+printf 'profile lab-random {\n file, capability, network, unix, signal, ptrace, dbus,\n deny /srv/aa-random/d[012]/** rw,\n deny /srv/aa-random/d3/ r,\n deny /srv/aa-random/d[345]/** w,\n}\n' |
+    apparmor_parser -r
+INSIDE="aa-exec -p lab-random --" NO_OTHERS=1 at_random "AppArmor" /srv/aa-random /srv/aa-random

@@ -34,4 +34,8 @@ ask camera photos=/srv/pics --pid "$pid"
 says "--pid: not determined" 'status("camera") == status("photos") == "notDetermined" and has("camera", "landlock-or-lsm") and exits(2)'
 says "--pid: its context is named" '"lab_t" in evidence("camera", "landlock-or-lsm")'
 kill "$pid"
+
+section "at random"
+INSIDE="runcon system_u:system_r:lab_t:s0" SPOIL="chcon system_u:object_r:lab_secret_t:s0" NO_OTHERS=1 \
+    at_random "SELinux" /srv/se-random /srv/se-random
 setenforce 0

@@ -57,3 +57,7 @@ chmod 700 $pictures
 chown other $pictures
 ask_by service InaccessiblePaths=/srv -- permcheck photos=$pictures
 says "are not blamed on it" 'status("photos") == "denied" and not has("photos", "service-sandbox")'
+
+section "at random"
+INSIDE="systemd-run -q --wait --pipe --collect -p User=tester -p WorkingDirectory=/ -p ReadOnlyPaths=/srv/unit-random/d1 -p InaccessiblePaths=/srv/unit-random/d2 -p TemporaryFileSystem=/srv/unit-random/d3 -p ProtectSystem=strict -p ReadWritePaths=/srv" \
+    NO_USERS=1 at_random "a service" /srv/unit-random /srv/unit-random

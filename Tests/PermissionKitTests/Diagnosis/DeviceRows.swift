@@ -146,6 +146,11 @@ import Testing
     DiagnosisRow(
       name: "pictures set to the home directory", code: .notConfigured, question: .photos,
       status: .unavailable, evidence: ["/home/anna/.config/user-dirs.dirs"],
+      remedies: [
+        Wanted(
+          kind: .file,
+          command: ["xdg-user-dirs-update", "--set", "PICTURES", "/home/anna/Pictures"])
+      ],
       scene: { configure($0, "XDG_PICTURES_DIR=\"$HOME/\"\n") },
       beside: { configure($0, "XDG_PICTURES_DIR=\"$HOME/Pictures\"\n") }),
     DiagnosisRow(

@@ -7,6 +7,8 @@ struct Question: Sendable {
   enum What: Sendable {
     case camera
     case microphone
+    /// The microphones that a sound server offers.
+    case sound
     case photos
     /// A camera's node or a microphone's, named by its path.
     case node(PathBytes, DeviceFamily)
@@ -22,6 +24,7 @@ struct Question: Sendable {
 
   static let camera = Question(what: .camera)
   static let microphone = Question(what: .microphone)
+  static let sound = Question(what: .sound)
   static let photos = Question(what: .photos)
   static func node(_ path: PathBytes, _ family: DeviceFamily = .camera) -> Question {
     Question(what: .node(path, family))
@@ -52,6 +55,9 @@ struct Question: Sendable {
     switch what {
     case .camera: return CameraAccessor(context, analytics: .inMemory).checkAccess()
     case .microphone: return MicrophoneAccessor(context, analytics: .inMemory).checkAccess()
+    case .sound:
+      context.through = .server
+      return MicrophoneAccessor(context, analytics: .inMemory).checkAccess()
     case .photos: return PhotoLibraryAccessor(context, analytics: .inMemory).checkAccess()
     case .node(let path, let family):
       context.path = path

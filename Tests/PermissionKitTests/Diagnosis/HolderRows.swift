@@ -4,7 +4,7 @@ import Testing
 
 /// Devices that somebody else uses: who that is, as far as /proc shows.
 @Suite struct HolderRows {
-  static let rows: [DiagnosisRow] = videos + sounds
+  static let rows: [DiagnosisRow] = videos + sounds + servers
 
   /// Adds a process that has files open; `isHidden` where /proc shows them to root alone.
   private static func process(
@@ -178,6 +178,17 @@ import Testing
         Scene.microphone($0, 0o666)
         substreams($0, nil)
       }),
+  ]
+
+  private static func socket(_ fake: FakeSystem, uid: UInt32 = 1000) {
+    fake.add("/run/user/1000/pulse/native", FakeNode(kind: .socket, mode: 0o600, uid: uid))
+  }
+
+  private static let servers: [DiagnosisRow] = [
+    DiagnosisRow(
+      name: "the socket of a sound server shows nothing", code: .mediaServer, question: .sound,
+      status: .notDetermined, mentions: ["no process that can be seen listens"],
+      otherStatus: .unavailable, scene: { socket($0) }, beside: { _ in })
   ]
 
   @Test(arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws { try row.checkScene() }

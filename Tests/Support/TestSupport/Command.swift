@@ -115,6 +115,7 @@ package enum Command {
     process.arguments = ["--default-signal"] + command
     var variables = ProcessInfo.processInfo.environment
     variables["PERMCHECK_LOG"] = "none"
+    variables["LC_ALL"] = "C.UTF-8"
     for (name, value) in environment { variables[name] = value }
     process.environment = variables
     return process

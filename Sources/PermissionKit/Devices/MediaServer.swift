@@ -1,0 +1,210 @@
+/// A server of a user's session that offers microphones or cameras, so that programs open no node.
+struct MediaServer {
+  /// What can be asked of a server.
+  enum Language: Hashable {
+    case pulseAudio
+    case pipeWire(mediaClass: String)
+
+    /// The names of the processes that speak it.
+    var servers: [String] {
+      switch self {
+      case .pulseAudio: ["pipewire-pulse", "pulseaudio"]
+      case .pipeWire: ["pipewire"]
+      }
+    }
+  }
+
+  /// The process that listens on a socket.
+  enum Listener: Hashable {
+    /// A server runs.
+    case server(pid: Int32, name: String, uid: UInt32)
+    /// This program starts a server when somebody connects.
+    case starter(pid: Int32, name: String)
+    /// No process that can be seen listens; there may be one in another namespace, or of another user.
+    case unseen
+  }
+
+  /// The socket.
+  let path: PathBytes
+  /// How the server is asked.
+  let language: Language
+  /// The owner of the socket.
+  let owner: UInt32
+
+  // MARK: - Search
+
+  /// Returns the sockets for a subject, in the order in which programs try them.
+  ///
+  /// - Parameters:
+  ///   - system: The system to look at.
+  ///   - uid: The user whose servers are meant.
+  ///   - isCaller: Whether programs would read the environment of this process.
+  ///   - family: The kind of device.
+  /// - Returns: The sockets that are there.
+  static func find(
+    _ system: any System, uid: UInt32, isCaller: Bool, family: DeviceFamily
+  ) -> [MediaServer] {
+    guard let mediaClass = family.mediaClass else { return [] }
+    func variable(_ name: String) -> PathBytes? {
+      guard isCaller, let value = system.getenv(name), !value.isEmpty else { return nil }
+      return value
+    }
+    let runtime = variable("XDG_RUNTIME_DIR") ?? PathBytes("/run/user/\(uid)")
+    var places: [(PathBytes, Language)] = []
+    if family.busyTest == .soundSubstreams {
+      if let named = variable("PULSE_SERVER") {
+        places += paths(ofPulseServer: named).map { ($0, .pulseAudio) }
+      } else {
+        let folder = variable("PULSE_RUNTIME_PATH") ?? runtime.appending("pulse")
+        places.append((folder.appending("native"), .pulseAudio))
+        places.append(("/run/pulse/native", .pulseAudio))
+      }
+    }
+    let remote = variable("PIPEWIRE_REMOTE") ?? "pipewire-0"
+    let folder = variable("PIPEWIRE_RUNTIME_DIR") ?? runtime
+    let pipeWire: [PathBytes] =
+      remote.isAbsolute ? [remote] : [folder.appending(remote), "/run/pipewire/pipewire-0"]
+    places += pipeWire.map { ($0, .pipeWire(mediaClass: mediaClass)) }
+    return places.compactMap { path, language in
+      // The environment of root may name a place of somebody else's.
+      guard path.isAbsolute, system.reach(path) == .near,
+        let status = try? system.status(of: path), status.kind == .socket
+      else { return nil }
+      return MediaServer(path: path, language: language, owner: status.uid)
+    }
+  }
+
+  /// Returns the local sockets in a list of servers, see pulse-client.conf(5): `unix:/path`, `/path`,
+  /// each perhaps behind the id of a machine in braces.
+  private static func paths(ofPulseServer list: PathBytes) -> [PathBytes] {
+    list.bytes.split(separator: UInt8(ascii: " ")).compactMap { word in
+      var word = word
+      if word.first == UInt8(ascii: "{"), let end = word.firstIndex(of: UInt8(ascii: "}")) {
+        word = word[(end + 1)...]
+      }
+      if word.starts(with: "unix:".utf8) { word = word.dropFirst(5) }
+      return word.first == UInt8(ascii: "/") ? PathBytes(Array(word)) : nil
+    }
+  }
+
+  // MARK: - Who listens
+
+  /// The programs that listen for others and start them, by the name of their process.
+  private static let starters = ["systemd", "systemd-socket-", "init"]
+
+  /// Finds the process that listens, without connecting: a connection may start a server.
+  ///
+  /// - Parameter system: The system to look at.
+  /// - Returns: What is known of the process.
+  func listener(_ system: any System) -> Listener {
+    let sockets = listening(system)
+    if sockets.isEmpty { return .unseen }
+    var starter: Listener?
+    var likely: Listener?
+    let all = ((try? system.names(in: "/proc")) ?? []).compactMap { Int32($0.description) }
+    let named = all.map { pid in
+      (pid, (try? system.line(of: PathBytes("/proc/\(pid)/comm")))?.description ?? "")
+    }
+    // The usual servers first, since looking at every open file of a session takes long.
+    let usual = named.filter { $0.1.hasPrefix("pipewire") || $0.1.hasPrefix("pulse") }
+    let others = named.filter { process in !usual.contains { $0.0 == process.0 } }
+    for (pid, name) in usual + others {
+      let holds = holds(sockets, pid, system)
+      if holds == false { continue }
+      guard let uid = system.status(ofProcess: pid)?.credentials.user.effective else { continue }
+      if holds == nil {
+        // A sandbox hides what even its own user's processes have open, see ptrace(2).
+        if likely == nil, uid == owner, language.servers.contains(name) {
+          likely = .server(pid: pid, name: name, uid: uid)
+        }
+      } else if Self.starters.contains(name) {
+        starter = .starter(pid: pid, name: name)
+      } else {
+        return .server(pid: pid, name: name, uid: uid)
+      }
+    }
+    // What was seen counts more than what a name suggests.
+    return starter ?? likely ?? .unseen
+  }
+
+  /// Returns whether a process has one of the sockets open; nil if that is hidden from this process.
+  private func holds(_ sockets: Set<UInt64>, _ pid: Int32, _ system: any System) -> Bool? {
+    let folder = PathBytes("/proc/\(pid)/fd")
+    var isHidden = false
+    do throws(Errno) {
+      for number in try system.names(in: folder) {
+        do throws(Errno) {
+          let status = try system.status(of: folder.appending(number))
+          if status.kind == .socket, sockets.contains(status.inode) { return true }
+        } catch .ENOENT {
+        } catch {
+          isHidden = true
+        }
+      }
+    } catch .ENOENT {
+    } catch {
+      isHidden = true
+    }
+    return isHidden ? nil : false
+  }
+
+  /// Returns the inode number of the socket that listens at the path, from /proc/net/unix.
+  ///
+  /// Anybody can write lines there by the name of a socket, so none of its paths is looked at, and two
+  /// lines about the same path tell nothing.
+  private func listening(_ system: any System) -> Set<UInt64> {
+    guard let bytes = try? system.contents(of: "/proc/net/unix", limit: 1 << 24) else { return [] }
+    let paths = [path, realPath(system)]
+    var found: [UInt64] = []
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      // Num RefCount Protocol Flags Type St Inode Path; the flag is __SO_ACCEPTCON.
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 7)
+      guard fields.count == 8, fields[3].elementsEqual("00010000".utf8),
+        paths.contains(PathBytes(Array(fields[7]))),
+        let inode = UInt64(String(decoding: fields[6], as: UTF8.self))
+      else { continue }
+      found.append(inode)
+    }
+    return found.count == 1 ? Set(found) : []
+  }
+
+  /// The path without links in its folders.
+  private func realPath(_ system: any System) -> PathBytes {
+    guard
+      let folder = try? system.openat(
+        .currentDirectory, path.parent, [.path, .directory], mode: 0)
+    else { return path }
+    defer { system.close(folder) }
+    let link = PathBytes("/proc/self/fd/\(folder.rawValue)")
+    guard
+      let entry = try? system.openat(.currentDirectory, link, [.path, .noFollow], mode: 0)
+    else { return path }
+    defer { system.close(entry) }
+    return (try? system.readlinkat(entry))?.appending(path.lastComponent) ?? path
+  }
+
+  // MARK: - The question
+
+  /// Asks the server what it offers.
+  ///
+  /// The very socket that was looked at is connected to, whatever its path leads to now.
+  ///
+  /// - Parameters:
+  ///   - system: The system that connects.
+  ///   - owner: The owner that the socket must have; nil for any.
+  /// - Returns: The devices, empty ones among them.
+  /// - Throws: EACCES if the server or the socket refuses; ECONNREFUSED if nobody listens; the errors
+  ///   of `ServerLine`.
+  func devices(_ system: any System, of owner: UInt32?) throws(Errno) -> [OfferedDevice] {
+    let socket = try system.openat(.currentDirectory, path, .path, mode: 0)
+    defer { system.close(socket) }
+    let status = try system.statx(socket)
+    guard status.kind == .socket, owner == nil || status.uid == owner else { throw .EACCES }
+    var line = try ServerLine(system, PathBytes("/proc/self/fd/\(socket.rawValue)"))
+    switch language {
+    case .pulseAudio: return try PulseAudioProtocol.sources(&line)
+    case .pipeWire(let mediaClass):
+      return try PipeWireProtocol.nodes(ofClass: mediaClass, &line)
+    }
+  }
+}

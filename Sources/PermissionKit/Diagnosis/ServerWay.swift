@@ -1,0 +1,182 @@
+/// The second way to a microphone or camera: a server of the session that offers it to programs.
+///
+/// Says what the server itself answers, never what its socket suggests. Nothing is recorded.
+struct ServerWay {
+  private let inspection: Inspection
+  private let family: DeviceFamily
+
+  private var system: any System { inspection.system }
+  private var subject: Subject { inspection.subject }
+
+  init(_ inspection: Inspection, _ family: DeviceFamily) {
+    self.inspection = inspection
+    self.family = family
+  }
+
+  /// Returns what is known of the servers of the subject; nil if there are none.
+  func report() -> ResourceReport? {
+    guard inspection.context.root == "/", !inspection.isSaved else { return nil }
+    guard isOwn else { return nil }
+    let isCaller = subject.source == .current
+    let uid = subject.credentials.user.fileSystem
+    let servers = MediaServer.find(system, uid: uid, isCaller: isCaller, family: family)
+    if servers.isEmpty { return isCaller ? distant : nil }
+    var first: ResourceReport?
+    for server in servers {
+      let report = ask(server, as: uid)
+      // Programs go on to the next server only where one does not answer.
+      if report.status != .notDetermined { return report }
+      first = first ?? report
+    }
+    return first
+  }
+
+  /// Whether the subject is the user of this process: nothing of anybody else's is looked at, since its
+  /// owner could let a look wait, or mount something.
+  private var isOwn: Bool {
+    subject.process == nil
+      && subject.credentials.user.fileSystem == (try? system.credentials())?.user.fileSystem
+  }
+
+  /// The report for a subject without any server that can be asked.
+  var absence: ResourceReport {
+    guard isOwn else {
+      return ResourceSet.absence(
+        PathBytes("/run/user/\(subject.credentials.user.fileSystem)"), label: noun, device: noun,
+        status: .notDetermined,
+        Reason(
+          .mediaServer, .proven,
+          "only \(subject.displayName) can ask what a \(noun) of \(subject.displayName) offers"))
+    }
+    let named = subject.source == .current ? system.getenv("XDG_RUNTIME_DIR") : nil
+    return ResourceSet.absence(
+      named ?? PathBytes("/run/user/\(subject.credentials.user.fileSystem)"), label: noun,
+      device: noun,
+      status: .unavailable,
+      Reason(.noDevice, .proven, "there is no \(noun) for \(subject.displayName)"))
+  }
+
+  private var noun: String { family.busyTest == .soundSubstreams ? "sound server" : "media server" }
+
+  /// The report if the environment names servers of other machines alone; nil otherwise.
+  private var distant: ResourceReport? {
+    guard family.busyTest == .soundSubstreams, let named = system.getenv("PULSE_SERVER"),
+      !named.isEmpty
+    else { return nil }
+    return ResourceSet.absence(
+      named, label: noun, device: noun, status: .notDetermined,
+      Reason(
+        .mediaServer, .proven,
+        "PULSE_SERVER names \(named), which is no socket of this machine, so it was not asked"))
+  }
+
+  // MARK: - The question
+
+  private func ask(_ server: MediaServer, as uid: UInt32) -> ResourceReport {
+    let isRoot = uid == 0
+    if isRoot, server.owner != 0 {
+      return report(
+        server, .notDetermined,
+        "the \(noun) at \(server.path) is another user's, and root does not ask it",
+        ["owner \(inspection.users.userName(server.owner))"])
+    }
+    let name: String
+    let holder: String
+    switch server.listener(system) {
+    case .unseen:
+      return report(
+        server, .notDetermined,
+        "there is the socket \(server.path) of a \(noun), but no process that can be seen listens there; it was not asked, since that might start one"
+      )
+    case .starter(let pid, let starter):
+      return report(
+        server, .notDetermined,
+        "no \(noun) runs yet: \(starter) starts one as soon as a program connects to \(server.path); it was not asked, since that would start it",
+        ["\(starter) (pid \(pid)) listens"])
+    case .server(let pid, let program, let user):
+      holder = "\(program) (pid \(pid), user \(inspection.users.userName(user)))"
+      if isRoot, user != 0 {
+        return report(
+          server, .notDetermined,
+          "the \(noun) at \(server.path) runs as another user, and root does not ask it",
+          ["\(holder) listens"])
+      }
+      name = Self.name(program, server.language)
+    }
+    do throws(Errno) {
+      let devices = try server.devices(system, of: isRoot ? 0 : nil)
+      return answer(server, name, devices, "asked: \(holder)")
+    } catch .ETIMEDOUT {
+      return report(
+        server, .notDetermined,
+        "\(name) at \(server.path) did not answer within \(ServerLine.time / 1000) ms",
+        ["asked: \(holder)"], code: .notAnswering)
+    } catch .EACCES {
+      return report(
+        server, .notDetermined, "\(name) at \(server.path) does not let this process in",
+        ["asked: \(holder)"])
+    } catch .EFBIG {
+      return report(
+        server, .notDetermined,
+        "\(name) at \(server.path) answered with more than \(ServerLine.size >> 20) MB, which was not read",
+        ["asked: \(holder)"])
+    } catch {
+      return report(
+        server, .notDetermined, "the answer of \(name) at \(server.path) cannot be read",
+        ["\(error)", "asked: \(holder)"])
+    }
+  }
+
+  private static func name(_ program: String, _ language: MediaServer.Language) -> String {
+    if program.hasPrefix("pipewire") || language != .pulseAudio { return "PipeWire" }
+    return program.hasPrefix("pulse") ? "PulseAudio" : "the sound server \(program)"
+  }
+
+  private func answer(
+    _ server: MediaServer, _ name: String, _ devices: [OfferedDevice], _ asked: String
+  ) -> ResourceReport {
+    let offered = devices.filter { !$0.isEmpty }
+    var evidence = [asked]
+    evidence += devices.map { device in
+      device.isEmpty
+        ? "no \(family.noun): \(device.name)"
+        : "\(device.name): \(device.label)\(device.isMuted ? ", muted" : "")"
+    }
+    evidence += portal
+    guard let first = offered.first(where: { !$0.isMuted }) ?? offered.first else {
+      return report(
+        server, .unavailable, "\(name) runs, but offers no \(family.noun)", evidence)
+    }
+    let others = offered.count - 1
+    let more = others == 0 ? "" : " and \(others) other \(family.noun)\(others == 1 ? "" : "s")"
+    let use = family.busyTest == .soundSubstreams ? "record through it" : "use it"
+    let place = family.folder == "dev" ? family.exampleNode : family.exampleNode.parent
+    var report = report(
+      server, .authorized,
+      "\(name) offers '\(first.label)'\(more)\(first.isMuted ? " (muted)" : ""); programs that \(use) need no access to \(place) (not tried: nothing was recorded)",
+      evidence)
+    report.label = first.label
+    return report
+  }
+
+  /// What is known of the portal by which programs in a sandbox ask for a camera.
+  private var portal: [String] {
+    guard family.busyTest == .videoBuffers,
+      (try? system.status(of: "/usr/share/dbus-1/services/org.freedesktop.portal.Desktop.service"))
+        != nil
+    else { return [] }
+    let runs = ((try? system.names(in: "/proc")) ?? []).contains {
+      (try? system.line(of: PathBytes("/proc/\($0)/comm"))) == "xdg-desktop-por"
+    }
+    return ["xdg-desktop-portal \(runs ? "runs" : "is installed"): programs in a sandbox ask it"]
+  }
+
+  private func report(
+    _ server: MediaServer, _ status: AuthorizationStatus, _ message: String,
+    _ evidence: [String] = [], code: Reason.Code = .mediaServer
+  ) -> ResourceReport {
+    ResourceSet.absence(
+      server.path, label: noun, device: noun, status: status,
+      Reason(code, .proven, message, evidence: evidence))
+  }
+}

@@ -1,0 +1,73 @@
+import PermissionKit
+
+/// The command that requests missing access, as it works when somebody types it.
+///
+/// The only place that composes it: by subject, scope and need, and by what is installed here.
+struct RequestLine {
+  private let argument: AccessorArgument
+  private let subject: Subject
+  private let isRoot: Bool
+  /// The options that belong to the request.
+  private var options: [PathBytes] = []
+
+  /// Creates the command for an accessor.
+  ///
+  /// - Parameters:
+  ///   - argument: The accessor.
+  ///   - subject: Who gets access.
+  ///   - system: The system that the caller runs on.
+  init(_ argument: AccessorArgument, _ subject: Subject, _ system: any System) {
+    self.argument = argument
+    self.subject = subject
+    isRoot = (try? system.credentials())?.user.effective == 0
+  }
+
+  /// Adds options.
+  func adding(_ more: [PathBytes]) -> Self {
+    var copy = self
+    copy.options += more
+    return copy
+  }
+
+  /// Returns the command by which the subject itself makes the request.
+  var own: String { text(["permcheck", "request", argument.text] + options) }
+
+  /// Returns the command by which an administrator makes the request.
+  ///
+  /// - Returns: The command; nil if the user data base does not know the subject, for whom there is no
+  ///   journal.
+  var administrators: String? {
+    guard let name = subject.name else { return nil }
+    let words = ["permcheck", "request", argument.text] + options + ["--user", PathBytes(name)]
+    return text(isRoot ? words : ["sudo"] + words)
+  }
+
+  private func text(_ words: [PathBytes]) -> String {
+    words.map(shellQuoted).joined(separator: " ")
+  }
+}
+
+extension RequestLine {
+  /// Returns the command that gives what a report misses.
+  ///
+  /// - Parameters:
+  ///   - report: The report on the accessor.
+  ///   - need: The permissions that were asked for; nil for the accessor's own need.
+  ///   - grants: How the request would become root.
+  /// - Returns: The command; nil if no request helps.
+  func text(
+    for report: AccessReport, need: Permissions?, _ grants: GrantOptions
+  ) -> String? {
+    let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
+    guard !changes.isEmpty else { return nil }
+    var more: [PathBytes] = need.map { ["--need", PathBytes($0.letters)] } ?? []
+    // What is limited already counts as access, unless everything is asked for.
+    if report.status == .limited { more.append("--all") }
+    let line = adding(more)
+    guard subject.source == .current else { return line.administrators }
+    if isRoot { return line.own }
+    guard changes.contains(where: \.needsRoot) else { return subject.home == nil ? nil : line.own }
+    let helper = grants.elevation as? HelperElevation
+    return helper?.serves(argument, grants) == true ? line.own : line.administrators
+  }
+}

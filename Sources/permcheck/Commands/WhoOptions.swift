@@ -1,0 +1,98 @@
+import ArgumentParser
+import PermissionKit
+
+/// The options that choose whose access is meant, and which permissions.
+struct WhoOptions: ParsableArguments {
+  @Option(
+    name: .customLong("user"),
+    help: ArgumentHelp(
+      "Judge for this user, as after a new login.", valueName: "name|uid"),
+    completion: .shellCommand("getent passwd | cut -d: -f1"))
+  var userNames: [TextArgument] = []
+
+  /// The only user; nil without the option.
+  var user: TextArgument? { userNames.first }
+
+  @Option(help: "Judge for this uid, with --gid and --groups; the user need not exist.")
+  var uid: UInt32?
+
+  @Option(help: "The primary group that goes with --uid.")
+  var gid: UInt32?
+
+  @Option(help: "The supplementary groups that go with --uid, separated by commas.")
+  var groups: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The access to check: r, w, rw, rx, …; by default what the accessor needs.", valueName: "rwx")
+  )
+  var need: TextArgument?
+
+  func validate() throws {
+    if userNames.count > 1 {
+      let names = userNames.map { Sanitizer.clean($0.text) }
+      throw ValidationError(
+        "--user \(names.joined(separator: " and --user ")): one user at a time; run permcheck once for each"
+      )
+    }
+    if uid != nil, gid == nil { throw ValidationError("--uid requires --gid") }
+    if uid == nil, gid != nil || groups != nil {
+      throw ValidationError("--gid and --groups require --uid")
+    }
+    if let need, wanted == nil {
+      throw ValidationError("--need \(need.text): expected a combination of r, w and x")
+    }
+    if [uid, gid].contains(UInt32.max) {
+      // For setuid(2) and similar calls, -1 means "no change".
+      throw ValidationError("4294967295 is not a valid id of a process")
+    }
+    if groups != nil, supplementary == nil {
+      throw ValidationError(
+        "--groups \(Sanitizer.clean(groups ?? "")): expected group numbers separated by commas; getent group shows them"
+      )
+    }
+  }
+
+  /// The permissions of `--need`; nil without the option.
+  var wanted: Permissions? {
+    need.flatMap { Permissions($0.text) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The groups of `--groups`; nil if they are malformed.
+  var supplementary: [UInt32]? {
+    let parts = (groups ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    if parts == [""] { return [] }
+    let numbers = parts.compactMap { UInt32($0) }.filter { $0 != .max }
+    return numbers.count == parts.count ? numbers : nil
+  }
+}
+
+/// The options that choose what is looked at, and how; a request knows them and refuses most.
+struct ViewOptions: ParsableArguments {
+  @Option(help: "Judge for this running process, by its credentials, root directory and mounts.")
+  var pid: Int32?
+
+  @Option(
+    help:
+      "How to ask the kernel: open, access, none, or write, which also creates and removes a file in a folder; for --pid and root: enter, a child that takes on the process's cgroup, namespaces and ids, but not its seccomp filter, Landlock rules and security label."
+  )
+  var probe: Probe.Method = .open
+
+  @Option(
+    help: ArgumentHelp(
+      "How the program records sound: alsa (device nodes), server (PipeWire, PulseAudio), or any of both.",
+      valueName: "way"))
+  var through: Way = .alsa
+
+  @Option(
+    help: ArgumentHelp("Read /dev, /sys, /proc, /etc and /run below this folder.", valueName: "dir")
+  )
+  var root: PathBytes = "/"
+
+  func validate() throws {
+    if probe == .enter, pid == nil { throw ValidationError("--probe enter requires --pid") }
+    if through != .alsa, root != "/" {
+      throw ValidationError("--through works only on this system, not with --root")
+    }
+  }
+}

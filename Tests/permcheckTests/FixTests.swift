@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Every fix that is printed works when it is typed: then the same question has the answer that the fix
+/// promises.
+@Suite(.enabled(if: Kernel.canAsk, "typing commands of an administrator wants root"))
+struct FixTests {
+  struct Scene: CustomTestStringConvertible {
+    let testDescription: String
+    /// What root makes first, in the folder $T; `node NAME MODE` makes a node of the null device.
+    let setup: String
+    /// What is asked; $T is the folder.
+    let ask: String
+    /// Who asks: `root`, or a user whom the user data base knows.
+    var who = "root"
+  }
+
+  static let scenes = [
+    Scene(
+      testDescription: "one node, for a user", setup: "node a 660", ask: "camera=$T/a --user games"),
+    Scene(
+      testDescription: "a node, as the user", setup: "node a 660", ask: "camera=$T/a", who: "games"),
+    Scene(
+      testDescription: "a folder, for a user", setup: "mkdir -m 700 p",
+      ask: "photos=$T/p --user games"),
+    Scene(
+      testDescription: "a folder that is limited", setup: "mkdir -m 755 p",
+      ask: "photos=$T/p --user games --all"),
+    Scene(
+      testDescription: "parents that are closed", setup: "mkdir -p -m 700 b/c/p",
+      ask: "photos=$T/b/c/p --user games --need rx"),
+    Scene(
+      testDescription: "a folder of one's own", setup: "mkdir -m 055 p; chown games p",
+      ask: "photos=$T/p", who: "games"),
+    Scene(
+      testDescription: "a need", setup: "mkdir -m 700 p", ask: "photos=$T/p --user games --need r"),
+    Scene(
+      testDescription: "a user without a name", setup: "node a 660",
+      ask: "camera=$T/a --uid 54321 --gid 54321"),
+    Scene(
+      testDescription: "a user without a name, as that user", setup: "node a 660",
+      ask: "camera=$T/a",
+      who: "54321"),
+    Scene(
+      testDescription: "an explanation", setup: "mkdir -m 700 b; echo x >b/f; chmod 600 b/f",
+      ask: "explain $T/b/f --user games"),
+    Scene(
+      testDescription: "an odd name", setup: "mkdir -m 700 \"p \\$(x)'y\"",
+      ask: "\"photos=$T/p \\$(x)'y\" --user games"),
+    Scene(
+      testDescription: "a read-only mount", setup: "mkdir p; mount -t tmpfs -o ro,mode=777 none p",
+      ask: "photos=$T/p"),
+    Scene(
+      testDescription: "a mount without devices",
+      setup: "mkdir d; mount -t tmpfs -o mode=755,nodev none d; node d/a 666", ask: "camera=$T/d/a"),
+  ]
+
+  /// Takes the commands below `fix` out of what permcheck prints, without their numbers.
+  static let typed = """
+    import re, sys
+    depth = None
+    for line in sys.stdin.read().split("\\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        if re.match(r" *(least )?fix( \\(.*\\))?:$", line):
+            depth = indent
+        elif depth is not None and indent > depth and line.strip():
+            print(re.sub(r"^[0-9]+\\. ", "", line.strip()))
+        else:
+            depth = None
+    """
+
+  @Test(arguments: scenes) func itWorks(_ scene: Scene) throws {
+    let tree = try Tree()
+    chmod(tree.root, 0o755)
+    try tree.file("typed.py", Self.typed)
+    try PrivateJournal(environment: ["T": tree.root, "LC_ALL": "C.UTF-8"]).expect(
+      """
+      cd "$T"
+      node() { mknod -m "$2" "$1" c 1 3; }
+      mkdir bin home; chmod 777 home; printf '#!/bin/sh\\nexec "$@"\\n' >bin/sudo; chmod 755 bin bin/sudo
+      cp "$P" bin/permcheck; cp "$H" bin/permcheck-helper
+      export PATH=$T/bin:$PATH HOME=$T/home
+      unset XDG_STATE_HOME SUDO_USER
+      \(scene.setup)
+      by() { case \(scene.who) in root) "$@" ;; *) as $(id -u \(scene.who) 2>/dev/null || echo \(scene.who)) "$@" ;; esac; }
+      before=0; by permcheck \(scene.ask) >$OUT.o || before=$?
+      [ $before = 1 ] || [ $before = 0 ] || fail "asked: $before $(cat $OUT.o)"
+      python3 typed.py <$OUT.o >commands
+      [ -s commands ] || fail "no fix: $(cat $OUT.o)"
+      # What is for an administrator says sudo; everything else the one who asked types.
+      while IFS= read -r line; do
+        case $line in
+          sudo*request*) line="$line --yes"; sh -c "$line" ;;
+          sudo*) sh -c "$line" ;;
+          permcheck*) by sh -c "$line --yes" ;;
+          *) by sh -c "$line" ;;
+        esac >>$OUT.e 2>&1 </dev/null || fail "typed: $line: $(cat $OUT.e)"
+      done <commands
+      after=0; by permcheck \(scene.ask) >$OUT.e || after=$?
+      [ $after = 0 ] || fail "after $(cat commands): $after $(cat $OUT.e)"
+      ! grep -q '^ *fix' $OUT.e || fail "a fix is left: $(cat $OUT.e)"
+      """)
+  }
+}

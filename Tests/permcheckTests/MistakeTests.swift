@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What somebody who mistypes gets: one line that names what is wrong and what works instead.
+struct MistakeTests {
+  static let mistakes: [([String], String)] = [
+    (["camra"], "did you mean camera?"), (["Camera"], "did you mean camera?"),
+    (["CAMERA"], "did you mean camera?"), (["micropone"], "did you mean microphone?"),
+    (["webcam"], "did you mean camera?"), (["audio"], "did you mean mic?"),
+    (["pictures"], "did you mean photos?"), (["camera,mic"], "permcheck camera mic"),
+    (["all"], "permcheck without a name"), (["grant", "camera"], "permcheck request"),
+    (["expain", "/etc"], "permcheck explain"),
+    (["camera", "/dev/video1"], "permcheck explain /dev/video1"),
+    (["photos=./x"], "/x"), (["camera", "--wait", "-1"], "expected a time such as"),
+    (["camera", "--wait", "soon"], "expected a time such as"),
+    (["watch", "camera", "--for", "2x"], "expected a time such as"),
+    (["camera", "--fix"], "permcheck request"), (["camera", "--josn"], "did you mean --json?"),
+    (["camera", "--uid", "1", "--gid", "1", "--groups", "video"], "getent group"),
+    (["camera", "--user", "root", "--user", "nobody"], "--user root and --user nobody"),
+    (["camera", "--format", "jsno"], "'json'; see"), (["schema", "check=all"], "known: check"),
+  ]
+
+  @Test(arguments: mistakes) func isAnsweredWithARemedy(
+    _ arguments: [String], _ remedy: String
+  ) throws {
+    let outcome = try Command.permcheck(arguments)
+    #expect(
+      outcome.status == 64 && outcome.output.isEmpty && isOneLine(outcome.errors), "\(outcome)")
+    #expect(outcome.errors.contains(remedy), "\(outcome.errors)")
+    #expect(!outcome.errors.contains(".;") && !outcome.errors.contains(".'"), "\(outcome.errors)")
+  }
+
+  @Test func withoutANameAllAreChecked() throws {
+    let tree = try Tree()
+    let outcome = try Command.permcheck(["--root", tree.root, "--json"])
+    let document = try outcome.document()
+    #expect(document.reports.map(\.accessor) == ["camera", "microphone", "photos"])
+  }
+
+  /// An error is a document, too, for whoever reads documents.
+  @Test(arguments: [
+    (["camra", "--json"], Int32(64), "usage"),
+    (["camera", "--user", "no-such-user", "--json"], 64, "unknown-user"),
+    (["camera", "--format", "json", "--bogus"], 64, "usage"),
+    (["explain", "/etc", "--pid", "4194303", "--format=json"], 64, "unknown-process"),
+  ]) func errorsAreDocuments(_ arguments: [String], _ status: Int32, _ code: String) throws {
+    struct Failure: Decodable {
+      struct Detail: Decodable {
+        let code: String
+        let message: String
+      }
+      let schemaVersion: Int
+      let error: Detail
+      let exitStatus: Int32
+    }
+    let outcome = try Command.permcheck(arguments)
+    #expect(outcome.status == status && isOneLine(outcome.errors), "\(outcome)")
+    let failure = try JSONDecoder().decode(Failure.self, from: Data(outcome.output.utf8))
+    #expect(
+      failure.error.code == code && failure.exitStatus == status && failure.schemaVersion == 1)
+    #expect(outcome.errors.contains(failure.error.message))
+    let verdict = try Validator.check(outcome.output)
+    #expect(verdict.status == 0, "\(verdict.output)\(verdict.errors)")
+  }
+
+  /// Every command's document fits the schema of all, and that of the command.
+  @Test(arguments: [
+    (["check", "camera", "--json"], ["check"]), (["explain", "/etc", "--json"], ["explain"]),
+    (["list", "--json"], ["list"]), (["list", "--grants", "--json"], ["list", "--grants"]),
+    (["log", "--json", "--log", "/dev/null"], ["log"]),
+    (["request", "photos=/etc", "--dry-run", "--json"], ["request"]),
+  ]) func everyDocumentHasASchema(_ arguments: [String], _ name: [String]) throws {
+    let outcome = try Command.permcheck(arguments)
+    #expect([0, 1, 2, 3].contains(outcome.status), "\(outcome)")
+    let tree = try Tree()
+    for schema in [[], name] {
+      try tree.file("schema.json", try Command.permcheck(["schema"] + schema).output)
+      let verdict = try Command.run(
+        ["/usr/bin/python3", "-c", Validator.script, tree.path("schema.json")],
+        input: outcome.output)
+      #expect(verdict.status == 0, "\(arguments): \(verdict.output)\(verdict.errors)")
+    }
+    // The schema of one command is not that of another.
+    let other = name == ["log"] ? ["list"] : ["log"]
+    try tree.file("schema.json", try Command.permcheck(["schema"] + other).output)
+    let verdict = try Command.run(
+      ["/usr/bin/python3", "-c", Validator.script, tree.path("schema.json")], input: outcome.output)
+    #expect(verdict.status == 1)
+  }
+
+  @Test func theDocumentSaysWhereAndWhen() throws {
+    let tree = try Tree()
+    let text = try Command.permcheck(["camera", "--json", "--root", tree.root]).output
+    let whole = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    let host = try String(contentsOfFile: "/proc/sys/kernel/hostname", encoding: .utf8)
+    #expect(whole["host"] as? String == host.trimmingCharacters(in: .newlines))
+    #expect(whole["root"] as? String == tree.root)
+    #expect((whole["time"] as? String)?.hasSuffix("Z") == true)
+  }
+
+  @Test func aPipeThatIsWrittenLateIsRead() throws {
+    let outcome = try Command.run([
+      "sh", "-c", "(sleep 0.2; \"$0\" explain /etc --json) | \"$0\" evaluate -", Command.permcheck,
+    ])
+    #expect(outcome.status == 0 && outcome.output.contains("etc"), "\(outcome)")
+  }
+}

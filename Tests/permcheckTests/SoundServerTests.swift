@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Microphones through a sound server: what the server answers counts, and who may be asked at all.
+@Suite(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+struct SoundServerTests {
+  /// A folder for sockets, and a server in it.
+  final class Session {
+    let tree: Tree
+    let server: LiveCommand
+    let environment: [String: String?]
+
+    init(_ manner: String, uid: UInt32 = stranger.uid, name: String = "pulseaudio") throws {
+      tree = try Tree()
+      try tree.folder("run/pulse", mode: 0o755, uid: uid, gid: uid)
+      let script = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "Model/sound_server.py").path
+      server = try LiveCommand([
+        "/usr/bin/python3", script, tree.path("run/pulse/native"), manner, "\(uid)", name,
+      ])
+      environment = [
+        "XDG_RUNTIME_DIR": tree.path("run"), "PULSE_SERVER": nil, "PULSE_RUNTIME_PATH": nil,
+        "PIPEWIRE_RUNTIME_DIR": nil, "PIPEWIRE_REMOTE": nil,
+      ]
+      #expect(server.line() == "ready")
+    }
+
+    deinit {
+      server.send(SIGKILL)
+      _ = try? server.finish()
+    }
+
+    /// Asks and returns the report, which is in the document and is that of the exit status.
+    func ask(
+      _ arguments: [String] = [], as account: Account? = stranger,
+      more: [String: String?] = [:]
+    ) throws -> (report: Document.Report, status: Int32) {
+      let outcome = try Command.permcheck(
+        ["mic", "--json"] + (arguments.contains("--through") ? [] : ["--through", "server"])
+          + arguments, environment: environment.merging(more) { $1 }, as: account)
+      #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+      return (try outcome.report(), outcome.status)
+    }
+
+    /// Whether somebody has connected; ends the server.
+    func wasAsked() throws -> Bool {
+      server.send(SIGKILL)
+      return try server.finish().output.contains("asked")
+    }
+  }
+
+  struct Answer: CustomTestStringConvertible {
+    var manner: String
+    var status: String
+    var says: String
+    var isAsked = true
+    var testDescription: String { manner }
+  }
+
+  static let answers = [
+    Answer(manner: "offers", status: "authorized", says: "PulseAudio offers 'Lab microphone';"),
+    Answer(manner: "two", status: "authorized", says: "'Lab microphone' and 1 other microphone;"),
+    Answer(manner: "muted", status: "authorized", says: "'Lab microphone' (muted);"),
+    Answer(manner: "escapes", status: "authorized", says: "red"),
+    Answer(manner: "monitors", status: "unavailable", says: "offers no microphone"),
+    Answer(manner: "nothing", status: "unavailable", says: "offers no microphone"),
+    Answer(manner: "stand-in", status: "unavailable", says: "offers no microphone"),
+    Answer(manner: "refuses", status: "notDetermined", says: "does not let this process in"),
+    Answer(manner: "silent", status: "notDetermined", says: "did not answer within 100 ms"),
+    Answer(manner: "drips", status: "notDetermined", says: "did not answer within 100 ms"),
+    Answer(manner: "flood", status: "notDetermined", says: "more than 1 MB"),
+    Answer(manner: "long", status: "notDetermined", says: "more than 1 MB"),
+    Answer(manner: "half", status: "notDetermined", says: "cannot be read"),
+    Answer(manner: "noise", status: "notDetermined", says: "cannot be read"),
+    Answer(manner: "closes", status: "notDetermined", says: "cannot be read"),
+    Answer(
+      manner: "bound", status: "notDetermined", says: "no process that can be seen listens",
+      isAsked: false),
+  ]
+
+  @Test(arguments: answers) func theServersAnswerCounts(_ answer: Answer) throws {
+    let session = try Session(answer.manner)
+    let (report, _) = try session.ask()
+    let messages = report.resources.flatMap { $0.reasons.map(\.message) }
+    #expect(report.status == answer.status, "\(messages)")
+    #expect(messages.contains { $0.contains(answer.says) }, "\(messages)")
+    #expect(report.resources.count == 1 && !report.requestable)
+    #expect(try session.wasAsked() == answer.isAsked)
+  }
+
+  @Test func nothingThatATerminalObeysIsPrinted() throws {
+    let session = try Session("escapes")
+    let outcome = try Command.permcheck(
+      ["mic", "--through", "server"], environment: session.environment, as: stranger)
+    #expect(outcome.output.contains("red") && !outcome.output.contains("\u{1b}["))
+  }
+
+  @Test(arguments: ["systemd", "init"]) func noServerIsStarted(_ starter: String) throws {
+    let session = try Session("offers", name: starter)
+    let (report, status) = try session.ask()
+    #expect(report.status == "notDetermined" && status == 2)
+    #expect(report.resources.first?.reasons.first?.message.contains("would start it") == true)
+    #expect(try !session.wasAsked())
+  }
+
+  @Test func rootAsksItsOwnServerAlone() throws {
+    let own = try Session("offers", uid: 0)
+    #expect(try own.ask(as: nil).report.status == "authorized")
+    // The environment of sudo -E, or one that somebody else chose.
+    let other = try Session("offers")
+    #expect(try other.ask(as: nil).report.status == "notDetermined")
+    #expect(
+      try other.ask(
+        as: nil, more: ["PULSE_SERVER": "unix:\(other.tree.path("run/pulse/native"))"]
+      ).report.status == "notDetermined")
+    #expect(try !other.wasAsked())
+    // A socket of root's on which another user's process listens.
+    let given = try Session("offers")
+    chown(given.tree.path("run/pulse/native"), 0, 0)
+    #expect(try given.ask(as: nil).report.status == "notDetermined")
+    #expect(try !given.wasAsked())
+  }
+
+  @Test func onlyTheUserThemselvesIsTold() throws {
+    let session = try Session("offers")
+    for subject in [
+      ["--uid", "\(stranger.uid)", "--gid", "\(stranger.gid)"], ["--user", "nobody"],
+      ["--pid", "\(session.server.pid)"],
+    ] {
+      let (report, status) = try session.ask(subject, as: nil)
+      #expect(report.status != "authorized" && status != 0, "\(subject)")
+    }
+    #expect(try !session.wasAsked())
+  }
+
+  @Test func theVariablesOfPulseAudioAreHeeded() throws {
+    let session = try Session("offers")
+    let socket = session.tree.path("run/pulse/native")
+    for (variables, status) in [
+      (["PULSE_SERVER": "{0123456789abcdef}unix:\(socket)"], "authorized"),
+      (["PULSE_SERVER": socket, "XDG_RUNTIME_DIR": nil], "authorized"),
+      (["PULSE_RUNTIME_PATH": session.tree.path("run/pulse")], "authorized"),
+      (["PULSE_SERVER": "tcp:192.0.2.1"], "notDetermined"),
+      (["PULSE_SERVER": "unix:\(socket)x"], "notDetermined"),
+      (["XDG_RUNTIME_DIR": session.tree.path("none")], "unavailable"),
+    ] as [([String: String?], String)] {
+      #expect(try session.ask(more: variables).report.status == status, "\(variables)")
+    }
+  }
+
+  @Test func eitherWayIsEnough() throws {
+    let session = try Session("offers")
+    let (report, status) = try session.ask(["--through", "any"])
+    #expect(report.status == "authorized" && status == 0)
+    let silent = try Session("silent")
+    let (doubtful, _) = try silent.ask(["--through", "any"])
+    #expect(["authorized", "limited", "notDetermined"].contains(doubtful.status))
+    // The nodes alone decide where nothing else is said; one very node is no server's.
+    let direct = try session.ask(["--through", "alsa"]).report
+    #expect(!direct.resources.contains { $0.path.hasSuffix("native") })
+    for wrong in [["mic=/dev/null"], ["mic", "--root", "/tmp"]] {
+      let outcome = try Command.permcheck(wrong + ["--through", "server"])
+      #expect(outcome.status == 64 && outcome.errors.contains("--through"), "\(outcome.errors)")
+    }
+  }
+
+  /// A line of /proc/net/unix that somebody else made by the name of a socket starts nothing, and
+  /// nothing that it names is looked at.
+  @Test func aForgedLineIsNotBelieved() throws {
+    let session = try Session("offers", name: "systemd")
+    // The inode of a socket that a process of the user holds, behind a line break in a name.
+    let forger = try LiveCommand([
+      "/usr/bin/python3", "-c",
+      "import os, socket, sys, time\n"
+        + "os.setgroups([]); os.setresgid(*[54321] * 3); os.setresuid(*[54321] * 3)\n"
+        + "mine = socket.socket(socket.AF_UNIX)\n"
+        + "line = '0 0 0 00010000 0 0 %d %s' % (os.fstat(mine.fileno()).st_ino, sys.argv[1])\n"
+        + "s = socket.socket(socket.AF_UNIX); s.bind('\\0\\n' + line); s.listen()\n"
+        + "print('ready', flush=True); time.sleep(60)",
+      session.tree.path("run/pulse/native"),
+    ])
+    defer {
+      forger.send(SIGKILL)
+      _ = try? forger.finish()
+    }
+    #expect(forger.line() == "ready")
+    let (report, status) = try session.ask()
+    #expect(report.status == "notDetermined" && status == 2)
+    #expect(try !session.wasAsked())
+  }
+
+  /// A server that is always one byte ahead has 100 ms like every other.
+  @Test func aSlowStreamEnds() throws {
+    let session = try Session("trickles")
+    let (report, _) = try session.ask()
+    #expect(report.status == "notDetermined")
+  }
+}
