@@ -165,11 +165,19 @@ package struct LinuxSystem: System {
   }
 
   /// getdents64(2) until the end, in the order of the file system, without `.` and `..`.
+  ///
+  /// ENOENT is the end, as in readdir(3): a server (CIFS) says it of an open directory where it shows
+  /// no name, and the kernel says it of one that was removed.
   package func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     var names: [PathBytes] = []
     while true {
-      let bytes = try unsafe filling(1 << 15) {
-        unsafe ccap_getdents64(descriptor.rawValue, $0, 1 << 15)
+      let bytes: [UInt8]
+      do throws(Errno) {
+        bytes = try unsafe filling(1 << 15) {
+          unsafe ccap_getdents64(descriptor.rawValue, $0, 1 << 15)
+        }
+      } catch .ENOENT {
+        return names
       }
       if bytes.isEmpty { return names }
       // struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name.

@@ -164,10 +164,20 @@ class Comparison:
             raise SystemExit(f"{process.args}: {process.returncode} {said}") from None
 
     def kernel(self, query):
-        cases = [
-            {"path": path, "sub": query.subject, "q": query.questions(path)} for path in query.paths
+        answers = self.ask_kernel(query, [query.questions(path) for path in query.paths])
+        # A directory whose type is closed to root was asked about as a file.
+        if errno.EISDIR in answers:
+            again = self.ask_kernel(query, [DIRECTORY_QUESTIONS[query.need]] * len(answers))
+            pairs = zip(answers, again, strict=True)
+            answers = [new if old == errno.EISDIR else old for old, new in pairs]
+        return answers
+
+    def ask_kernel(self, query, questions):
+        """The first refusal of each path's questions, 0 for none."""
+        lines = [
+            self.oracle.line(query.start, {"path": path, "sub": query.subject, "q": asked})
+            for path, asked in zip(query.paths, questions, strict=True)
         ]
-        lines = [self.oracle.line(query.start, case) for case in cases]
         answers = self.oracle.ask(lines, descriptors=query.descriptors)
         return [next((number for number in numbers if number), 0) for numbers in answers]
 

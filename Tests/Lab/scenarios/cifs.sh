@@ -58,6 +58,18 @@ ask tester photos=/mnt/c/own
 says "nothing is said before it was tried" 'status("photos") == "notDetermined" and "by writing" in evidence("photos", "server-decides")'
 at_random "CIFS" /srv/smb/random /mnt/c/random no-acl
 
+section "a folder that the server lists and does not search"
+mkdir -p /srv/smb/listed
+echo x >/srv/smb/listed/file
+chown -R tester:tester /srv/smb/listed
+chmod 444 /srv/smb/listed
+may_be_open=''
+# The server shows no name of it, and Linux ends such a listing with ENOENT.
+try listed as tester attempt r /mnt/c/listed/
+ask tester explain --need r /mnt/c/listed
+finish_tries
+says "it can be listed" 'answer["reports"][0]["status"] == "authorized"' "$(head -1 "$lab_tmp/try.listed")"
+
 section "noperm: the bits mean nothing"
 share pics "$bits,noperm"
 may_be_open='self user'
