@@ -13,7 +13,8 @@ package enum Documents: Sendable {
   /// The commands whose `--json` has a schema, each with the definition of its document.
   private static let commands = [
     ("check", "check"), ("request", "check"), ("explain", "check"), ("evaluate", "check"),
-    ("watch", "change"), ("list", "accessors"), ("list --grants", "grants"), ("log", "log"),
+    ("watch", "change"), ("list", "accessors"), ("list --grants", "grants"),
+    ("revoke", "revocation"), ("log", "log"),
   ]
 
   /// The names of the commands whose `--json` has a schema.
@@ -24,7 +25,7 @@ package enum Documents: Sendable {
   /// - Parameter command: The command; nil for every document of every command.
   /// - Returns: The schema as text; nil if there is no such command.
   package static func schema(of command: String? = nil) -> String? {
-    var names = ["check", "change", "accessors", "grants", "log"]
+    var names = ["check", "change", "accessors", "grants", "revocation", "log"]
     if let command {
       guard let name = commands.first(where: { $0.0 == command })?.1 else { return nil }
       names = [name]
@@ -52,7 +53,8 @@ package enum Documents: Sendable {
       ("remedy", ReportDocument.remedy.schema), ("component", ReportDocument.component.schema),
       ("plan", PlanDocument.plan.schema), ("change", ChangeDocument.schema),
       ("accessors", AccessorsDocument.record.schema), ("grants", GrantsDocument.record.schema),
-      ("log", LogDocument.record.schema), ("error", ErrorDocument.record.schema),
+      ("revocation", RevocationDocument.record.schema), ("log", LogDocument.record.schema),
+      ("error", ErrorDocument.record.schema),
     ]
   }
 }

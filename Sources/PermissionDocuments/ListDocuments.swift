@@ -58,7 +58,7 @@ package struct GrantsDocument: Sendable {
       .always("grants", JSONSchema.array(item.schema)) { .array($0.items.map(item.json)) },
     ], about: "The output of permcheck list --grants --json.")
 
-  private static let item = JSONRecord<Item>([
+  static let item = JSONRecord<Item>([
     .always("id", JSONSchema.string) { .string($0.grant.id) },
     .always("accessor", JSONSchema.string) { .string($0.grant.accessor) },
     .always("uid", JSONSchema.natural()) { JSONValue($0.grant.uid) },
@@ -83,6 +83,51 @@ package struct GrantsDocument: Sendable {
     },
     .always("stage", JSONSchema.string) { .string($0.grant.stage.rawValue) },
   ])
+}
+
+/// The output of `permcheck revoke --json`.
+package struct RevocationDocument: Sendable {
+  private let revoked: [GrantsDocument.Item]
+  private let open: [GrantsDocument.Item]
+  private let isDryRun: Bool
+  private let exitStatus: Int32
+
+  /// Creates the document.
+  ///
+  /// - Parameters:
+  ///   - revoked: The grants that were taken back, or would be.
+  ///   - open: The selected grants that are still in place, or may be.
+  ///   - isDryRun: Whether nothing was changed.
+  ///   - exitStatus: The exit status of the tool.
+  package init(
+    revoked: [GrantsDocument.Item], open: [GrantsDocument.Item], isDryRun: Bool, exitStatus: Int32
+  ) {
+    self.revoked = revoked
+    self.open = open
+    self.isDryRun = isDryRun
+    self.exitStatus = exitStatus
+  }
+
+  /// The document as text, with a newline.
+  package var text: String { Documents.text(Self.record.json(self)) }
+
+  static let record = JSONRecord<RevocationDocument>(
+    [
+      .always("schemaVersion", ["const": 1]) { _ in 1 },
+      .always("dryRun", JSONSchema.about("Whether nothing was changed.", JSONSchema.bool)) {
+        .bool($0.isDryRun)
+      },
+      .always("revoked", JSONSchema.array(GrantsDocument.item.schema)) {
+        .array($0.revoked.map(GrantsDocument.item.json))
+      },
+      .always(
+        "open",
+        JSONSchema.about(
+          "The selected grants that are still in place, or may be.",
+          JSONSchema.array(GrantsDocument.item.schema))
+      ) { .array($0.open.map(GrantsDocument.item.json)) },
+      .always("exitStatus", JSONSchema.integer) { JSONValue($0.exitStatus) },
+    ], about: "The output of permcheck revoke --json.")
 }
 
 /// The output of `permcheck log --json`.

@@ -51,6 +51,7 @@ extension LinuxSystem {
     var parts = unsafe tm()
     unsafe localtime_r(&seconds, &parts)
     return unsafe WallTime(
-      hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec))
+      hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec),
+      offset: parts.tm_gmtoff)
   }
 }

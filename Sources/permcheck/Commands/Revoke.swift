@@ -13,7 +13,7 @@ struct Revoke: ParsableCommand {
         permcheck revoke camera
         sudo permcheck revoke mic --user tester
         permcheck revoke --expired
-        permcheck revoke --all
+        permcheck revoke --all --dry-run
       """)
 
   @Argument(
@@ -38,8 +38,13 @@ struct Revoke: ParsableCommand {
   @Option(help: "How to become root if needed: sudo, pkexec, auto or none.")
   var via: RootCommand.Via = .auto
 
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be revoked; change nothing.")
+  var dryRun = false
+
   @Flag(name: .shortAndLong, help: "Print nothing.")
   var quiet = false
+
+  @OptionGroup var output: FormatOptions
 
   func validate() throws {
     if names.isEmpty, !all, !expired {
@@ -52,7 +57,38 @@ struct Revoke: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
-    let console = Console(system, isQuiet: quiet)
+    let console = Console(system, color: output.color, isQuiet: quiet)
+    let journal = try GrantJournal.standard(system)
+    let isRoot = try system.credentials().user.effective == 0
+    var result = RevokeResult(
+      users: UserDatabase(system), journal: journal.path, time: system.realtime(),
+      isDryRun: dryRun)
+    let (uid, isSelected) = try selection(system)
+    let byRoot =
+      isRoot
+      ? [] : GrantMirror(system).grants(of: try system.credentials().user.real).filter(isSelected)
+    if dryRun {
+      result.revoked = try journal.grants(of: uid).filter(isSelected) + byRoot
+    } else {
+      var outcome = try journal.undo(of: uid, isSelected)
+      if forget {
+        let forgotten = try journal.forget(isSelected)
+        outcome.grants += forgotten.grants
+        outcome.missing = forgotten.missing
+      }
+      for note in outcome.notes { console.warn(note) }
+      result.revoked = outcome.recovered + outcome.grants
+      result.open = outcome.missing
+      try revoke(byRoot, console, system, &result)
+    }
+    // A missing grant is neither revoked nor certainly there.
+    result.status = result.open.isEmpty ? .authorized : .notDetermined
+    console.print(try output.format(console).text(result))
+    try console.finish(result.status)
+  }
+
+  /// Returns the user of `--user`, and which grants the arguments select.
+  private func selection(_ system: LinuxSystem) throws -> (UInt32?, (Grant) -> Bool) {
     let accessors = try names.map { try AccessorArgument($0, .standard).entry.name }
     var uid: UInt32?
     if let user {
@@ -64,51 +100,22 @@ struct Revoke: ParsableCommand {
         uid = number
       }
     }
-    let journal = try GrantJournal.standard(system)
-    let time = system.realtime()
-    let wantsExpired = expired
-    let isSelected = { (grant: Grant) -> Bool in
-      if let uid, grant.uid != uid { return false }
-      if wantsExpired { return grant.lifetime.expires.map { $0 <= time } ?? false }
-      return accessors.isEmpty || accessors.contains(grant.accessor)
-    }
-    var outcome = try journal.undo(of: uid, isSelected)
-    if forget {
-      let forgotten = try journal.forget(isSelected)
-      outcome.grants += forgotten.grants
-      outcome.missing = forgotten.missing
-    }
-    for note in outcome.notes { console.warn(note) }
-    for grant in outcome.recovered + outcome.grants {
-      console.print(
-        "revoked  \(Sanitizer.clean("\(grant.accessor)   \(grant.place)   \(grant.change.command.summary)"))\n"
-      )
-    }
-    let byRoot =
-      try system.credentials().user.effective == 0 ? [] : try grantsByRoot(system, isSelected)
-    if !byRoot.isEmpty { outcome.missing += try revoke(byRoot, console, system) }
-    if outcome == .init(), byRoot.isEmpty {
-      console.print("nothing to revoke in \(Sanitizer.clean(journal.path.description))\n")
-    }
-    // A missing grant is neither revoked nor certainly there.
-    try console.finish(outcome.missing.isEmpty ? .authorized : .notDetermined)
-  }
-
-  /// Returns the open grants that root made for the calling user.
-  private func grantsByRoot(
-    _ system: any System, _ isSelected: (Grant) -> Bool
-  ) throws -> [Grant] {
-    GrantMirror(system).grants(of: try system.credentials().user.real).filter(isSelected)
+    let (only, wantsExpired, time) = (uid, expired, system.realtime())
+    return (
+      uid,
+      { grant in
+        if let only, grant.uid != only { return false }
+        if wantsExpired { return grant.lifetime.expires.map { $0 <= time } ?? false }
+        return accessors.isEmpty || accessors.contains(grant.accessor)
+      }
+    )
   }
 
   /// Revokes grants that root made, through the helper; tells the administrator's command for others.
-  ///
-  /// - Returns: The grants that are still open.
-  private func revoke(_ grants: [Grant], _ console: Console, _ system: any System) throws -> [Grant]
-  {
-    let names = Set(grants.map(\.accessor)).sorted()
-    var left: [Grant] = []
-    for name in names {
+  private func revoke(
+    _ grants: [Grant], _ console: Console, _ system: any System, _ result: inout RevokeResult
+  ) throws {
+    for name in Set(grants.map(\.accessor)).sorted() {
       let own = grants.filter { $0.accessor == name }
       let isServed = own.allSatisfy { grant in
         if case .inode(let change) = grant.change { change.isOfDevice } else { false }
@@ -122,17 +129,12 @@ struct Revoke: ParsableCommand {
         Console.report(
           "only an administrator may revoke this access to \(name):\n  \(words.map(shellQuoted).joined(separator: " "))",
           system)
-        left += own
+        result.open += own
         continue
       }
       let answer = try helper.revoke(name)
       for note in answer.notes { console.warn(note) }
-      for change in answer.changes {
-        console.print(
-          "revoked  \(Sanitizer.clean("\(name)   \(change.place)   \(change.summary)"))\n")
-      }
-      if answer.outcome == .missing { left += own }
+      if answer.outcome == .missing { result.open += own } else { result.revoked += own }
     }
-    return left
   }
 }

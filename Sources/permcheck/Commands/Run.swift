@@ -40,6 +40,9 @@ struct Run: ParsableCommand {
   @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
+  @Flag(name: .shortAndLong, help: "Do not say why access was refused; only set the exit status.")
+  var quiet = false
+
   @OptionGroup var grants: GrantFlags
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var log: LogOptions
@@ -160,7 +163,7 @@ struct Run: ParsableCommand {
       if let command = grants.administratorCommand(
         plan, request, options, more, context.system)
       {
-        GrantFlags.report(command, accessor.name, context.system)
+        if !quiet { GrantFlags.report(command, accessor.name, context.system) }
         throw ExitCode(126)
       }
       return plan
@@ -175,6 +178,7 @@ struct Run: ParsableCommand {
   private func gate(_ reports: [AccessReport], _ system: any System) throws {
     let status = ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: false)
     guard status != .authorized else { return }
+    if quiet { throw ExitCode(126) }
     let style = Console(system, color: .never).errorStyle
     _ = try? system.write(
       .standardError, Array(HumanFormat(style, isVerbose: false).text(reports).utf8))

@@ -60,9 +60,11 @@ struct Watch: ParsableCommand {
     let format = output.format(console)
     let start = system.realtime()
     let reports = watcher.reports
-    var isRead = true
+    var (isRead, day) = (true, Int64?.none)
     func print(_ content: WatchLine.Content) throws {
-      let line = WatchLine(content: content, reports: reports, system: system)
+      var line = WatchLine(content: content, reports: reports, system: system)
+      line.isNewDay = line.day != day
+      day = line.day
       console.print(try format.text(line))
       isRead = try console.flush()
     }

@@ -20,6 +20,20 @@ extension HumanFormat {
     return Table(listing.rows).text
   }
 
+  func text(_ result: RevokeResult) -> String {
+    let word = result.isDryRun ? "would revoke" : "revoked"
+    var lines = result.revoked.map { grant in
+      "\(word)  "
+        + Sanitizer.clean("\(grant.accessor)   \(grant.place)   \(grant.change.command.summary)")
+    }
+    if result.revoked.isEmpty, result.open.isEmpty {
+      lines.append("nothing to revoke in \(Sanitizer.clean(result.journal.description))")
+    } else if result.isDryRun {
+      lines.append("nothing was changed (--dry-run)")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
   func text(_ summary: LogSummary) -> String {
     let header = ["accessor", "checks", "granted", "refused", "unavailable", "share"].map(style.dim)
     let rows = summary.lines.map { line in

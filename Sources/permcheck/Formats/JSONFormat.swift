@@ -46,13 +46,25 @@ struct JSONFormat: ReportFormat {
   func text(_ listing: AccessorListing) -> String { AccessorsDocument(listing.entries).text }
 
   func text(_ listing: GrantListing) -> String {
-    GrantsDocument(
-      listing.grants.map {
-        GrantsDocument.Item(
-          $0, user: listing.users.userName($0.uid), place: $0.place,
-          isExpired: $0.lifetime.expires.map { $0 <= listing.time } ?? false)
-      }
+    GrantsDocument(items(listing.grants, listing.users, listing.time)).text
+  }
+
+  func text(_ result: RevokeResult) -> String {
+    RevocationDocument(
+      revoked: items(result.revoked, result.users, result.time),
+      open: items(result.open, result.users, result.time), isDryRun: result.isDryRun,
+      exitStatus: result.status.rawValue
     ).text
+  }
+
+  private func items(
+    _ grants: [Grant], _ users: UserDatabase, _ time: Int64
+  ) -> [GrantsDocument.Item] {
+    grants.map {
+      GrantsDocument.Item(
+        $0, user: users.userName($0.uid), place: $0.place,
+        isExpired: $0.lifetime.expires.map { $0 <= time } ?? false)
+    }
   }
 
   func text(_ summary: LogSummary) -> String {

@@ -4,7 +4,8 @@ import PermissionKit
 ///
 /// A check has these fields: accessor, its status, path, status of the resource, need, errno, rule,
 /// reason code, message. A change: time, accessor, old status, new status, cause, path of the cause,
-/// reason code, message. A log: accessor, checks, granted, refused.
+/// reason code, message. A log: accessor, checks, granted, refused. A revocation: revoked, open or
+/// selected, accessor, user, place, change.
 struct PlainFormat: ReportFormat {
   static let name = "plain"
 
@@ -42,6 +43,18 @@ struct PlainFormat: ReportFormat {
   }
 
   func text(_ listing: GrantListing) -> String { listing.rows.map(Self.line).joined() }
+
+  func text(_ result: RevokeResult) -> String {
+    let word = result.isDryRun ? "selected" : "revoked"
+    return
+      (result.revoked.map { (word, $0) } + result.open.map { ("open", $0) })
+      .map { word, grant in
+        Self.line([
+          word, grant.accessor, result.users.userName(grant.uid), grant.place,
+          grant.change.command.summary,
+        ])
+      }.joined()
+  }
 
   func text(_ summary: LogSummary) -> String {
     summary.lines.map {

@@ -27,6 +27,8 @@ protocol ReportFormat: SendableMetatype {
   func text(_ listing: AccessorListing) throws -> String
   /// Returns the output of permcheck list --grants.
   func text(_ listing: GrantListing) throws -> String
+  /// Returns the output of permcheck revoke.
+  func text(_ result: RevokeResult) throws -> String
   /// Returns the output of permcheck log.
   func text(_ summary: LogSummary) throws -> String
 }
@@ -47,6 +49,7 @@ extension ReportFormat {
   func text(_ line: WatchLine) throws -> String { throw Self.unsupported("watch") }
   func text(_ listing: AccessorListing) throws -> String { throw Self.unsupported("list") }
   func text(_ listing: GrantListing) throws -> String { throw Self.unsupported("list --grants") }
+  func text(_ result: RevokeResult) throws -> String { throw Self.unsupported("revoke") }
   func text(_ summary: LogSummary) throws -> String { throw Self.unsupported("log") }
 
   private static func unsupported(_ command: String) -> PermissionError {

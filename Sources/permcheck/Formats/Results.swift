@@ -54,10 +54,21 @@ struct WatchLine {
   }
 
   let content: Content
+  /// When it was seen, in microseconds since 1970.
+  var time: Int64 {
+    switch content {
+    case .first(_, let time): time
+    case .change(let change): change.time
+    }
+  }
+  /// The local date, in days since 1970.
+  var day: Int64 { (time / 1_000_000 + Int64(system.localtime(time).offset)) / 86_400 }
   /// The reports on all accessors of the watch, which give the width of the name column.
   let reports: [AccessReport]
   /// The system that knows the local time.
   let system: any System
+  /// Whether the line before has another date, or there is none.
+  var isNewDay = false
 }
 
 /// The accessors of the registry.
@@ -72,6 +83,20 @@ struct GrantListing {
   let journal: PathBytes
   /// The present, in microseconds since 1970.
   let time: Int64
+}
+
+/// The grants that permcheck revoke took back, or would take back.
+struct RevokeResult {
+  let users: UserDatabase
+  let journal: PathBytes
+  /// The present, in microseconds since 1970.
+  let time: Int64
+  /// Whether nothing was changed.
+  let isDryRun: Bool
+  var revoked: [Grant] = []
+  /// The selected grants that are still in place, or may be.
+  var open: [Grant] = []
+  var status = ExitStatus.authorized
 }
 
 /// The summary of an analytics log.
