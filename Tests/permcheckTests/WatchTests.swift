@@ -321,7 +321,8 @@ struct WatchTests {
       let outcome = try Command.permcheck(
         ["watch"] + arguments + ["--for", "0.01", "--format", format])
       #expect(outcome.status == 0 && outcome.errors.isEmpty)
-      #expect(isOneLine(outcome.output) || format == "plain")
+      // People are told the date first.
+      #expect(outcome.output.count { $0 == "\n" } == (format == "human" ? 2 : 1))
       #expect(outcome.output.contains("camera") && outcome.output.contains("authorized"))
     }
     try tree.mode("dev/video0", 0o600)
@@ -367,6 +368,8 @@ struct WatchTests {
   @Test func peopleReadALine() throws {
     let (tree, arguments) = try Self.machine()
     let command = try LiveCommand([Command.permcheck, "watch", "-v"] + arguments)
+    let date = try #require(command.line())
+    #expect(date.contains(/^20\d\d-\d\d-\d\d, UTC([+-]\d\d:\d\d)?$/))
     let first = try #require(command.line())
     #expect(first.contains(/^\d\d:\d\d:\d\d\.\d{3}  ✔ camera  authorized$/))
     try tree.mode("dev/video0", 0o600)
