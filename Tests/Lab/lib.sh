@@ -20,6 +20,8 @@
 #                            do there: never more, never less, and open only with $may_be_open
 #   at_random LAYER MADE SEEN [no-acl]   a check by questions.py: 200 random questions, 0 wrong; the
 #                            variables before it (INSIDE, PACK, SPOIL, ...) are told there
+#   printed TEXT COMMAND...  a check that COMMAND prints the paragraph of README.md that has TEXT, but
+#                            for process ids and padding
 #   container_image TAR      packs a root file system with permcheck and probe in it
 #   settle                   waits until udev has dealt with every event
 #
@@ -175,6 +177,25 @@ at_random() {
     shift
     mkdir -p "$1"
     check "$layer: 200 random questions, none wrong" python3 questions.py 1 200 "$@"
+}
+
+# paragraph TEXT: prints the paragraph of a code block of README.md that has TEXT, without a command's line
+paragraph() {
+    python3 - "$1" <<'A'
+import re, sys
+for block in re.findall(r"```[a-z]*\n(.*?)```", open("README.md").read(), flags=re.S):
+    for part in block.split("\n\n"):
+        if sys.argv[1] in part:
+            sys.stdout.write("".join(line + "\n" for line in part.splitlines() if not line.startswith("$ ")))
+            sys.exit()
+sys.exit(f"README.md prints nothing with {sys.argv[1]}")
+A
+}
+plainly() { sed -E 's/\(pid [0-9]+/(pid N/g; s/([^ ]) {2,}/\1  /g; s/ +$//'; }
+printed() {
+    local text=$1
+    shift
+    check "as in README.md: $text" diff <(paragraph "$text" | plainly) <("$@" 2>&1 | plainly)
 }
 
 # What container_image packs: busybox, permcheck, probe, and the users root and u (1000).

@@ -63,8 +63,9 @@ check "another program records all the same" "${session[@]}" bash -c "$hears"
 refuse "but not by the node" "${session[@]}" probe /dev/snd/pcmC0D0c
 ask_by "${session[@]}" permcheck mic
 says "the node is busy, PipeWire's microphone is there" "status('microphone') == 'restricted' and has('microphone', 'busy') and $(way microphone status) == 'authorized'"
-"${session[@]}" permcheck mic --color never >"$lab_tmp/text"
+"${session[@]}" env LC_ALL=C.UTF-8 permcheck mic --color never >"$lab_tmp/text"
 check "it is not advised to end PipeWire" grep -q 'use it through that server' "$lab_tmp/text"
+printed "PipeWire offers 'Built-in" cat "$lab_tmp/text"
 
 section "where PipeWire may not open /dev/snd either"
 "${session[@]}" pkill parec

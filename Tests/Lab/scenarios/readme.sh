@@ -1,0 +1,47 @@
+# boot: min
+# shellcheck shell=bash
+# shellcheck disable=SC2016,SC2154
+# What README.md prints is what permcheck prints.
+camera=/dev/video0 pcm=/dev/snd/pcmC0D0c
+
+setfacl -b "$camera" "$pcm" /dev/snd/controlC0
+chown root:video "$camera"
+chown root:audio "$pcm" /dev/snd/controlC0
+chmod 660 "$camera" "$pcm" /dev/snd/controlC0
+as tester mkdir -p /home/tester/Pictures
+chmod 755 /home/tester/Pictures
+
+section "the first answer"
+check "tester has just received access" permcheck request camera --user tester --yes
+printed "/home/tester/Pictures" as tester permcheck camera mic photos
+permcheck revoke --all -q
+
+section "a path"
+mkdir -p /srv/photos/2024
+echo x >/srv/photos/2024/a.jpg
+chgrp games /srv/photos
+chmod 750 /srv/photos
+printed "not reached" permcheck explain --user www-data /srv/photos/2024/a.jpg
+
+section "a plan"
+printed "(--dry-run)" permcheck request photos=/srv/photos --need rx --user www-data --dry-run
+rm -r /srv/photos
+
+section "devices in use, and an old session"
+drivers snd-dummy pcm_substreams=1
+drivers vivid
+member=(setpriv --reuid=member --regid=member --init-groups)
+"${member[@]}" arecord -q -D hw:0,0 -f S16_LE -r 8000 -c 1 -t raw /dev/null &
+holders=$!
+v4l2-ctl -d "$camera" --stream-mmap=2 --stream-count=0 --stream-to=/dev/null 2>"$lab_tmp/frames" &
+holders+=" $!"
+for _ in {1..100}; do
+    grep -qs 'state: RUNNING' /proc/asound/card0/pcm0c/sub0/status && [ -s "$lab_tmp/frames" ] && break
+    sleep 0.1
+done
+printed "is using it now" "${member[@]}" permcheck camera mic
+# shellcheck disable=SC2086
+kill $holders
+# shellcheck disable=SC2086
+wait $holders 2>/dev/null
+printed "newgrp video" setpriv --reuid=member --regid=member --clear-groups bash -c 'permcheck camera; exit'
