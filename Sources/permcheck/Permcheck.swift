@@ -50,9 +50,19 @@ struct Permcheck: ParsableCommand {
   /// Arguments are bytes. Bytes that are not UTF-8 reach the parser escaped, see `PathBytes`.
   static func main() {
     tool_start_done()
+    let arguments = arguments
     do {
-      var command = try parseAsRoot(arguments)
-      try command.run()
+      switch Front.command(arguments) {
+      case .version?:
+        let console = Console(LinuxSystem())
+        console.print(Tool.version + "\n")
+        try console.flush()
+      case .check(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
+      case .explain(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
+      case nil:
+        var command = try parseAsRoot(arguments)
+        try command.run()
+      }
     } catch {
       finish(error)
     }

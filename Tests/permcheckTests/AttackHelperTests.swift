@@ -96,6 +96,28 @@ struct AttackHelperTests {
         """)
   }
 
+  /// Recording changes the times of a node: that is not the seat's doing, and the grant goes.
+  @Test func whoUsesTheDeviceAtTheSeatKeepsNothing() throws {
+    try PrivateJournal().expect(
+      Self.camera
+        + """
+        mount -t tmpfs -o mode=755 tmpfs /run
+        mkdir -p /run/systemd/seats /run/udev/tags/uaccess /run/udev/data
+        : >/run/udev/tags/uaccess/c81:0; : >/run/udev/data/c81:0
+        echo ACTIVE_UID=5 >/run/systemd/seats/seat0
+        BEFORE=$(state $C); sleep 0.05
+        is 0 helper grant camera
+        as 5 test -w $C || fail "no access"
+        touch $C
+        is 0 helper revoke camera
+        same "$(state $C)" "$BEFORE" "after use"
+        is 0 helper grant camera
+        sleep 0.05; setfacl -x u:5 $C; setfacl -m u:5:rw $C; : >/run/udev/data/c81:0
+        is 0 helper revoke camera
+        as 5 test -w $C || fail "udev's own entry is gone"
+        """)
+  }
+
   /// `sudo permcheck request photos --user U` never follows U's own configuration to others' files.
   @Test func row5AnotherUsersConfiguration() throws {
     let tree = try Tree()

@@ -40,8 +40,24 @@ struct Seats {
     return (try? system.status(of: tag)) != nil
   }
 
-  /// Returns whether logind gives the device to this user now.
-  func give(_ device: DeviceNumber, to uid: UInt32) -> Bool {
-    isTagged(device) && all.contains { $0.active == uid }
+  /// Returns whether logind may have given the device to this user after a time.
+  ///
+  /// It gives devices to the user whose session becomes active, and then writes the file of the seat
+  /// (seat_save() in systemd's src/login/logind-seat.c); and udev gives a device that it sets up, and
+  /// then writes the device's file (device_update_db()). A program that uses the device changes its
+  /// node's times as well, so these say nothing.
+  ///
+  /// - Parameter time: In nanoseconds since 1970; nil if unknown.
+  func mayHaveGiven(_ device: DeviceNumber, to uid: UInt32, since time: Int64?) -> Bool {
+    let givers = all.filter { $0.active == uid }
+      .map { PathBytes("run/systemd/seats/\($0.name)") }
+    guard isTagged(device), !givers.isEmpty else { return false }
+    let files = givers + [PathBytes("run/udev/data/c\(device.major):\(device.minor)")]
+    return files.contains { file in
+      guard let time, let written = try? system.status(of: root.appending(file)).changed else {
+        return time == nil
+      }
+      return written >= time
+    }
   }
 }

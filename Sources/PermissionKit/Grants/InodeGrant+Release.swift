@@ -96,9 +96,10 @@ extension InodeGrant {
     _ status: StatusFields, _ grants: [InodeGrant], _ system: any System
   ) -> Bool {
     // Nobody has set the entry again since the last grant.
-    if let changed = status.changed, grants.compactMap(\.changed).max() == changed { return false }
+    let granted = grants.compactMap(\.changed).max()
+    if let changed = status.changed, granted == changed { return false }
     return attribute == .accessACL && status.kind == .characterDevice
-      && Seats(system).give(status.device, to: uid)
+      && Seats(system).mayHaveGiven(status.device, to: uid, since: granted)
   }
 
   /// Returns whether both give the same user rights in the same way.

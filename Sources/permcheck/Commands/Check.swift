@@ -37,58 +37,15 @@ struct Check: ParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
 
+  /// The same check, without the parser.
+  var choice: CheckChoice {
+    CheckChoice(
+      names: names, all: all, skipUnavailable: skipUnavailable, wait: wait,
+      subject: subject.choice, output: output.choice, log: log.choice)
+  }
+
   func run() throws {
-    let system = LinuxSystem()
-    let names = names.isEmpty ? AccessorRegistry.standard.entries.map { PathBytes($0.name) } : names
-    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
-    var context = try subject.context(system)
-    context.wantsDetail = output.verbose
-    let analytics = log.analytics(system)
-    if let wait { try waitForAccess(wait, subject.factories(requests, context, .discard), system) }
-    let factories = subject.factories(requests, context, analytics)
-    let reports = try factories.map { try $0().currentAccess() }
-    let status = status(reports)
-
-    let console = Console(system, output)
-    if !output.quiet { subject.warnOfRoot(context, console) }
-    log.report(analytics, console, output)
-    var result = CheckResult(
-      subject: try subject.judged(reports, context), reports: reports, status: status,
-      requests: subject.requestLines(requests, reports, context), context: context)
-    result.expired = expired(reports, system)
-    console.print(try output.format(console).text(result))
-    try console.finish(status)
-  }
-
-  /// Returns the grants whose time is over, where access rests on an entry for a user.
-  private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
-    let resources = reports.flatMap(\.resources)
-    guard subject.root == "/",
-      resources.contains(where: { $0.decision?.rule.description.hasPrefix("acl-user") == true }),
-      let uid = reports.lazy.compactMap(\.subject).first?.credentials.user.fileSystem
-    else { return [] }
-    let time = system.realtime()
-    let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
-    let paths = Set(resources.map(\.path.description))
-    return (own + GrantMirror(system).grants(of: uid)).filter { grant in
-      grant.stage == .active && grant.lifetime.expires.map { $0 <= time } ?? false
-        && paths.contains(grant.place)
-    }
-  }
-
-  private func status(_ reports: [AccessReport]) -> ExitStatus {
-    ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable)
-  }
-
-  /// Waits until there is access or the time is over.
-  private func waitForAccess(
-    _ time: TimeSpan, _ factories: [AccessWatcher.Factory], _ system: any System
-  ) throws {
-    let end = system.monotonic() + time.microseconds
-    if status(try factories.map { try $0().currentAccess() }) == .authorized { return }
-    let watcher = try AccessWatcher(system, factories)
-    while status(watcher.reports) != .authorized {
-      guard case .checked = try watcher.next(until: end) else { return }
-    }
+    let status = try choice.run()
+    if status != .authorized { throw status.code }
   }
 }

@@ -2,8 +2,8 @@ import ArgumentParser
 import PermissionKit
 
 extension Console {
-  convenience init(_ system: any System, _ options: OutputOptions) {
-    self.init(system, color: options.color, isQuiet: options.quiet)
+  convenience init(_ system: any System, _ output: OutputChoice) {
+    self.init(system, color: output.color, isQuiet: output.quiet)
   }
 
   /// Writes standard output, and throws the exit status unless it is 0.

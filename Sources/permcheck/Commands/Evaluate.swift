@@ -33,7 +33,10 @@ struct Evaluate: ParsableCommand {
     if let userFacts { document.subject = try read(userFacts, system).subject }
     let explanation = Explainer.explain(
       document.targets, subject: document.subject, facts: document.facts)
-    try Explain.print(explanation, console: Console(system, output), output, wantsAll: all)
+    let output = output.choice
+    let status = try ExplainChoice.print(
+      explanation, console: Console(system, output), output, wantsAll: all)
+    if status != .authorized { throw status.code }
   }
 
   /// Returns all of standard input, which may be a pipe that somebody still writes to.

@@ -34,7 +34,7 @@ struct Log: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let console = Console(system, color: output.color)
-    guard let path = log.chosen(system), path != "none", path != "-" else {
+    guard let path = log.choice.chosen(system), path != "none", path != "-" else {
       throw ValidationError("there is no log file to summarise; choose one with --log FILE")
     }
     let name = try accessor.map {

@@ -11,27 +11,36 @@ struct LogOptions: ParsableArguments {
       valueName: "file"))
   var log: PathBytes?
 
+  /// What the option chooses.
+  var choice: LogChoice { LogChoice(file: log) }
+}
+
+/// The analytics log of a command.
+struct LogChoice: Equatable {
+  /// The file of `--log`, `-` or `none`; nil without it.
+  var file: PathBytes?
+
   func analytics(_ system: any System) -> AnalyticsLog {
     switch chosen(system) {
     case nil, "none": return AnalyticsLog(DiscardLogging(), system: system)
     case "-": return AnalyticsLog(StandardErrorLogging(system: system), system: system)
     case let path?:
-      var file = FileLogging(path, system: system)
+      var log = FileLogging(path, system: system)
       // A file that somebody names is theirs to tidy up, and its folder may be a mistake.
       let isNamed = isNamed(system)
-      file.createsFolder = !isNamed
-      file.sizeLimit = isNamed ? nil : 1 << 20
-      return AnalyticsLog(file, system: system)
+      log.createsFolder = !isNamed
+      log.sizeLimit = isNamed ? nil : 1 << 20
+      return AnalyticsLog(log, system: system)
     }
   }
 
   /// Whether the caller chose the place.
   func isNamed(_ system: any System) -> Bool {
-    log != nil || system.getenv("PERMCHECK_LOG")?.isEmpty == false
+    file != nil || system.getenv("PERMCHECK_LOG")?.isEmpty == false
   }
 
   /// Tells that events were lost: always for a place that the caller chose.
-  func report(_ analytics: AnalyticsLog, _ console: Console, _ output: OutputOptions) {
+  func report(_ analytics: AnalyticsLog, _ console: Console, _ output: OutputChoice) {
     guard !output.quiet, let failure = analytics.failure,
       output.verbose || isNamed(analytics.system)
     else { return }
@@ -40,7 +49,7 @@ struct LogOptions: ParsableArguments {
 
   /// Returns the file, `-` or `none`; nil if there is no default place.
   func chosen(_ system: any System) -> PathBytes? {
-    if let log { return log }
+    if let file { return file }
     if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }
     // Root's files are never in the home of the user who called sudo.
     if (try? system.credentials())?.user.effective == 0 {

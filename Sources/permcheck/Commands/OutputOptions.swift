@@ -17,11 +17,13 @@ struct FormatOptions: ParsableArguments {
     }
   }
 
-  /// Returns the chosen format for a console.
-  func format(_ console: Console, isVerbose: Bool = false) -> any ReportFormat {
-    let type = json ? JSONFormat.self : format?.type ?? HumanFormat.self
-    return type.init(console.style, isVerbose: isVerbose)
+  /// What the options choose.
+  var choice: OutputChoice {
+    OutputChoice(form: json ? JSONFormat.self : format?.type ?? HumanFormat.self, color: color)
   }
+
+  /// Returns the chosen format for a console.
+  func format(_ console: Console) -> any ReportFormat { choice.format(console) }
 }
 
 /// The options that control the output of reports.
@@ -34,16 +36,27 @@ struct OutputOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Also print all evidence, and warnings.")
   var verbose = false
 
-  /// When to use colours.
-  var color: Style.Color { form.color }
+  /// What the options choose.
+  var choice: OutputChoice {
+    OutputChoice(
+      form: form.choice.form, color: form.color, quiet: quiet, verbose: verbose)
+  }
 
   func validate() throws {
     if quiet, verbose { throw ValidationError("-q and -v cannot be combined") }
   }
+}
+
+/// How a command prints its reports.
+struct OutputChoice {
+  var form: any ReportFormat.Type = HumanFormat.self
+  var color = Style.Color.auto
+  var quiet = false
+  var verbose = false
 
   /// Returns the chosen format for a console.
   func format(_ console: Console) -> any ReportFormat {
-    form.format(console, isVerbose: verbose)
+    form.init(console.style, isVerbose: verbose)
   }
 }
 

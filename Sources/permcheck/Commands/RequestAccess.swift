@@ -44,7 +44,7 @@ struct RequestAccess: ParsableCommand {
   @OptionGroup var who: WhoOptions
   @OptionGroup(visibility: .hidden) var view: ViewOptions
 
-  private var subject: SubjectOptions { SubjectOptions(who, view) }
+  private var subject: SubjectChoice { SubjectOptions(who, view).choice }
 
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
@@ -62,6 +62,7 @@ struct RequestAccess: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
+    let (output, log) = (output.choice, log.choice)
     if grants.recursive { system.raiseFileLimit() }
     let context = try subject.context(system)
     var options = grants.options(system)
@@ -148,7 +149,7 @@ struct RequestAccess: ParsableCommand {
   /// The options of this command that an administrator would repeat.
   private var administratorOptions: [PathBytes] {
     var words: [PathBytes] = []
-    if let need = subject.need { words += ["--need", PathBytes(need.text)] }
+    if let need = subject.need { words += ["--need", PathBytes(need.letters)] }
     if all { words.append("--all") }
     if let duration { words += ["--for", PathBytes("\(duration.microseconds / 1_000_000)s")] }
     return words
@@ -196,7 +197,7 @@ struct RequestAccess: ParsableCommand {
   /// Returns the command that takes back what this request gave.
   private func undoLine(_ accessor: String, _ context: AccessContext) -> String {
     var words: [PathBytes] = ["permcheck", "revoke", PathBytes(accessor)]
-    if let user = subject.user { words += ["--user", PathBytes(user.text)] }
+    if let user = subject.user { words += ["--user", PathBytes(user)] }
     let isRoot = (try? context.system.credentials())?.user.effective == 0
     return ((isRoot && context.system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
       .map(shellQuoted).joined(separator: " ")

@@ -49,13 +49,18 @@ struct Run: ParsableCommand {
 
   func validate() throws {
     if command.isEmpty { throw ValidationError("give the command after --") }
-    if subject.pid != nil { throw ValidationError("run does not work with --pid, only for users") }
-    if request, subject.root != "/" { throw ValidationError("--request does not work with --root") }
+    if subject.view.pid != nil {
+      throw ValidationError("run does not work with --pid, only for users")
+    }
+    if request, subject.view.root != "/" {
+      throw ValidationError("--request does not work with --root")
+    }
     if yes, !request { throw ValidationError("--yes requires --request") }
   }
 
   func run() throws {
     let system = LinuxSystem()
+    let (subject, log) = (subject.choice, log.choice)
     let context = try subject.context(system)
     let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
     let analytics = log.analytics(system)
@@ -159,7 +164,7 @@ struct Run: ParsableCommand {
       accessor.grants = options
       guard accessor.checkAccess().isRequestable || accessor.hasShorterGrants else { return nil }
       guard let plan = try accessor.grantPlan() else { return nil }
-      let more: [PathBytes] = subject.need.map { ["--need", PathBytes($0.text)] } ?? []
+      let more: [PathBytes] = subject.who.need.map { ["--need", PathBytes($0.text)] } ?? []
       if let command = grants.administratorCommand(
         plan, request, options, more, context.system)
       {

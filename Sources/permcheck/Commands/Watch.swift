@@ -44,6 +44,7 @@ struct Watch: ParsableCommand {
 
   func run() throws {
     let system = LinuxSystem()
+    let (subject, output, log) = (subject.choice, output.choice, log.choice)
     let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
     let context = try subject.context(system)
     let analytics = log.analytics(system)

@@ -1,0 +1,71 @@
+import PermissionKit
+
+/// What permcheck check is asked to do.
+struct CheckChoice {
+  /// The accessors; empty for all.
+  var names: [PathBytes] = []
+  var all = false
+  var skipUnavailable = false
+  /// How long to wait for access; nil to answer at once.
+  var wait: TimeSpan?
+  var subject = SubjectChoice()
+  var output = OutputChoice()
+  var log = LogChoice()
+
+  /// Checks, prints, and returns the exit status.
+  func run() throws -> ExitStatus {
+    let system = LinuxSystem()
+    let names = names.isEmpty ? AccessorRegistry.standard.entries.map { PathBytes($0.name) } : names
+    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
+    var context = try subject.context(system)
+    context.wantsDetail = output.verbose
+    let analytics = log.analytics(system)
+    if let wait { try waitForAccess(wait, subject.factories(requests, context, .discard), system) }
+    let factories = subject.factories(requests, context, analytics)
+    let reports = try factories.map { try $0().currentAccess() }
+    let status = status(reports)
+
+    let console = Console(system, output)
+    if !output.quiet { subject.warnOfRoot(context, console) }
+    log.report(analytics, console, output)
+    var result = CheckResult(
+      subject: try subject.judged(reports, context), reports: reports, status: status,
+      requests: subject.requestLines(requests, reports, context), context: context)
+    result.expired = expired(reports, system)
+    console.print(try output.format(console).text(result))
+    try console.flush()
+    return status
+  }
+
+  /// Returns the grants whose time is over, where access rests on an entry for a user.
+  private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
+    let resources = reports.flatMap(\.resources)
+    guard subject.root == "/",
+      resources.contains(where: { $0.decision?.rule.description.hasPrefix("acl-user") == true }),
+      let uid = reports.lazy.compactMap(\.subject).first?.credentials.user.fileSystem
+    else { return [] }
+    let time = system.realtime()
+    let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
+    let paths = Set(resources.map(\.path.description))
+    return (own + GrantMirror(system).grants(of: uid)).filter { grant in
+      grant.stage == .active && grant.lifetime.expires.map { $0 <= time } ?? false
+        && paths.contains(grant.place)
+    }
+  }
+
+  private func status(_ reports: [AccessReport]) -> ExitStatus {
+    ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable)
+  }
+
+  /// Waits until there is access or the time is over.
+  private func waitForAccess(
+    _ time: TimeSpan, _ factories: [AccessWatcher.Factory], _ system: any System
+  ) throws {
+    let end = system.monotonic() + time.microseconds
+    if status(try factories.map { try $0().currentAccess() }) == .authorized { return }
+    let watcher = try AccessWatcher(system, factories)
+    while status(watcher.reports) != .authorized {
+      guard case .checked = try watcher.next(until: end) else { return }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import PermissionKit
+
+/// What permcheck explain is asked to do.
+struct ExplainChoice {
+  /// Accessors, or paths.
+  var names: [PathBytes] = []
+  var all = false
+  var subject = SubjectChoice()
+  var output = OutputChoice()
+
+  /// Explains, prints, and returns the exit status.
+  func run() throws -> ExitStatus {
+    let system = LinuxSystem()
+    let context = try subject.context(system)
+    let arguments = try names.map { try Operand($0, through: subject.through) }
+    let explanation = try Explainer(context).explain {
+      (subject) throws(PermissionError) -> [Inspection.Target] in
+      var targets: [Inspection.Target] = []
+      for argument in arguments { targets.append(try argument.target(context, subject)) }
+      return targets
+    }
+    let console = Console(system, output)
+    if !output.quiet { subject.warnOfRoot(context, console) }
+    return try Self.print(explanation, console: console, output, wantsAll: all)
+  }
+
+  /// An argument of the command.
+  private enum Operand {
+    case path(PathBytes)
+    case accessor(AccessorArgument)
+
+    init(_ argument: PathBytes, through: Way) throws {
+      let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
+      if argument.isEmpty { throw ValidationError("the path is empty") }
+      if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
+        self = .path(argument)
+      } else {
+        self = .accessor(try AccessorArgument(argument, .standard, through: through))
+      }
+    }
+
+    func target(
+      _ context: AccessContext, _ subject: Subject
+    ) throws(PermissionError) -> Inspection.Target {
+      switch self {
+      case .path(let path): return Inspection.Target(path: context.belowRoot(path), in: context)
+      case .accessor(let argument):
+        let accessor = argument.accessor(context, .discard)
+        guard let set = (accessor as? ResourceAccessor)?.resources(for: subject) else {
+          throw PermissionError(
+            .invalidArgument, "\(accessor.name) has no resources to explain")
+        }
+        return Inspection.Target(name: accessor.name, set: set)
+      }
+    }
+  }
+
+  /// Prints an explanation of present or saved facts, and returns the exit status.
+  static func print(
+    _ explanation: Explainer.Explanation, console: Console, _ output: OutputChoice,
+    wantsAll: Bool
+  ) throws -> ExitStatus {
+    let status = ExitStatus(
+      explanation.reports.map(\.status), wantsAll: wantsAll, skipsUnavailable: false)
+    let result = ExplainResult(explanation: explanation, status: status)
+    console.print(try output.format(console).text(result))
+    try console.flush()
+    return status
+  }
+}

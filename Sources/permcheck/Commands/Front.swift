@@ -1,0 +1,130 @@
+import PermissionKit
+
+/// Reads the arguments of everyday commands, since the parser takes longer to start than a check.
+///
+/// It knows names, paths, and options that are given once and in full. Whatever else there is, every
+/// mistake included, is the parser's; both fill the same values.
+enum Front {
+  /// A command that needs no parser.
+  enum Command {
+    case version
+    case check(CheckChoice)
+    case explain(ExplainChoice)
+  }
+
+  /// The words that select another command, or help.
+  static let others: Set<String> = [
+    "request", "revoke", "run", "watch", "evaluate", "list", "log", "schema", "help",
+  ]
+
+  /// Returns the command of these arguments; nil if the parser has to read them.
+  static func command(_ arguments: [String]) -> Command? {
+    if arguments == ["--version"] { return .version }
+    var rest = arguments[...]
+    var isExplain = false
+    if let first = rest.first {
+      if others.contains(first) { return nil }
+      isExplain = first == "explain"
+      if isExplain || first == "check" { rest = rest.dropFirst() }
+    }
+    guard let words = Words(rest) else { return nil }
+    guard isExplain else { return words.check.map(Command.check) }
+    return words.explain.map(Command.explain)
+  }
+
+  /// The names, flags and options of a command.
+  private struct Words {
+    var names: [PathBytes] = []
+    var flags: Set<String> = []
+    var options: [String: String] = [:]
+
+    private static let flagNames: Set<String> = [
+      "--all", "--skip-unavailable", "--json", "--quiet", "--verbose",
+    ]
+    private static let optionNames: Set<String> = [
+      "--user", "--need", "--format", "--color", "--log",
+    ]
+    private static let short = ["-q": "--quiet", "-v": "--verbose"]
+
+    /// Reads the words; nil if there is one that only the parser understands.
+    init?(_ words: ArraySlice<String>) {
+      var words = words
+      while let word = words.popFirst() {
+        guard word.utf8.first == UInt8(ascii: "-") else {
+          // Where such a word selects a command is for the parser to say.
+          guard !Front.others.contains(word), word != "check", word != "explain",
+            let name = PathBytes(argument: word)
+          else { return nil }
+          names.append(name)
+          continue
+        }
+        let flag = Self.short[word] ?? word
+        if Self.flagNames.contains(flag) {
+          guard flags.insert(flag).inserted else { return nil }
+          continue
+        }
+        var (name, value) = (word, String?.none)
+        if let equals = word.firstIndex(of: "=") {
+          (name, value) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
+        } else {
+          value = words.popFirst()
+        }
+        guard Self.optionNames.contains(name), let value, !value.isEmpty,
+          value.utf8.first != UInt8(ascii: "-"), options.updateValue(value, forKey: name) == nil
+        else { return nil }
+      }
+    }
+
+    var check: CheckChoice? {
+      guard let subject, let output else { return nil }
+      var choice = CheckChoice(
+        names: names, all: flags.contains("--all"),
+        skipUnavailable: flags.contains("--skip-unavailable"), subject: subject, output: output)
+      if let text = options["--log"] {
+        guard let file = PathBytes(argument: text) else { return nil }
+        choice.log.file = file
+      }
+      return choice
+    }
+
+    var explain: ExplainChoice? {
+      guard !names.isEmpty, options["--log"] == nil, !flags.contains("--skip-unavailable"),
+        let subject, let output
+      else { return nil }
+      return ExplainChoice(
+        names: names, all: flags.contains("--all"), subject: subject, output: output)
+    }
+
+    private var subject: SubjectChoice? {
+      var choice = SubjectChoice()
+      if let text = options["--user"] {
+        guard let user = TextArgument(argument: text) else { return nil }
+        choice.user = user.text
+      }
+      if let text = options["--need"] {
+        guard let need = Permissions(text), !need.isEmpty else { return nil }
+        choice.need = need
+      }
+      return choice
+    }
+
+    private var output: OutputChoice? {
+      var choice = OutputChoice(
+        quiet: flags.contains("--quiet"), verbose: flags.contains("--verbose"))
+      if choice.quiet, choice.verbose { return nil }
+      if let text = options["--format"] {
+        guard let form = ReportFormats.named(text) else { return nil }
+        choice.form = form
+      }
+      if flags.contains("--json") {
+        guard options["--format"] == nil else { return nil }
+        choice.form = JSONFormat.self
+      }
+      if let text = options["--color"] {
+        guard let color = Style.Color(rawValue: text) else { return nil }
+        choice.color = color
+      }
+      return choice
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import PermissionKit
+
+/// The subject, the permissions and the root directory of a command.
+struct SubjectChoice: Equatable {
+  /// The name or uid of `--user`; nil without it.
+  var user: String?
+  /// The uid of a user who need not exist; nil for another subject.
+  var uid: UInt32?
+  var gid: UInt32?
+  var groups: [UInt32] = []
+  /// The permissions to check; nil for the accessor's own needs.
+  var need: Permissions?
+  /// The process to judge; nil for another subject.
+  var pid: Int32?
+  var probe = Probe.Method.open
+  var through = Way.alsa
+  var root: PathBytes = "/"
+
+  /// Returns the context of a check.
+  func context(_ system: any System) throws -> AccessContext {
+    let root = try absoluteRoot(system)
+    var context = AccessContext(
+      system: system, subject: try subject(UserDatabase(system, root: root)), root: root,
+      probe: probe, need: need)
+    context.through = through
+    context.families = AccessorRegistry.standard.families
+    return context
+  }
+
+  /// Warns root, who became root by sudo, that root is judged.
+  func warnOfRoot(_ context: AccessContext, _ console: Console) {
+    guard context.subject == nil, let name = context.system.getenv("SUDO_USER"), name != "root",
+      (try? context.system.credentials())?.user.effective == 0
+    else { return }
+    console.warn("this is about root; use --user \(name) for \(name)")
+  }
+
+  /// Returns the subject that reports are about.
+  func judged(_ reports: [AccessReport], _ context: AccessContext) throws -> Subject {
+    if let subject = reports.lazy.compactMap(\.subject).first { return subject }
+    return try Inspection.subject(context)
+  }
+
+  /// Returns the subject as it is now; nil for this process.
+  private func subject(_ users: UserDatabase) throws(PermissionError) -> Subject? {
+    if let user { return try users.subject(userNamed: user) }
+    if let pid { return try users.subject(process: pid) }
+    guard let uid, let gid else { return nil }
+    return users.subject(uid: uid, gid: gid, groups: groups)
+  }
+
+  /// Returns factories for the accessors; each call reads the subject again.
+  func factories(
+    _ requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog
+  ) -> [AccessWatcher.Factory] {
+    var factories: [AccessWatcher.Factory] = []
+    for request in requests {
+      func make() throws(PermissionError) -> PermissionAccessor {
+        var context = context
+        context.subject = try subject(UserDatabase(context.system, root: context.root))
+        return request.accessor(context, analytics)
+      }
+      factories.append(make)
+    }
+    return factories
+  }
+
+  /// Returns the command that requests what each report misses; nil where none helps.
+  func requestLines(
+    _ arguments: [AccessorArgument], _ reports: [AccessReport], _ context: AccessContext
+  ) -> [String?] {
+    guard root == "/", pid == nil, uid == nil, through != .server else { return [] }
+    var options = GrantOptions()
+    options.elevation = HelperElevation(.auto, context.system)
+    return zip(arguments, reports).map { argument, report in
+      report.subject.flatMap {
+        RequestLine(argument, $0, context.system).text(for: report, need: need, options)
+      }
+    }
+  }
+
+  private func absoluteRoot(_ system: any System) throws -> PathBytes {
+    do throws(Errno) {
+      if root.isEmpty { throw .ENOENT }
+      let path = root.isAbsolute ? root : try system.getcwd().appending(root)
+      guard try system.kind(of: path) == .directory else { throw .ENOTDIR }
+      return path
+    } catch {
+      throw ValidationError("--root \(root): not an accessible directory (\(error))")
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import permcheck
+
+/// The front, which reads everyday arguments, and the parser fill the same values.
+struct FrontTests {
+  static let words = [
+    "check", "explain", "camera", "mic", "photos=/srv/photos", "/etc/shadow", "./x y", "=", "a=b",
+    "watch", "help", "list", "--all", "--all", "--skip-unavailable", "--json", "-q", "--quiet", "-v",
+    "--verbose", "-qv", "--user", "--user=www-data", "--user=", "www-data", "33", "--need", "rx", "xr",
+    "--need=rw", "--need=q", "--need=-", "--format", "--format=plain", "plain", "json", "human",
+    "--color", "never", "--color=always", "--color=red", "--log", "none", "-", "--log=/tmp/l", "--",
+    "--pid", "1", "--root=/", "--wait", "5s", "--version", "--help", "-h", "--jso", "--uid=5",
+    "--gid=5", "--groups=1,2", "--through=any", "--probe=none", "", "\\xff", "\\x2fetc", "é", "-x",
+  ]
+
+  /// The parser of a debug build takes 30 ms a list; `FRONT_LISTS=10000` asks more of it.
+  static let lists =
+    Int(ProcessInfo.processInfo.environment["FRONT_LISTS"] ?? "") ?? 1_000
+
+  @Test func bothFillTheSame() throws {
+    var random = Numbers(seed: 20_261_122)
+    var (read, left) = (0, 0)
+    for round in 0..<Self.lists {
+      // Mistakes are the parser's, so most lists have few words that are often wrong together.
+      let count = Int(random.next() % (round % 2 == 0 ? 4 : 7))
+      let list = (0..<count).map { _ in Self.words[Int(random.next() % UInt64(Self.words.count))] }
+      guard let command = Front.command(list) else {
+        left += 1
+        continue
+      }
+      read += 1
+      let parsed: any ParsableCommand
+      do {
+        parsed = try Permcheck.parseAsRoot(list)
+      } catch {
+        if case .version = command { continue }
+        Issue.record("\(list): the parser refuses what the front took: \(error)")
+        continue
+      }
+      switch (command, parsed) {
+      case (.check(let choice), let check as Check):
+        #expect("\(choice)" == "\(check.choice)", "\(list)")
+      case (.explain(let choice), let explain as Explain):
+        #expect("\(choice)" == "\(explain.choice)", "\(list)")
+      default: Issue.record("\(list): \(command), and \(type(of: parsed)) by the parser")
+      }
+    }
+    #expect(read * 10 >= Self.lists, "\(read) lists read by both, \(left) by the parser alone")
+  }
+
+  @Test func everyCommandIsTheParsers() {
+    let names = Permcheck.configuration.subcommands.map { $0._commandName }
+    #expect(Front.others.union(["check", "explain"]) == Set(names + ["help"]))
+  }
+}
+
+/// Numbers that a seed gives again, by SplitMix64.
+private struct Numbers {
+  var state: UInt64
+  init(seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
