@@ -86,7 +86,7 @@ struct Permcheck: ParsableCommand {
     }
     let code = exitCode(for: error)
     guard code == .validationFailure else { exit(withError: error) }
-    Failure(usage: plain(message(for: error))).exit(arguments)
+    Failure(usage: plain(message(for: error)), arguments).exit(arguments)
   }
 
   /// Returns the parser's message in the words of this tool.
@@ -97,7 +97,7 @@ struct Permcheck: ParsableCommand {
     }
     if message.hasPrefix("The value '"), message.contains(" <duration>'") {
       return
-        "\(quoted[3].prefix { $0 != " " }) \(quoted[1]): expected a time such as 90s, 2m or 1h30m"
+        "\(quoted[3].prefix { $0 != " " }) \(quoted[1]): expected a time such as 90s, 1h30m or 2d, at most 366d"
     }
     return message.hasSuffix(".") ? String(message.dropLast()) : message
   }

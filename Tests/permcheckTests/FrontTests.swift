@@ -8,8 +8,10 @@ import Testing
 struct FrontTests {
   static let words = [
     "check", "explain", "camera", "mic", "photos=/srv/photos", "/etc/shadow", "./x y", "=", "a=b",
-    "watch", "help", "list", "--all", "--all", "--skip-unavailable", "--json", "-q", "--quiet", "-v",
-    "--verbose", "-qv", "--user", "--user=www-data", "--user=", "www-data", "33", "--need", "rx", "xr",
+    "watch", "help", "list", "--all", "--all", "--skip-unavailable", "--json", "-q", "--quiet",
+    "-v",
+    "--verbose", "-qv", "--user", "--user=www-data", "--user=", "www-data", "33", "--need", "rx",
+    "xr",
     "--need=rw", "--need=q", "--need=-", "--format", "--format=plain", "plain", "json", "human",
     "--color", "never", "--color=always", "--color=red", "--log", "none", "-", "--log=/tmp/l", "--",
     "--pid", "1", "--root=/", "--wait", "5s", "--version", "--help", "-h", "--jso", "--uid=5",

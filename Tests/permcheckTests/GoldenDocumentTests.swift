@@ -39,7 +39,12 @@ struct GoldenDocumentTests {
     case let object as [String: Any]:
       return Dictionary(uniqueKeysWithValues: object.map { ($0, normalised($1, $0)) })
     case let array as [Any]:
-      return array.map { normalised($0, key) }
+      // Where the tests run in a container, permcheck says so.
+      let own = array.filter { part in
+        let part = part as? [String: Any]
+        return part?["code"] as? String != "container" && part?["kind"] as? String != "container"
+      }
+      return own.map { normalised($0, key) }
     default:
       switch key {
       case "time", "expires", "host", "version", "id": return key.uppercased()

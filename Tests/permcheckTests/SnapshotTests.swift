@@ -39,6 +39,9 @@ struct SnapshotTests {
       .replacing(/"version":"[0-9.]+"/, with: #""version":"VERSION""#)
       .replacing(/"host":"[^"]*"/, with: #""host":"HOST""#)
       .replacing(/"time":"[^"]*"/, with: #""time":"TIME""#)
+      // On tmpfs a change lasts only so long.
+      .replacing("until the next start of the system", with: "permanent")
+      .replacing("until-reboot", with: "permanent")
   }
 
   /// Spaces before a column count as one, for they depend on how long the tree's own path is.

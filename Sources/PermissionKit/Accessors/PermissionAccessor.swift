@@ -57,7 +57,7 @@ open class PermissionAccessor: CustomStringConvertible {
         }
         // Only the new check decides, not the report of the request.
         report = checkAccess()
-        report.requestOutcome = requested.requestOutcome
+        report.requestOutcome = requested.requestOutcome ?? (isAccess(report) ? .granted : nil)
       }
       if isAccess(report) {
         didReceiveAccess()
@@ -98,9 +98,13 @@ open class PermissionAccessor: CustomStringConvertible {
 
   /// Checks access.
   ///
-  /// - Returns: The report; its status is `notDetermined` if access cannot be determined.
+  /// - Returns: The report; its status is `notDetermined` if access cannot be determined. The template
+  ///   requests access only if `isRequestable` is set.
   open func checkAccess() -> AccessReport {
-    AccessReport(accessor: name, status: .notDetermined)
+    let reason = Reason(.unreadableFacts, .proven, "\(name) does not override checkAccess()")
+    let resource = ResourceReport(
+      path: "/", label: name, device: name, need: [], status: .notDetermined, reasons: [reason])
+    return AccessReport(accessor: name, status: .notDetermined, resources: [resource])
   }
 
   /// Requests the access that is missing.

@@ -55,7 +55,15 @@ open class ResourceAccessor: PermissionAccessor {
 
   private func inspect() throws(PermissionError) -> Inspection {
     try Inspection(context) { (subject) throws(PermissionError) -> [Inspection.Target] in
-      [Inspection.Target(name: name, set: resources(for: subject))]
+      var set = resources(for: subject)
+      if set.resources.isEmpty, set.absences.isEmpty {
+        set.absences = [
+          ResourceSet.absence(
+            context.path ?? context.root, label: name, device: name, status: .unavailable,
+            Reason(.noDevice, .proven, "there is no \(name)"))
+        ]
+      }
+      return [Inspection.Target(name: name, set: set)]
     }
   }
 

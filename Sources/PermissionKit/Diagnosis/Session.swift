@@ -199,6 +199,11 @@ struct Session {
         ? "by a capability of the process; other processes of \(name) may lack it" : nil
     }
     switch rule {
+    case .aclUser, .owner: break
+    // Folders above that not everybody may search leave out some of those whom the last rule lets in.
+    default: if !isOpen(above: index) { return nil }
+    }
+    switch rule {
     case .aclUser where isSeatGrant(decision):
       return
         "while \(name) has the active session at the seat; not after logout or a switch of users, and not for services of other users"
@@ -207,8 +212,27 @@ struct Session {
     case .aclUser, .owner: return "for every process of \(name), over ssh and in services too"
     case .group, .aclOwningGroup: return meaning(ofGroup: inode.gid)
     case .aclGroup(let gid, _): return meaning(ofGroup: gid)
-    case .other, .aclOther: return "for everybody on this machine"
+    case .other, .aclOther: return letsAllIn(inode) ? "for everybody on this machine" : nil
     }
+  }
+
+  /// Returns whether owner, group and everybody whom an entry names have the rights of others at least.
+  private func letsAllIn(_ inode: InodeFacts) -> Bool {
+    let mode = inode.mode
+    return inode.acl == nil && mode & 7 & ~(mode >> 3) == 0 && mode & 7 & ~(mode >> 6) == 0
+  }
+
+  /// Returns whether everybody may search the folders above an inode.
+  private func isOpen(above index: Int) -> Bool {
+    var index = index
+    for _ in facts.inodes {
+      let above = facts.inodes[index].parent
+      guard above != index else { return true }
+      let folder = facts.inodes[above]
+      guard letsAllIn(folder), folder.mode & 1 != 0 else { return false }
+      index = above
+    }
+    return false
   }
 
   /// Returns where access holds inside a container or sandbox.

@@ -43,7 +43,7 @@ package struct RootCommand: Hashable, Sendable {
     case sudo
     /// pkexec(1); polkit decides, and asks through the authentication agent of the session.
     case pkexec
-    /// sudo if there is a terminal, pkexec otherwise.
+    /// sudo, then pkexec: the first that is there and lets the program run.
     case auto
     /// Neither: only the process itself makes changes.
     case none
@@ -64,36 +64,56 @@ package struct RootCommand: Hashable, Sendable {
     system.isatty(Descriptor(rawValue: 0)) && system.isatty(Descriptor(rawValue: 2))
   }
 
-  /// Returns the name of the program that starts another program as root; nil for `none`.
-  private func starter(_ system: any System) -> PathBytes? {
-    switch via {
-    case .none: nil
-    case .sudo: "sudo"
-    case .pkexec: "pkexec"
-    case .auto: hasTerminal(system) ? "sudo" : "pkexec"
-    }
+  /// Returns the installed programs that start another program as root, in the order of trying.
+  ///
+  /// At a terminal sudo may ask for a password; elsewhere only a rule without one helps.
+  private func starters(_ system: any System) -> [PathBytes] {
+    let wanted: [PathBytes] =
+      switch via {
+      case .none: []
+      case .sudo: ["sudo"]
+      case .pkexec: ["pkexec"]
+      case .auto: ["sudo", "pkexec"]
+      }
+    return wanted.filter { system.program($0) != $0 }
   }
 
-  /// Returns whether sudo or pkexec is there, whichever would be used.
-  package func isAvailable(_ system: any System) -> Bool {
-    starter(system).map { system.program($0) != $0 } ?? false
-  }
+  /// Returns whether sudo or pkexec is there, whichever may be used.
+  package func isAvailable(_ system: any System) -> Bool { !starters(system).isEmpty }
 
-  /// Runs the program as root.
+  /// Runs the program as root, by the first way that lets it run.
   ///
   /// - Parameters:
   ///   - arguments: The arguments of the program.
   ///   - asks: Whether sudo may ask for a password at the terminal.
   ///   - system: The system that starts the program.
-  /// - Returns: The standard output of the program, and how sudo or pkexec ended.
-  /// - Throws: If neither can be started.
+  /// - Returns: The standard output of the program.
+  /// - Throws: If no way lets the program run.
   package func run(
     _ arguments: [PathBytes], asks: Bool, _ system: any System
-  ) throws(PermissionError) -> (output: [UInt8], end: ProcessEnd) {
-    guard let starter = starter(system) else {
-      throw PermissionError(
-        .changeFailed, "only root may make this change", advice: "use sudo or pkexec")
+  ) throws(PermissionError) -> [UInt8] {
+    var failures: [PermissionError] = []
+    for starter in starters(system) {
+      let (output, end) = try run(starter, arguments, asks: asks, system)
+      // The program always prints an answer.
+      if !output.isEmpty { return output }
+      let failure = failure(starter, end, system)
+      // Whoever dismisses a dialog or presses Ctrl-C does not want another one.
+      guard failure.code == .notAllowed, end != .exited(126) else { throw failure }
+      failures.append(failure)
     }
+    guard let first = failures.first else {
+      throw PermissionError(
+        .notAllowed, "only root may make this change", advice: "use sudo or pkexec")
+    }
+    throw PermissionError(
+      .notAllowed, failures.map(\.message).joined(separator: "; "),
+      advice: failures.count == 1 ? first.advice : "ask an administrator")
+  }
+
+  private func run(
+    _ starter: PathBytes, _ arguments: [PathBytes], asks: Bool, _ system: any System
+  ) throws(PermissionError) -> (output: [UInt8], end: ProcessEnd) {
     let options: [PathBytes] =
       starter == "pkexec"
       ? ["--disable-internal-agent"] : asks && hasTerminal(system) ? ["--"] : ["-n", "--"]
@@ -117,20 +137,22 @@ package struct RootCommand: Hashable, Sendable {
   }
 
   /// Returns the error for an end without an answer of the program.
-  package func failure(_ end: ProcessEnd, _ system: any System) -> PermissionError {
-    let starter = starter(system) ?? "sudo"
+  private func failure(
+    _ starter: PathBytes, _ end: ProcessEnd, _ system: any System
+  ) -> PermissionError {
     switch end {
     case .exited(126) where starter == "pkexec":
-      return PermissionError(.changeFailed, "the password dialog was dismissed")
+      return PermissionError(.notAllowed, "the password dialog was dismissed")
     case .exited(127) where starter == "pkexec":
       return PermissionError(
-        .changeFailed,
-        "polkit does not allow this session to change access, or found nobody to ask",
-        advice: "try again at the seat, or use sudo")
+        .notAllowed, "polkit does not allow this session to change access, or found nobody to ask",
+        advice: "see pkaction(1) and whether a polkit agent runs in this session, or use sudo")
     case .exited(1) where starter == "sudo":
       return PermissionError(
-        .changeFailed, "sudo did not run \(program)",
-        advice: hasTerminal(system) ? nil : "try again at a terminal, or as root")
+        .notAllowed, "sudo does not let this user run \(program)",
+        advice: hasTerminal(system)
+          ? "an administrator can allow it, see README, Request access"
+          : "try again at a terminal, or as root")
     case .exited(let status):
       return PermissionError(
         .changeFailed, "\(starter), or \(program) as root, failed with status \(status)")

@@ -18,10 +18,15 @@ public struct TerminalConsent: Sendable {
     )
   }
 
+  /// Whether standard input and standard error are a terminal.
+  public var canAsk: Bool {
+    system.isatty(Descriptor(rawValue: 0)) && system.isatty(Descriptor(rawValue: 2))
+  }
+
   /// Prints the text, and returns whether the person agrees.
   package func ask(_ text: String) -> Bool {
     let (input, output) = (Descriptor(rawValue: 0), Descriptor(rawValue: 2))
-    guard system.isatty(input), system.isatty(output) else { return false }
+    guard canAsk else { return false }
     guard (try? system.writeAll(output, Array("\(text)Do it? [y/N] ".utf8))) != nil else {
       return false
     }

@@ -12,6 +12,8 @@ public struct PermissionError: Error, Hashable, Sendable {
     case system
     /// A change could not be made.
     case changeFailed = "change-failed"
+    /// sudo, polkit or a person refused the change that only root may make.
+    case notAllowed = "not-allowed"
     /// The user data base did not answer in time, so it is unknown who is meant.
     case notAnswering = "not-answering"
   }

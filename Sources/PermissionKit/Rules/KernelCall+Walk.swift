@@ -223,6 +223,7 @@ extension KernelCall {
 
   /// Mirrors may_follow_link() of fs/namei.c.
   private mutating func mayFollow(_ link: Int) throws(Stop) {
+    if asksNobody { return }
     let owner = mappedUser(inodes[link].uid, link)
     guard directoryMode & 0o1002 == 0o1002 else { return }
     if let owner {

@@ -39,16 +39,16 @@ struct Evaluate: ParsableCommand {
     if status != .authorized { throw status.code }
   }
 
-  /// Returns all of standard input, which may be a pipe that somebody still writes to.
-  private func standardInput(_ system: any System) throws(Errno) -> [UInt8] {
+  /// Returns all of a file, which may be a pipe that somebody still writes to.
+  private func contents(_ file: Descriptor, _ system: any System) throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
       do throws(Errno) {
-        let part = try system.read(Descriptor(rawValue: 0), 1 << 16)
+        let part = try system.read(file, 1 << 16)
         if part.isEmpty { return bytes }
         bytes += part
       } catch .EAGAIN {
-        _ = try system.poll([PollRequest(Descriptor(rawValue: 0), .readable)], timeout: nil)
+        _ = try system.poll([PollRequest(file, .readable)], timeout: nil)
       }
       if bytes.count > 1 << 28 { throw .EFBIG }
     }
@@ -58,8 +58,13 @@ struct Evaluate: ParsableCommand {
     let name = path == "-" ? "standard input" : Sanitizer.clean(path.description)
     let bytes: [UInt8]
     do throws(Errno) {
-      bytes =
-        path == "-" ? try standardInput(system) : try system.contents(of: path, limit: 1 << 28)
+      if path == "-" {
+        bytes = try contents(Descriptor(rawValue: 0), system)
+      } else {
+        let file = try system.openat(.currentDirectory, path, [.readOnly], mode: 0)
+        defer { system.close(file) }
+        bytes = try contents(file, system)
+      }
     } catch {
       throw ValidationError("\(name) cannot be read (\(error))")
     }

@@ -17,12 +17,17 @@ struct Failure {
     advice = error.advice
   }
 
-  /// Creates the failure for wrong arguments.
-  init(usage message: String) {
-    self.message = "\(message); see permcheck --help"
+  /// Creates the failure for wrong arguments; the help of the command that they name has more.
+  init(usage message: String, _ arguments: [String]) {
+    let names = Permcheck.configuration.subcommands.compactMap { $0.configuration.commandName }
+    let isOption = arguments.first?.hasPrefix("-") == false && message.contains("--")
+    let command = arguments.first.flatMap { names.contains($0) ? $0 : nil }
+    let words = ["permcheck", command ?? (isOption ? "check" : nil), "--help"]
+    let help = words.compactMap { $0 }.joined(separator: " ")
+    self.message = message.hasSuffix("?") ? "\(message) See \(help)" : "\(message); see \(help)"
     status = .usage
     code = "usage"
-    advice = "permcheck --help"
+    advice = help
   }
 
   /// Prints the failure as one line, and as a document if the output is for programs, and exits.

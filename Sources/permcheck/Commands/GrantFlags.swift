@@ -16,7 +16,7 @@ struct GrantFlags: ParsableArguments {
   var recursive = false
 
   @Option(
-    help: "How to become root if needed: sudo, pkexec, auto or none.")
+    help: "How to become root if needed: sudo, pkexec, auto (sudo, then pkexec) or none.")
   var via: RootCommand.Via = .auto
 
   func options(_ system: any System) -> GrantOptions {
@@ -41,7 +41,10 @@ struct GrantFlags: ParsableArguments {
     _ system: any System
   ) -> String? {
     let helper = options.elevation as? HelperElevation
-    let isForSelf = plan.subject.source == .current
+    let ids = plan.subject.credentials.user
+    let isForSelf =
+      plan.subject.source == .current
+      || plan.subject.source == .user && ids.real == (try? system.credentials())?.user.real
     guard plan.needsRoot, !(isForSelf && helper?.serves(argument, options) == true) else {
       return nil
     }

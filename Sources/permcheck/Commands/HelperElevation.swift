@@ -52,8 +52,11 @@ struct HelperElevation: Elevation {
 
   private func answer(_ arguments: [PathBytes], asks: Bool) throws(PermissionError) -> HelperAnswer
   {
-    let (output, end) = try command.run(arguments, asks: asks, system)
-    guard let answer = HelperAnswer(output) else { throw command.failure(end, system) }
+    let output = try command.run(arguments, asks: asks, system)
+    guard let answer = HelperAnswer(output) else {
+      throw PermissionError(
+        .changeFailed, "permcheck-helper gave no answer that this version reads")
+    }
     if let message = answer.message {
       throw PermissionError(.changeFailed, "permcheck-helper: \(message)")
     }
@@ -64,12 +67,7 @@ struct HelperElevation: Elevation {
   ///
   /// Only a file that root alone can write counts, and no other folder is searched.
   private static func helper(_ system: any System) -> PathBytes? {
-    guard
-      let link = try? system.openat(
-        .currentDirectory, "/proc/self/exe", [.path, .noFollow], mode: 0)
-    else { return nil }
-    defer { system.close(link) }
-    guard let own = try? system.readlinkat(link), own.isAbsolute else { return nil }
+    guard let own = Tool.executable(system) else { return nil }
     let path = own.parent.parent.appending("libexec/permcheck-helper")
     guard let status = try? system.status(of: path), status.kind == .regular, status.uid == 0,
       status.mode & 0o022 == 0

@@ -15,6 +15,9 @@ struct RequestAccess: ParsableCommand {
         sudo permcheck request camera mic --user tester --yes
         permcheck request photos=/srv/photos --need rx --user www-data --for 2h
         permcheck request mic --strategy udev       also after it is plugged in again
+
+      The exit status is that of permcheck check afterwards; 1 if root, sudo or
+      polkit refused.
       """)
 
   @Argument(
@@ -36,7 +39,7 @@ struct RequestAccess: ParsableCommand {
   @Option(
     name: .customLong("for"), parsing: .unconditional,
     help: ArgumentHelp(
-      "Grant for this long: 30m, 2h, 1d. The next request or permcheck revoke --expired ends it.",
+      "Grant for this long: 30m, 2h, 1d. The timer of Scripts/install ends it, or the next request, or permcheck revoke --expired.",
       valueName: "duration"))
   var duration: TimeSpan?
 
@@ -115,6 +118,10 @@ struct RequestAccess: ParsableCommand {
       let mayHelp = isAccess ? resources?.hasShorterGrants ?? false : report.isRequestable
       var wants = mayHelp
       defer { isWanted.append(wants) }
+      if !mayHelp, report.status == .limited, resources?.hasShorterGrants == false {
+        console.warn(
+          "\(accessor.name) is limited, which counts as access; --all requests the rest")
+      }
       guard mayHelp else { continue }
       do throws(PermissionError) {
         guard var plan = try resources?.grantPlan() else {
@@ -159,7 +166,11 @@ struct RequestAccess: ParsableCommand {
   private func agrees(_ plans: [GrantPlan], _ console: Console, _ system: any System) -> Bool {
     let text = HumanFormat(console.errorStyle, isVerbose: false).question(plans)
     if yes || TerminalConsent(system: system).ask(text) { return true }
-    console.warn("cancelled, nothing was changed (--yes skips the question)")
+    let isAsked = TerminalConsent(system: system).canAsk
+    console.warn(
+      isAsked
+        ? "cancelled, nothing was changed"
+        : "there is no terminal to ask at, so nothing was changed; --yes skips the question")
     return false
   }
 
@@ -183,7 +194,9 @@ struct RequestAccess: ParsableCommand {
         // A new login of that user has other groups now.
         context.subject = try UserDatabase(context.system)
           .subject(userNamed: String(asked.credentials.user.real))
+        let outcome = result.reports[index].requestOutcome
         result.reports[index] = argument.accessor(context, analytics).currentAccess()
+        result.reports[index].requestOutcome = outcome
       }
     }
     result.isApplied = options.strategy.isCarriedOut
@@ -196,7 +209,9 @@ struct RequestAccess: ParsableCommand {
 
   /// Returns the command that takes back what this request gave.
   private func undoLine(_ accessor: String, _ context: AccessContext) -> String {
-    var words: [PathBytes] = ["permcheck", "revoke", PathBytes(accessor)]
+    var words: [PathBytes] = [
+      Tool.word(context.system), "revoke", PathBytes(accessor),
+    ]
     if let user = subject.user { words += ["--user", PathBytes(user)] }
     let isRoot = (try? context.system.credentials())?.user.effective == 0
     return ((isRoot && context.system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)

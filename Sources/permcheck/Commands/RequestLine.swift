@@ -7,6 +7,7 @@ struct RequestLine {
   private let argument: AccessorArgument
   private let subject: Subject
   private let isRoot: Bool
+  private let program: PathBytes
   /// The options that belong to the request.
   private var options: [PathBytes] = []
 
@@ -19,6 +20,7 @@ struct RequestLine {
   init(_ argument: AccessorArgument, _ subject: Subject, _ system: any System) {
     self.argument = argument
     self.subject = subject
+    program = Tool.word(system)
     isRoot = (try? system.credentials())?.user.effective == 0
   }
 
@@ -30,7 +32,7 @@ struct RequestLine {
   }
 
   /// Returns the command by which the subject itself makes the request.
-  var own: String { text(["permcheck", "request", argument.text] + options) }
+  var own: String { text([program, "request", argument.text] + options) }
 
   /// Returns the command by which an administrator makes the request.
   ///
@@ -38,7 +40,7 @@ struct RequestLine {
   ///   journal.
   var administrators: String? {
     guard let name = subject.name else { return nil }
-    let words = ["permcheck", "request", argument.text] + options + ["--user", PathBytes(name)]
+    let words = [program, "request", argument.text] + options + ["--user", PathBytes(name)]
     return text(isRoot ? words : ["sudo"] + words)
   }
 

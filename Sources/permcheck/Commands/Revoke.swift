@@ -35,7 +35,7 @@ struct Revoke: ParsableCommand {
     help: ArgumentHelp("Revoke only the grants to this user.", valueName: "name|uid"))
   var user: TextArgument?
 
-  @Option(help: "How to become root if needed: sudo, pkexec, auto or none.")
+  @Option(help: "How to become root if needed: sudo, pkexec, auto (sudo, then pkexec) or none.")
   var via: RootCommand.Via = .auto
 
   @Flag(name: [.customShort("n"), .long], help: "Show what would be revoked; change nothing.")
@@ -123,7 +123,7 @@ struct Revoke: ParsableCommand {
       guard isServed, let helper = HelperElevation(via, system) else {
         let user = try UserDatabase(system).currentSubject()
         let words: [PathBytes] = [
-          "sudo", "permcheck", "revoke", PathBytes(name), "--user",
+          "sudo", Tool.word(system), "revoke", PathBytes(name), "--user",
           PathBytes(user.name ?? "\(user.credentials.user.real)"),
         ]
         Console.report(

@@ -174,9 +174,13 @@ struct Run: ParsableCommand {
       return plan
     }
     if yes || plans.isEmpty { return true }
-    let style = Console(context.system).errorStyle
-    return TerminalConsent(system: context.system).ask(
-      HumanFormat(style, isVerbose: false).question(plans))
+    let console = Console(context.system)
+    let consent = TerminalConsent(system: context.system)
+    if !consent.canAsk, !quiet {
+      console.warn(
+        "there is no terminal to ask at, so nothing is requested; --yes skips the question")
+    }
+    return consent.ask(HumanFormat(console.errorStyle, isVerbose: false).question(plans))
   }
 
   /// Throws 126 and prints the reasons unless there is access.

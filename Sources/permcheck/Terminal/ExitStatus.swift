@@ -41,6 +41,7 @@ enum ExitStatus: Int32 {
     switch error.code {
     case .unknownUser, .unknownProcess, .invalidArgument: self = .usage
     case .system, .changeFailed: self = .failure
+    case .notAllowed: self = .refused
     case .notAnswering: self = .notDetermined
     }
   }

@@ -53,8 +53,15 @@ class Query:
     descriptors: tuple = ()
 
     def questions(self, path):
+        whole = os.path.join(self.start, path)
         try:
-            mode = os.stat(os.path.join(self.start, path)).st_mode
+            mode = os.stat(whole).st_mode
+        except PermissionError:
+            # Root may not follow every link either (fs.protected_symlinks), but may read it.
+            try:
+                mode = os.lstat(os.path.realpath(whole)).st_mode
+            except OSError:
+                mode = 0
         except OSError:
             mode = 0
         # A socket cannot be opened: connect(2) wants w, and that is asked without connecting.

@@ -101,7 +101,13 @@ refuse "sudo: the helper alone, not permcheck" by_ssh other sudo -n permcheck li
 check "sudo: run, killed" bash -c 'by_ssh other "permcheck run camera --request --yes --via sudo -- sleep 500" & for i in $(seq 200); do by_ssh other probe /dev/video0 && break; sleep 0.1; done; by_ssh other probe /dev/video0 && pkill -9 -u other -x permcheck'
 check "sudo: the grant ended with it" bash -c 'for i in $(seq 100); do by_ssh other probe /dev/video0 || exit 0; sleep 0.1; done; exit 1'
 pkill -u other -x sleep
+check "auto, without a terminal: sudo is tried" by_ssh other permcheck request camera --yes
+check "auto: it is real" by_ssh other probe $camera
+check "auto: naming oneself changes nothing" by_ssh other permcheck request camera --user other --yes
+check "auto: revoked" by_ssh other permcheck revoke camera
+refuse "auto: refused again" by_ssh other probe $camera
 rm /etc/sudoers.d/lab
+check "auto, where neither helps: refused, not failed" bash -c 'by_ssh other permcheck request camera --yes; [ $? = 1 ]'
 udevadm trigger --action=change "$camera" "$pcm" /dev/snd/controlC0
 settle
 

@@ -222,6 +222,32 @@ import Testing
     #expect(untagged == own)
   }
 
+  /// What is open to others is not open to everybody if the group or a folder above leaves some out.
+  @Test func othersAreNotEverybody() throws {
+    let file: PathBytes = "/srv/shared/note"
+    for (folder, mode, acl) in [
+      (0o711, 0o604, nil), (0o710, 0o644, Scene.acl(user: (1000, .execute), mask: .all)),
+      (0o755, 0o644, nil),
+    ] as [(UInt16, UInt16, AccessControlList?)] {
+      let fake = Scene.system()
+      fake.add("/srv/shared", FakeNode(kind: .directory, mode: folder, acl: acl))
+      fake.add(file, FakeNode(mode: mode))
+      let report = try #require(try Question.path(file, .read).report(fake).resources.first)
+      #expect(report.status == .authorized)
+      let isForAll = report.decision?.meaning == "for everybody on this machine"
+      #expect(isForAll == (folder == 0o755), "\(report.decision?.meaning ?? "nothing")")
+    }
+  }
+
+  /// A link in a sticky folder that its owner alone may follow leads to a directory for everybody.
+  @Test func aDirectoryBehindAProtectedLinkIsADirectory() throws {
+    let fake = Scene.system()
+    fake.add("/tmp", FakeNode(kind: .directory, mode: 0o1777))
+    fake.add("/tmp/link", FakeNode(kind: .symbolicLink, uid: 1000, target: "/home/anna"))
+    let report = try #require(try Question.path("/tmp/link", .all).report(fake).resources.first)
+    #expect(report.status == .authorized, "\(report.reasons)")
+  }
+
   /// Each ground of a grant means something else over ssh and after a new login.
   @Test func theGroundOfAGrantSaysHowLongItHolds() throws {
     let own = Scene.acl(user: (1000, [.read, .write]))
@@ -229,7 +255,7 @@ import Testing
       { Self.seat($0, "ACTIVE_UID=1000", acl: own) },
       { Self.seat($0, nil, acl: own) },
       { Scene.camera($0, 0o600, uid: 1000) },
-      { Scene.camera($0, 0o606) },
+      { Scene.camera($0, 0o666) },
       {
         $0.become(Scene.anna(groups: [44]))
         Self.login($0, [44])
