@@ -4,28 +4,34 @@ package struct JSONField<Value>: Sendable {
   package let name: String
   /// Whether every document has the member.
   package let isRequired: Bool
-  /// The schema of the member.
-  package let schema: JSONValue
+  /// Returns the schema of the member, which only `permcheck schema` asks for.
+  let makeSchema: @Sendable () -> JSONValue
   /// Returns the JSON to write; nil to omit the member.
   let encode: @Sendable (Value) -> JSONValue?
   /// Reads the member into the value; nil for a member that is only written.
   let decode: (@Sendable (JSONValue?, inout Value) throws -> Void)?
+
+  /// The schema of the member.
+  package var schema: JSONValue { makeSchema() }
 
   /// Returns the member of a value; nil if the member is omitted.
   package func json(_ value: Value) -> JSONValue? { encode(value) }
 
   /// Creates a member that is only written, and always.
   package static func always(
-    _ name: String, _ schema: JSONValue, _ encode: @escaping @Sendable (Value) -> JSONValue
+    _ name: String, _ schema: @escaping @Sendable @autoclosure () -> JSONValue,
+    _ encode: @escaping @Sendable (Value) -> JSONValue
   ) -> JSONField {
-    JSONField(name: name, isRequired: true, schema: schema, encode: { encode($0) }, decode: nil)
+    JSONField(
+      name: name, isRequired: true, makeSchema: schema, encode: { encode($0) }, decode: nil)
   }
 
   /// Creates a member that is only written, and omitted if there is no value.
   package static func sometimes(
-    _ name: String, _ schema: JSONValue, _ encode: @escaping @Sendable (Value) -> JSONValue?
+    _ name: String, _ schema: @escaping @Sendable @autoclosure () -> JSONValue,
+    _ encode: @escaping @Sendable (Value) -> JSONValue?
   ) -> JSONField {
-    JSONField(name: name, isRequired: false, schema: schema, encode: encode, decode: nil)
+    JSONField(name: name, isRequired: false, makeSchema: schema, encode: encode, decode: nil)
   }
 
   /// Creates a member that every object must have.
@@ -34,7 +40,7 @@ package struct JSONField<Value>: Sendable {
     _ codec: JSONCodec<Member>
   ) -> JSONField {
     JSONField(
-      name: name, isRequired: true, schema: codec.schema,
+      name: name, isRequired: true, makeSchema: { codec.schema },
       encode: { codec.encode($0[keyPath: path]) }
     ) { json, value in
       guard let json else { throw JSONMismatch(expected: "a member \(name)") }
@@ -48,7 +54,7 @@ package struct JSONField<Value>: Sendable {
     _ codec: JSONCodec<Member>
   ) -> JSONField {
     JSONField(
-      name: name, isRequired: false, schema: codec.schema,
+      name: name, isRequired: false, makeSchema: { codec.schema },
       encode: { codec.encode($0[keyPath: path]) }
     ) { json, value in
       if let json { value[keyPath: path] = try at(name) { try codec.decode(json) } }
@@ -61,7 +67,7 @@ package struct JSONField<Value>: Sendable {
     _ codec: JSONCodec<Member>
   ) -> JSONField {
     JSONField(
-      name: name, isRequired: false, schema: codec.schema,
+      name: name, isRequired: false, makeSchema: { codec.schema },
       encode: { $0[keyPath: path].map(codec.encode) }
     ) { json, value in
       guard let json, !json.isNull else { return }

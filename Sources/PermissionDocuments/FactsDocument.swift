@@ -77,16 +77,18 @@ package struct FactsDocument: Sendable {
     let version = JSONField<FactsDocument>.always("schemaVersion", ["const": 1]) { _ in
       JSONValue(Self.version)
     }
-    return Documents.text(JSONRecord<FactsDocument>([version] + Self.fields).json(self))
+    let fields = [version, Self.credentials, Self.facts, Self.targets]
+    return Documents.text(JSONRecord<FactsDocument>(fields).json(self))
   }
 
-  /// The members, which the document of an explanation contains beside its reports.
-  static let fields: [JSONField<FactsDocument>] = [
-    .required("credentials", \.subject, .subject), .required("facts", \.facts, .facts),
-    .required("targets", \.targets, JSONCodec<Inspection.Target>.target.list),
-  ]
+  // The members, which the document of an explanation contains beside its reports.
+  static let credentials = JSONField<FactsDocument>.required("credentials", \.subject, .subject)
+  static let facts = JSONField<FactsDocument>.required("facts", \.facts, .facts)
+  static let targets = JSONField<FactsDocument>.required(
+    "targets", \.targets, JSONCodec<Inspection.Target>.target.list)
 
-  private static let codec = JSONRecord<FactsDocument>(fields).codec(FactsDocument())
+  private static let codec = JSONRecord<FactsDocument>([credentials, facts, targets])
+    .codec(FactsDocument())
 }
 
 /// The error for a document that cannot be used.

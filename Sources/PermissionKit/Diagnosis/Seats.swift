@@ -47,7 +47,11 @@ struct Seats {
   /// then writes the device's file (device_update_db()). A program that uses the device changes its
   /// node's times as well, so these say nothing.
   ///
-  /// - Parameter time: In nanoseconds since 1970; nil if unknown.
+  /// - Parameters:
+  ///   - device: The number of the node.
+  ///   - uid: The user.
+  ///   - time: In nanoseconds since 1970; nil if unknown.
+  /// - Returns: Whether an entry of the user may be the seat's.
   func mayHaveGiven(_ device: DeviceNumber, to uid: UInt32, since time: Int64?) -> Bool {
     let givers = all.filter { $0.active == uid }
       .map { PathBytes("run/systemd/seats/\($0.name)") }
