@@ -2,12 +2,17 @@ internal import JSONSyntax
 
 extension AccessEvent {
   private static let record = JSONRecord<AccessEvent>([
-    .required("v", \.v, .integer), .required("time", \.time, .string),
-    .required("event", \.event, .name), .required("accessor", \.accessor, .string),
-    .required("status", \.status, .name), .optional("reason", \.reason, .name),
-    .required("uid", \.uid, .integer), .optional("subject", \.subject, .integer),
-    .optional("root", \.root, .path), .required("pid", \.pid, .integer),
-    .required("duration", \.duration, .integer),
+    .required("v", .integer, get: { $0.v }, set: { $0.v = $1 }),
+    .required("time", .string, get: { $0.time }, set: { $0.time = $1 }),
+    .required("event", .name, get: { $0.event }, set: { $0.event = $1 }),
+    .required("accessor", .string, get: { $0.accessor }, set: { $0.accessor = $1 }),
+    .required("status", .name, get: { $0.status }, set: { $0.status = $1 }),
+    .optional("reason", .name, get: { $0.reason }, set: { $0.reason = $1 }),
+    .required("uid", .integer, get: { $0.uid }, set: { $0.uid = $1 }),
+    .optional("subject", .integer, get: { $0.subject }, set: { $0.subject = $1 }),
+    .optional("root", .path, get: { $0.root }, set: { $0.root = $1 }),
+    .required("pid", .integer, get: { $0.pid }, set: { $0.pid = $1 }),
+    .required("duration", .integer, get: { $0.duration }, set: { $0.duration = $1 }),
   ])
 
   private static let codec = record.codec(

@@ -50,7 +50,7 @@ struct Confinement {
       found.append((.privateDevices, ["/dev is no devtmpfs"]))
     }
     let release = line("proc/sys/kernel/osrelease") ?? ""
-    if release.lowercased().contains("microsoft") {
+    if isOfWSL(release) {
       found.append((.wsl, ["kernel \(release)"]))
     }
     if root == "/", process == nil {
@@ -63,6 +63,12 @@ struct Confinement {
     ("CIRCLECI", "CircleCI"), ("TRAVIS", "Travis CI"), ("TF_BUILD", "Azure Pipelines"),
     ("BUILDKITE", "Buildkite"), ("JENKINS_URL", "Jenkins"), ("CI", "a CI service"),
   ]
+
+  /// Returns whether a kernel's release names Microsoft, in either case.
+  private func isOfWSL(_ release: String) -> Bool {
+    let bytes = Array(release.utf8)
+    return bytes.indices.contains { bytes[$0...].starts(with: "icrosoft".utf8) }
+  }
 
   /// The root directory of the process, as this process sees it.
   private var inside: PathBytes { process.map { PathBytes("/proc/\($0)/root") } ?? root }

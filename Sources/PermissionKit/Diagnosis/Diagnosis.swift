@@ -15,7 +15,10 @@ struct Diagnosis {
   private var system: any System { inspection.system }
   private var session: Session { Session(inspection) }
   var confinement: Confinement {
-    Confinement(system, root: context.root, process: subject.process)
+    func find() -> Confinement {
+      Confinement(system, root: context.root, process: subject.process)
+    }
+    return context.surroundings?.value(find) ?? find()
   }
 
   // MARK: - What was granted

@@ -28,6 +28,8 @@ public struct AccessContext: Sendable {
   public var families = DeviceFamily.builtIn
   /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.
   public var wantsDetail = false
+  /// What the accessors of one command find once for all of them; nil if each looks for itself.
+  package var surroundings: Surroundings?
 
   /// Creates a context; by default this process checks itself.
   ///

@@ -76,20 +76,52 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   /// Required key not available: the file is encrypted and locked, see fscrypt.
   package static let ENOKEY = Errno(rawValue: 126)
 
-  private static let names: [Int32: String] = [
-    1: "EPERM", 2: "ENOENT", 3: "ESRCH", 4: "EINTR", 5: "EIO", 6: "ENXIO", 9: "EBADF",
-    11: "EAGAIN", 12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST", 19: "ENODEV",
-    20: "ENOTDIR",
-    21: "EISDIR", 22: "EINVAL", 23: "ENFILE", 24: "EMFILE", 25: "ENOTTY", 26: "ETXTBSY",
-    27: "EFBIG", 28: "ENOSPC", 30: "EROFS", 31: "EMLINK", 32: "EPIPE", 34: "ERANGE",
-    36: "ENAMETOOLONG",
-    38: "ENOSYS", 40: "ELOOP", 61: "ENODATA", 66: "EREMOTE", 75: "EOVERFLOW", 95: "EOPNOTSUPP",
-    110: "ETIMEDOUT",
-    116: "ESTALE", 122: "EDQUOT", 126: "ENOKEY",
-  ]
+  /// A switch, since a dictionary takes longer to set up than everything else that a message needs.
+  private var name: String? {
+    switch rawValue {
+    case 1: "EPERM"
+    case 2: "ENOENT"
+    case 3: "ESRCH"
+    case 4: "EINTR"
+    case 5: "EIO"
+    case 6: "ENXIO"
+    case 9: "EBADF"
+    case 11: "EAGAIN"
+    case 12: "ENOMEM"
+    case 13: "EACCES"
+    case 16: "EBUSY"
+    case 17: "EEXIST"
+    case 19: "ENODEV"
+    case 20: "ENOTDIR"
+    case 21: "EISDIR"
+    case 22: "EINVAL"
+    case 23: "ENFILE"
+    case 24: "EMFILE"
+    case 25: "ENOTTY"
+    case 26: "ETXTBSY"
+    case 27: "EFBIG"
+    case 28: "ENOSPC"
+    case 30: "EROFS"
+    case 31: "EMLINK"
+    case 32: "EPIPE"
+    case 34: "ERANGE"
+    case 36: "ENAMETOOLONG"
+    case 38: "ENOSYS"
+    case 40: "ELOOP"
+    case 61: "ENODATA"
+    case 66: "EREMOTE"
+    case 75: "EOVERFLOW"
+    case 95: "EOPNOTSUPP"
+    case 110: "ETIMEDOUT"
+    case 116: "ESTALE"
+    case 122: "EDQUOT"
+    case 126: "ENOKEY"
+    default: nil
+    }
+  }
 }
 
 extension Errno: CustomStringConvertible {
   /// The name as in errno(3): `EACCES`; for a number without a name here, `errno 133`.
-  public var description: String { Self.names[rawValue] ?? "errno \(rawValue)" }
+  public var description: String { name ?? "errno \(rawValue)" }
 }

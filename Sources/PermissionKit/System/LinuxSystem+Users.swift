@@ -104,15 +104,20 @@ extension LinuxSystem {
 
   /// Returns whether the users or groups in a nsswitch.conf(5) come from more than files of this machine.
   static func namesServers(_ configuration: [UInt8]) -> Bool {
-    String(decoding: configuration, as: UTF8.self).split(separator: "\n").contains { line in
-      let line = line.prefix { $0 != "#" }
-      guard let colon = line.firstIndex(of: ":"),
-        ["passwd", "group", "initgroups"].contains(
-          line[..<colon].filter { $0 != " " && $0 != "\t" })
+    func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    func isOne(_ word: some Sequence<UInt8>, of names: StaticString...) -> Bool {
+      names.contains { name in
+        name.withUTF8Buffer { unsafe word.elementsEqual($0) }
+      }
+    }
+    return configuration.split(separator: UInt8(ascii: "\n")).contains { line in
+      let line = line.prefix { $0 != UInt8(ascii: "#") }
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+        isOne(line[..<colon].filter { !isBlank($0) }, of: "passwd", "group", "initgroups")
       else { return false }
-      return line[line.index(after: colon)...].split { $0 == " " || $0 == "\t" }.contains {
-        !["files", "compat", "db", "systemd"].contains($0) && !$0.hasPrefix("[")
-          && !$0.hasSuffix("]")
+      return line[(colon + 1)...].split(whereSeparator: isBlank).contains { source in
+        !isOne(source, of: "files", "compat", "db", "systemd")
+          && source.first != UInt8(ascii: "[") && source.last != UInt8(ascii: "]")
       }
     }
   }

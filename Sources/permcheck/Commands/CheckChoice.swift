@@ -21,6 +21,7 @@ struct CheckChoice {
     context.wantsDetail = output.verbose
     let analytics = log.analytics(system)
     if let wait { try waitForAccess(wait, subject.factories(requests, context, .discard), system) }
+    context.surroundings = Surroundings()
     let factories = subject.factories(requests, context, analytics)
     let reports = try factories.map { try $0().currentAccess() }
     let status = status(reports)

@@ -13,7 +13,7 @@ enum Front {
   }
 
   /// The words that select another command, or help.
-  static let others: Set<String> = [
+  static let others = [
     "request", "revoke", "run", "watch", "evaluate", "list", "log", "schema", "help",
   ]
 
@@ -35,16 +35,16 @@ enum Front {
   /// The names, flags and options of a command.
   private struct Words {
     var names: [PathBytes] = []
-    var flags: Set<String> = []
-    var options: [String: String] = [:]
+    // Few enough that to look through them is quicker than to hash them.
+    private var flags: [String] = []
+    private var options: [(name: String, value: String)] = []
 
-    private static let flagNames: Set<String> = [
+    private static let flagNames = [
       "--all", "--skip-unavailable", "--json", "--quiet", "--verbose",
     ]
-    private static let optionNames: Set<String> = [
+    private static let optionNames = [
       "--user", "--need", "--format", "--color", "--log",
     ]
-    private static let short = ["-q": "--quiet", "-v": "--verbose"]
 
     /// Reads the words; nil if there is one that only the parser understands.
     init?(_ words: ArraySlice<String>) {
@@ -58,9 +58,10 @@ enum Front {
           names.append(name)
           continue
         }
-        let flag = Self.short[word] ?? word
+        let flag = word == "-q" ? "--quiet" : word == "-v" ? "--verbose" : word
         if Self.flagNames.contains(flag) {
-          guard flags.insert(flag).inserted else { return nil }
+          if flags.contains(flag) { return nil }
+          flags.append(flag)
           continue
         }
         var (name, value) = (word, String?.none)
@@ -70,9 +71,15 @@ enum Front {
           value = words.popFirst()
         }
         guard Self.optionNames.contains(name), let value, !value.isEmpty,
-          value.utf8.first != UInt8(ascii: "-"), options.updateValue(value, forKey: name) == nil
+          value.utf8.first != UInt8(ascii: "-"), self[name] == nil
         else { return nil }
+        options.append((name, value))
       }
+    }
+
+    private subscript(_ option: String) -> String? {
+      for (name, value) in options where name == option { return value }
+      return nil
     }
 
     var check: CheckChoice? {
@@ -80,7 +87,7 @@ enum Front {
       var choice = CheckChoice(
         names: names, all: flags.contains("--all"),
         skipUnavailable: flags.contains("--skip-unavailable"), subject: subject, output: output)
-      if let text = options["--log"] {
+      if let text = self["--log"] {
         guard let file = PathBytes(argument: text) else { return nil }
         choice.log.file = file
       }
@@ -88,7 +95,7 @@ enum Front {
     }
 
     var explain: ExplainChoice? {
-      guard !names.isEmpty, options["--log"] == nil, !flags.contains("--skip-unavailable"),
+      guard !names.isEmpty, self["--log"] == nil, !flags.contains("--skip-unavailable"),
         let subject, let output
       else { return nil }
       return ExplainChoice(
@@ -97,11 +104,11 @@ enum Front {
 
     private var subject: SubjectChoice? {
       var choice = SubjectChoice()
-      if let text = options["--user"] {
+      if let text = self["--user"] {
         guard let user = TextArgument(argument: text) else { return nil }
         choice.user = user.text
       }
-      if let text = options["--need"] {
+      if let text = self["--need"] {
         guard let need = Permissions(text), !need.isEmpty else { return nil }
         choice.need = need
       }
@@ -112,15 +119,15 @@ enum Front {
       var choice = OutputChoice(
         quiet: flags.contains("--quiet"), verbose: flags.contains("--verbose"))
       if choice.quiet, choice.verbose { return nil }
-      if let text = options["--format"] {
+      if let text = self["--format"] {
         guard let form = ReportFormats.named(text) else { return nil }
         choice.form = form
       }
       if flags.contains("--json") {
-        guard options["--format"] == nil else { return nil }
+        guard self["--format"] == nil else { return nil }
         choice.form = JSONFormat.self
       }
-      if let text = options["--color"] {
+      if let text = self["--color"] {
         guard let color = Style.Color(rawValue: text) else { return nil }
         choice.color = color
       }
