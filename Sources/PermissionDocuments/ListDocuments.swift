@@ -96,7 +96,7 @@ package struct RevocationDocument: Sendable {
   ///
   /// - Parameters:
   ///   - revoked: The grants that were taken back, or would be.
-  ///   - open: The selected grants that are still in place, or may be.
+  ///   - open: Grants that are still in place, or may be: selected ones, and those whose file is missing.
   ///   - isDryRun: Whether nothing was changed.
   ///   - exitStatus: The exit status of the tool.
   package init(
@@ -123,7 +123,7 @@ package struct RevocationDocument: Sendable {
       .always(
         "open",
         JSONSchema.about(
-          "The selected grants that are still in place, or may be.",
+          "Grants that are still in place, or may be: selected ones, and those whose file is missing.",
           JSONSchema.array(GrantsDocument.item.schema))
       ) { .array($0.open.map(GrantsDocument.item.json)) },
       .always("exitStatus", JSONSchema.integer) { JSONValue($0.exitStatus) },

@@ -115,6 +115,12 @@ struct AttackHelperTests {
         sleep 0.05; setfacl -x u:5 $C; setfacl -m u:5:rw $C; : >/run/udev/data/c81:0
         is 0 helper revoke camera
         as 5 test -w $C || fail "udev's own entry is gone"
+        # A device of another seat is never given to who sits at this one.
+        setfacl -x u:5 $C; echo E:ID_SEAT=seat1 >/run/udev/data/c81:0; sleep 0.05
+        is 0 helper grant camera
+        sleep 0.05; touch $C; echo ACTIVE_UID=5 >/run/systemd/seats/seat0
+        is 0 helper revoke camera
+        ! as 5 test -r $C || fail "another seat's device was left"
         """)
   }
 

@@ -40,6 +40,20 @@ struct Seats {
     return (try? system.status(of: tag)) != nil
   }
 
+  /// The file of udev's data base on a device, below the root.
+  private func data(of device: DeviceNumber) -> PathBytes {
+    PathBytes("run/udev/data/c\(device.major):\(device.minor)")
+  }
+
+  /// Returns the name of the seat of a device; logind serves each device at one seat alone.
+  private func seat(of device: DeviceNumber) -> String {
+    let bytes = (try? system.contents(of: root.appending(data(of: device)), limit: 1 << 16)) ?? []
+    let line = bytes.split(separator: UInt8(ascii: "\n")).first {
+      $0.starts(with: "E:ID_SEAT=".utf8)
+    }
+    return line.map { String(decoding: $0.dropFirst(10), as: UTF8.self) } ?? "seat0"
+  }
+
   /// Returns whether logind may have given the device to this user after a time.
   ///
   /// It gives devices to the user whose session becomes active, and then writes the file of the seat
@@ -53,10 +67,11 @@ struct Seats {
   ///   - time: In nanoseconds since 1970; nil if unknown.
   /// - Returns: Whether an entry of the user may be the seat's.
   func mayHaveGiven(_ device: DeviceNumber, to uid: UInt32, since time: Int64?) -> Bool {
-    let givers = all.filter { $0.active == uid }
-      .map { PathBytes("run/systemd/seats/\($0.name)") }
-    guard isTagged(device), !givers.isEmpty else { return false }
-    let files = givers + [PathBytes("run/udev/data/c\(device.major):\(device.minor)")]
+    let seat = seat(of: device)
+    guard isTagged(device), all.contains(where: { $0.active == uid && $0.name == seat }) else {
+      return false
+    }
+    let files = [PathBytes("run/systemd/seats/\(seat)"), data(of: device)]
     return files.contains { file in
       guard let time, let written = try? system.status(of: root.appending(file)).changed else {
         return time == nil

@@ -96,8 +96,9 @@ extension InodeGrant {
     _ status: StatusFields, _ grants: [InodeGrant], _ system: any System
   ) -> Bool {
     // Nobody has set the entry again since the last grant.
-    let granted = grants.compactMap(\.changed).max()
-    if let changed = status.changed, granted == changed { return false }
+    let last = grants.compactMap(\.changed).max()
+    if let changed = status.changed, last == changed { return false }
+    let granted = grants.filter { $0.uid == uid }.compactMap(\.changed).max()
     return attribute == .accessACL && status.kind == .characterDevice
       && Seats(system).mayHaveGiven(status.device, to: uid, since: granted)
   }

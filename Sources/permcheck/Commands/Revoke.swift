@@ -68,7 +68,12 @@ struct Revoke: ParsableCommand {
       isRoot
       ? [] : GrantMirror(system).grants(of: try system.credentials().user.real).filter(isSelected)
     if dryRun {
-      result.revoked = try journal.grants(of: uid).filter(isSelected) + byRoot
+      let selected = try journal.grants(of: uid)
+      result.open = selected.filter { $0.stage == .missing }
+      result.revoked = selected.filter { isSelected($0) && $0.stage != .missing }
+      for (_, grants, isServed) in shares(byRoot, system) {
+        if isServed { result.revoked += grants } else { result.open += grants }
+      }
     } else {
       var outcome = try journal.undo(of: uid, isSelected)
       if forget {
@@ -111,30 +116,50 @@ struct Revoke: ParsableCommand {
     )
   }
 
+  /// Returns the grants that root made by accessor, each with whether the helper can take them back.
+  ///
+  /// It takes back everything that it gave the user for an accessor, and devices alone.
+  private func shares(
+    _ grants: [Grant], _ system: any System
+  ) -> [(accessor: String, grants: [Grant], isServed: Bool)] {
+    guard let uid = grants.first?.uid else { return [] }
+    let all = GrantMirror(system).grants(of: uid)
+    let isThere = HelperElevation(via, system) != nil
+    return Set(grants.map(\.accessor)).sorted().map { name in
+      let own = grants.filter { $0.accessor == name }
+      let areDevices = own.allSatisfy { grant in
+        if case .inode(let change) = grant.change { change.isOfDevice } else { false }
+      }
+      let isWhole = own.count == all.count { $0.accessor == name }
+      return (name, own, isThere && areDevices && isWhole)
+    }
+  }
+
   /// Revokes grants that root made, through the helper; tells the administrator's command for others.
   private func revoke(
     _ grants: [Grant], _ console: Console, _ system: any System, _ result: inout RevokeResult
   ) throws {
-    for name in Set(grants.map(\.accessor)).sorted() {
-      let own = grants.filter { $0.accessor == name }
-      let isServed = own.allSatisfy { grant in
-        if case .inode(let change) = grant.change { change.isOfDevice } else { false }
-      }
+    for (name, own, isServed) in shares(grants, system) {
       guard isServed, let helper = HelperElevation(via, system) else {
         let user = try UserDatabase(system).currentSubject()
-        let words: [PathBytes] = [
-          "sudo", Tool.word(system), "revoke", PathBytes(name), "--user",
-          PathBytes(user.name ?? "\(user.credentials.user.real)"),
+        var words: [PathBytes] = [
+          "sudo", Tool.word(system), "revoke", expired ? "--expired" : PathBytes(name), "--user",
         ]
+        words.append(PathBytes(user.name ?? "\(user.credentials.user.real)"))
         Console.report(
           "only an administrator may revoke this access to \(name):\n  \(words.map(shellQuoted).joined(separator: " "))",
           system)
         result.open += own
         continue
       }
-      let answer = try helper.revoke(name)
-      for note in answer.notes { console.warn(note) }
-      if answer.outcome == .missing { result.open += own } else { result.revoked += own }
+      do throws(PermissionError) {
+        for note in try helper.revoke(name).notes { console.warn(note) }
+      } catch {
+        console.warn("\(name): \(error.description)")
+      }
+      let left = Set(GrantMirror(system).grants(of: own[0].uid).map(\.id))
+      result.open += own.filter { left.contains($0.id) }
+      result.revoked += own.filter { !left.contains($0.id) }
     }
   }
 }

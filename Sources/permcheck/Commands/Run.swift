@@ -101,14 +101,15 @@ struct Run: ParsableCommand {
       try gate(reports, system)
       try setEnvironment(context, system)
       ending = .success(try supervise(words, signals, system))
+    } catch let error as PermissionError where error.code == .notAllowed {
+      // Root made no change for the accessor that was asked for last.
+      byRoot.withLock { _ = $0.popLast() }
+      Console.report(Sanitizer.clean(error.description), system)
+      ending = .failure(ExitCode(126))
     } catch {
       ending = .failure(error)
     }
-    try revoke(mark, system)
-    // The helper also ends the grants when this process ends, so a failure here only delays that.
-    for name in byRoot.withLock({ $0 }) {
-      _ = try? HelperElevation(grants.via, system)?.revoke(name, process: mark.pid, asks: false)
-    }
+    try revoke(mark, byRoot.withLock { $0 }, system)
     switch try ending.get() {
     case .exited(let status): throw ExitCode(status)
     case .signalled(let signal):
@@ -239,8 +240,12 @@ struct Run: ParsableCommand {
   }
 
   /// Revokes the grants that end with this process.
-  private func revoke(_ mark: ProcessMark, _ system: any System) throws {
+  private func revoke(_ mark: ProcessMark, _ byRoot: [String], _ system: any System) throws {
     let outcome = try GrantJournal.standard(system).undo(of: nil) { $0.lifetime.process == mark }
     for note in outcome.notes { Console.report("warning: \(Sanitizer.clean(note))", system) }
+    // The helper also ends the grants when this process ends, so a failure here only delays that.
+    for name in byRoot {
+      _ = try? HelperElevation(grants.via, system)?.revoke(name, process: mark.pid, asks: false)
+    }
   }
 }

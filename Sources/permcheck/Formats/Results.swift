@@ -94,7 +94,7 @@ struct RevokeResult {
   /// Whether nothing was changed.
   let isDryRun: Bool
   var revoked: [Grant] = []
-  /// The selected grants that are still in place, or may be.
+  /// The grants that are still in place, or may be: selected ones, and those whose file is missing.
   var open: [Grant] = []
   var status = ExitStatus.authorized
 }

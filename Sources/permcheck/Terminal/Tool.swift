@@ -22,11 +22,26 @@ enum Tool {
   }
 
   /// Returns the word that starts this program in a shell, after sudo too: its name where it is
-  /// installed, else its path.
+  /// installed, else its path, if nobody else can put another program there.
   static func word(_ system: any System) -> PathBytes {
-    guard let path = executable(system), !folders.contains(path.parent) else {
-      return PathBytes(name)
+    let word = PathBytes(name)
+    guard let path = executable(system), !folders.contains(where: { $0.appending(word) == path })
+    else { return word }
+    var place = path
+    while true {
+      guard isOurs(place, system) else { return word }
+      if place == place.parent { return path }
+      place = place.parent
     }
-    return path
+  }
+
+  /// Returns whether only root and the caller can change what has this path; in a sticky folder that
+  /// goes for what is theirs.
+  private static func isOurs(_ path: PathBytes, _ system: any System) -> Bool {
+    guard let status = try? system.status(of: path), let ids = try? system.credentials() else {
+      return false
+    }
+    return [0, ids.user.real].contains(status.uid)
+      && (status.mode & 0o022 == 0 || status.kind == .directory && status.mode & 0o1000 != 0)
   }
 }

@@ -103,11 +103,22 @@ check "sudo: the grant ended with it" bash -c 'for i in $(seq 100); do by_ssh ot
 pkill -u other -x sleep
 check "auto, without a terminal: sudo is tried" by_ssh other permcheck request camera --yes
 check "auto: it is real" by_ssh other probe $camera
-check "auto: naming oneself changes nothing" by_ssh other permcheck request camera --user other --yes
 check "auto: revoked" by_ssh other permcheck revoke camera
+refuse "auto: refused again" by_ssh other probe $camera
+check "auto: whoever names himself is served" by_ssh other permcheck request camera --user other --yes
+check "auto: and it is real again" by_ssh other probe $camera
+check "auto: revoked again" by_ssh other permcheck revoke camera
+check "auto: for a second" by_ssh other permcheck request camera --for 1s --yes
+check "auto: and for good" by_ssh other permcheck request camera --yes
+sleep 1.2
+by_ssh other permcheck revoke --expired
+check "auto: what has no end is not taken back with what has expired" by_ssh other probe $camera
+check "auto: revoked for good" by_ssh other permcheck revoke camera
+refuse "auto: and refused" by_ssh other probe $camera
 refuse "auto: refused again" by_ssh other probe $camera
 rm /etc/sudoers.d/lab
 check "auto, where neither helps: refused, not failed" bash -c 'by_ssh other permcheck request camera --yes; [ $? = 1 ]'
+check "and run does not run" bash -c 'by_ssh other permcheck run camera --request --yes -- true; [ $? = 126 ]'
 udevadm trigger --action=change "$camera" "$pcm" /dev/snd/controlC0
 settle
 
