@@ -1,5 +1,4 @@
 # boot: full
-# devices: none
 # shellcheck shell=bash
 # shellcheck disable=SC2016,SC2154
 # Folders that a unit's settings hide or protect: the setting is named, and what is proposed helps.
