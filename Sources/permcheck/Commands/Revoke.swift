@@ -68,9 +68,9 @@ struct Revoke: ParsableCommand {
       isRoot
       ? [] : GrantMirror(system).grants(of: try system.credentials().user.real).filter(isSelected)
     if dryRun {
-      let selected = try journal.grants(of: uid)
-      result.open = selected.filter { $0.stage == .missing }
-      result.revoked = selected.filter { isSelected($0) && $0.stage != .missing }
+      let journaled = try journal.grants(of: uid)
+      result.open = journaled.filter { $0.stage == .missing }
+      result.revoked = journaled.filter { isSelected($0) && $0.stage != .missing }
       for (_, grants, isServed) in shares(byRoot, system) {
         if isServed { result.revoked += grants } else { result.open += grants }
       }
