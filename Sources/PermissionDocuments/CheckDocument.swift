@@ -69,6 +69,7 @@ package struct CheckDocument: Sendable {
     basis("credentials", "the complete subject", FactsDocument.credentials),
     basis("facts", "all facts that were read", FactsDocument.facts),
     basis("targets", "the resources that were asked for", FactsDocument.targets),
+    basis("names", "the names of users and groups", FactsDocument.names),
   ]
 
   /// Returns a member of an explanation; its field takes longer to set up than a check.

@@ -12,11 +12,14 @@ package struct FactsDocument: Sendable {
   package var facts: AccessFacts
   /// The resources that were asked for.
   package var targets: [Inspection.Target]
+  /// The names of the users and groups in the facts.
+  package var names: IDNames
 
   /// Creates the document of an explanation.
   package init(_ explanation: Explainer.Explanation) {
     subject = explanation.inspection.subject
     facts = explanation.inspection.facts
+    names = explanation.inspection.names
     targets = zip(explanation.inspection.targets, explanation.reports).map { target, report in
       // `--need` may replace the permissions that the accessor needs.
       var target = target
@@ -70,6 +73,7 @@ package struct FactsDocument: Sendable {
     subject = .blank
     facts = AccessFacts(inodes: [], mounts: [])
     targets = []
+    names = IDNames()
   }
 
   /// The document as one line, with a newline.
@@ -77,7 +81,7 @@ package struct FactsDocument: Sendable {
     let version = JSONField<FactsDocument>.always("schemaVersion", ["const": 1]) { _ in
       JSONValue(Self.version)
     }
-    let fields = [version, Self.credentials, Self.facts, Self.targets]
+    let fields = [version, Self.credentials, Self.facts, Self.targets, Self.names]
     return Documents.text(JSONRecord<FactsDocument>(fields).json(self))
   }
 
@@ -86,8 +90,9 @@ package struct FactsDocument: Sendable {
   static let facts = JSONField<FactsDocument>.required("facts", \.facts, .facts)
   static let targets = JSONField<FactsDocument>.required(
     "targets", \.targets, JSONCodec<Inspection.Target>.target.list)
+  static let names = JSONField<FactsDocument>.defaulted("names", \.names, .names)
 
-  private static let codec = JSONRecord<FactsDocument>([credentials, facts, targets])
+  private static let codec = JSONRecord<FactsDocument>([credentials, facts, targets, names])
     .codec(FactsDocument())
 }
 
@@ -108,6 +113,27 @@ extension JSONCodec<Subject> {
     .required("source", \.source, .name), .optional("user", \.name, .string),
     .required("credentials", \.credentials, .credentials),
   ]).codec(.blank)
+}
+
+extension JSONCodec<IDNames> {
+  /// Objects from ids, in decimal, to names.
+  fileprivate static let names = JSONRecord<IDNames>([
+    .required("users", \.users, .byID), .required("groups", \.groups, .byID),
+  ]).codec(IDNames())
+}
+
+extension JSONCodec<[UInt32: String]> {
+  fileprivate static let byID = JSONCodec(
+    JSONCodec<String>.string.dictionary, expected: "names by id",
+    to: { names in Dictionary(uniqueKeysWithValues: names.map { (String($0), $1) }) },
+    from: { texts in
+      var names: [UInt32: String] = [:]
+      for (text, name) in texts {
+        guard let id = UInt32(text) else { return nil }
+        names[id] = name
+      }
+      return names
+    })
 }
 
 extension JSONCodec<Inspection.Target> {

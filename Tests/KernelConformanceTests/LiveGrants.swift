@@ -205,7 +205,7 @@ struct LiveGrants {
     let subject = Subject(source: .ids, credentials: tree.subject)
     let context = AccessContext(system: system, subject: subject)
     let target = Inspection.Target(name: "test", set: ResourceSet(resources: [resource]))
-    let inspection = try Inspection(context, users: .numbersOnly) { _ in [target] }
+    let inspection = try Inspection(context, users: UserDatabase(IDNames())) { _ in [target] }
     let request = GrantRequest(
       accessor: "test", inspection: inspection, asks: [inspection.ask(resource)],
       allowsOthers: false, isRecursive: false)

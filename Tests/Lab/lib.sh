@@ -191,7 +191,10 @@ for block in re.findall(r"```[a-z]*\n(.*?)```", open("README.md").read(), flags=
 sys.exit(f"README.md prints nothing with {sys.argv[1]}")
 A
 }
-plainly() { sed -E 's/\(pid [0-9]+/(pid N/g; s/([^ ]) {2,}/\1  /g; s/ +$//'; }
+plainly() {
+    sed -E 's/\(pid [0-9]+/(pid N/g; s/([^ ]) {2,}/\1  /g; s/ +$//
+        s/20[0-9]{2}-[0-9]{2}-[0-9]{2}/DATE/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+/TIME/g'
+}
 printed() {
     local text=$1
     shift

@@ -100,6 +100,19 @@ struct MistakeTests {
     #expect((whole["time"] as? String)?.hasSuffix("Z") == true)
   }
 
+  /// Names are the other machine's: `root:shadow`, not `0:42`.
+  @Test func savedFactsKeepTheirNames() throws {
+    let tree = try Tree()
+    try tree.file("facts")
+    let question = "explain /etc/shadow --user daemon"
+    let outcome = try Command.run([
+      "sh", "-c", "\"$0\" \(question) --json >\"$1\"; \"$0\" evaluate \"$1\"", Command.permcheck,
+      tree.path("facts"),
+    ])
+    let now = try Command.permcheck(question.split(separator: " ").map(String.init))
+    #expect(outcome.output == now.output && now.output.contains("root:shadow"), "\(outcome)")
+  }
+
   @Test func aPipeThatIsWrittenLateIsRead() throws {
     let outcome = try Command.run([
       "sh", "-c", "(sleep 0.2; \"$0\" explain /etc --json) | \"$0\" evaluate -", Command.permcheck,

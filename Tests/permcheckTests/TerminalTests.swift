@@ -92,6 +92,22 @@ struct TerminalTests {
     }
   }
 
+  @Test(arguments: [60, 80, 200]) func grantsFit(_ columns: Int) throws {
+    let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal])
+    let text = try journal.expect(
+      """
+      A=/var/lib/pictures-of-a-year; mkdir -p $A; chmod 700 $A
+      $P request photos=$A --need rx --user daemon --for 2h --yes >/dev/null
+      /usr/bin/python3 -c "$TERMINAL" \(columns) $P list --grants
+      """)
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines.count == (columns == 200 ? 1 : 4), "\(text)")
+    #expect(lines.allSatisfy { $0.count <= columns }, "\(text)")
+    for part in ["photos", "daemon", "/var/lib/pictures-of-a-year", "user:daemon", "until 20"] {
+      #expect(text.contains(part), "\(text)")
+    }
+  }
+
   @Test(arguments: [
     ("FORCE_COLOR", "1", true), ("CLICOLOR_FORCE", "1", true), ("FORCE_COLOR", "0", false),
     ("CLICOLOR_FORCE", "0", false), ("FORCE_COLOR", "", false),

@@ -38,11 +38,13 @@ package struct Explainer: Sendable {
   ///   - targets: The resources to explain.
   ///   - subject: The credentials to judge for.
   ///   - facts: The facts that were saved.
+  ///   - names: The names of users and groups that were saved.
   /// - Returns: One report for each target, with the walk of each resource.
   package static func explain(
-    _ targets: [Inspection.Target], subject: Subject, facts: AccessFacts
+    _ targets: [Inspection.Target], subject: Subject, facts: AccessFacts,
+    names: IDNames = IDNames()
   ) -> Explanation {
-    Explanation(Inspection(saved: facts, subject: subject, targets: targets))
+    Explanation(Inspection(saved: facts, subject: subject, targets: targets, names: names))
   }
 }
 

@@ -91,9 +91,11 @@ package final class Inspection: Sendable {
   /// Creates an inspection of facts that were read before, perhaps on another machine.
   ///
   /// The kernel is not asked.
-  package init(saved facts: AccessFacts, subject: Subject, targets: [Target]) {
+  package init(
+    saved facts: AccessFacts, subject: Subject, targets: [Target], names: IDNames = IDNames()
+  ) {
     context = AccessContext(subject: subject, probe: .none)
-    users = .numbersOnly
+    users = UserDatabase(names)
     self.subject = subject
     time = context.system.realtime()
     self.targets = targets
@@ -110,6 +112,21 @@ package final class Inspection: Sendable {
     if let given = context.subject { return given }
     let users = users ?? UserDatabase(context.system, root: context.root)
     return try users.currentSubject()
+  }
+
+  /// The names of all users and groups in the facts, and of the subject's.
+  package var names: IDNames {
+    let ids = subject.credentials
+    var (users, groups) = (Set([ids.user.fileSystem]), Set(ids.groups + [ids.group.fileSystem]))
+    for inode in facts.inodes {
+      users.insert(inode.uid)
+      groups.insert(inode.gid)
+      for entry in inode.acl?.entries ?? [] {
+        if entry.tag == .user { users.insert(entry.id) }
+        if entry.tag == .group { groups.insert(entry.id) }
+      }
+    }
+    return self.users.names(users: users, groups: groups)
   }
 
   /// Whether there are facts to judge.

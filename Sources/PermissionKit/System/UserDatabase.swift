@@ -32,8 +32,16 @@ public struct UserDatabase: Sendable {
     self.files = files
   }
 
-  /// A data base without names, so that ids are shown as numbers.
-  static let numbersOnly = UserDatabase(LinuxSystem(), files: ([], []))
+  /// Creates a data base of saved names, which asks nobody else.
+  package init(_ names: IDNames) {
+    let none = UInt32.max
+    self.init(
+      LinuxSystem(),
+      files: (
+        names.users.map { UserRecord(name: $1, uid: $0, gid: none, home: "") },
+        names.groups.map { GroupRecord(name: $1, gid: $0, members: []) }
+      ))
+  }
 
   private static func lines(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
     bytes.split(separator: UInt8(ascii: "\n")).map {
@@ -87,6 +95,14 @@ public struct UserDatabase: Sendable {
   public func groupName(_ gid: UInt32) -> String {
     let name = files.map { $0.groups.first { $0.gid == gid }?.name } ?? (try? system.getgrgid(gid))
     return name ?? String(gid)
+  }
+
+  /// Returns the names of these ids, without those that have none.
+  func names(users: Set<UInt32>, groups: Set<UInt32>) -> IDNames {
+    var names = IDNames()
+    for uid in users where userName(uid) != String(uid) { names.users[uid] = userName(uid) }
+    for gid in groups where groupName(gid) != String(gid) { names.groups[gid] = groupName(gid) }
+    return names
   }
 
   /// Returns the name of the user, or the number if the user has no name.

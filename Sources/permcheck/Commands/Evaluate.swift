@@ -30,9 +30,13 @@ struct Evaluate: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     var document = try read(file, system)
-    if let userFacts { document.subject = try read(userFacts, system).subject }
+    if let userFacts {
+      let other = try read(userFacts, system)
+      document.subject = other.subject
+      document.names.add(other.names)
+    }
     let explanation = Explainer.explain(
-      document.targets, subject: document.subject, facts: document.facts)
+      document.targets, subject: document.subject, facts: document.facts, names: document.names)
     let output = output.choice
     let status = try ExplainChoice.print(
       explanation, console: Console(system, output), output, wantsAll: all)

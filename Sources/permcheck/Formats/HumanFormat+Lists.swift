@@ -17,7 +17,19 @@ extension HumanFormat {
     if listing.grants.isEmpty {
       return "no grants in \(Sanitizer.clean(listing.journal.description))\n"
     }
-    return Table(listing.rows).text
+    let table = Table(listing.rows).text
+    guard let columns = style.columns,
+      table.split(separator: "\n").contains(where: { String($0).displayWidth > columns })
+    else { return table }
+    // In a narrow terminal each grant has lines of its own.
+    return listing.rows.map { row in
+      let lines = [row[0...2].joined(separator: "   "), row[3]] + row[4...].filter { !$0.isEmpty }
+      return lines.enumerated().map { index, line in
+        let indent = index == 0 ? 0 : 2
+        return String(repeating: " ", count: indent)
+          + style.wrapped(line, indent: indent, hanging: 2) + "\n"
+      }.joined()
+    }.joined()
   }
 
   func text(_ result: RevokeResult) -> String {

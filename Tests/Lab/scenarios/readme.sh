@@ -45,3 +45,40 @@ kill $holders
 # shellcheck disable=SC2086
 wait $holders 2>/dev/null
 printed "newgrp video" setpriv --reuid=member --regid=member --clear-groups bash -c 'permcheck camera; exit'
+
+section "a camera comes and goes"
+modprobe -r vivid
+settle
+seen=$lab_tmp/seen
+# step COMMAND: runs it and waits for the line that it causes
+step() {
+    local lines
+    lines=$(wc -l <"$seen")
+    "$@"
+    for _ in {1..100}; do
+        [ "$(wc -l <"$seen")" -gt "$lines" ] && return
+        sleep 0.1
+    done
+}
+watching() {
+    : >"$seen"
+    step eval "permcheck watch camera --user www-data $* >$seen & watcher=\$!"
+}
+watching
+step mknod -m 600 "$camera" c 81 200
+# At once, as udev does it.
+step python3 -c "import os; os.chown('$camera', 0, $(getent group video | cut -d: -f3)); os.chmod('$camera', 0o660)"
+step setfacl -m u:www-data:rw "$camera"
+step mount -o remount,nodev /dev
+step mount -o remount,dev /dev
+step rm "$camera"
+kill "$watcher"
+wait "$watcher"
+printed "node added: $camera" cat "$seen"
+mknod -m 600 "$camera" c 81 200
+watching --json
+step setfacl -m u:www-data:rw "$camera"
+kill "$watcher"
+wait "$watcher"
+printed '"cause":"acl"' tail -n 1 "$seen"
+rm "$camera"
