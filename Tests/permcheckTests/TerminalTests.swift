@@ -59,7 +59,7 @@ struct TerminalTests {
   }
 
   private static func bare(_ text: String) -> String {
-    text.replacing(/\u{1b}\[[0-9;]*m/, with: "")
+    text.replacing(/\u{1b}.[0-9;]*m/, with: "")
   }
 
   /// A command, a path or a tree may be wider than the terminal; sentences may not.
