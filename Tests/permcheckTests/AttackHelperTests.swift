@@ -93,6 +93,13 @@ struct AttackHelperTests {
         [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
         sits 8 1
         ! as 1 test -r $C || fail "daemon keeps access"
+        # The same where logind finds the entry in place and leaves the node as it is.
+        is 0 $P request camera --user daemon --yes
+        sleep 0.05; echo ACTIVE_UID=1 >/run/systemd/seats/seat0
+        is 0 $P revoke camera
+        as 1 test -w $C || fail "who sat down later lost access"
+        sits 8 1
+        ! as 1 test -r $C || fail "daemon keeps what the seat gave"
         """)
   }
 

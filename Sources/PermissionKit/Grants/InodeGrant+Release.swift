@@ -91,13 +91,13 @@ extension InodeGrant {
     return .released(note: note, rebased: rebased)
   }
 
-  /// Returns whether logind gives the device to the user now, by an entry that it set after the grants.
+  /// Returns whether logind gives the device to the user now, because of what happened after the grants.
+  ///
+  /// Where it finds an entry that gives all it wants, it writes nothing, so that the node tells nothing:
+  /// see devnode_acl() in systemd's src/shared/devnode-acl.c.
   private func isGivenBySeat(
     _ status: StatusFields, _ grants: [InodeGrant], _ system: any System
   ) -> Bool {
-    // Nobody has set the entry again since the last grant.
-    let last = grants.compactMap(\.changed).max()
-    if let changed = status.changed, last == changed { return false }
     let granted = grants.filter { $0.uid == uid }.compactMap(\.changed).max()
     return attribute == .accessACL && status.kind == .characterDevice
       && Seats(system).mayHaveGiven(status.device, to: uid, since: granted)
