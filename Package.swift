@@ -53,7 +53,7 @@ let package = Package(
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
-      dependencies: ["HelperStart", "OlderLibc", "PermissionDocuments", "PermissionKit"],
+      dependencies: ["HelperStart", "OlderLibc", "PermissionKit"],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),

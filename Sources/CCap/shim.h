@@ -40,6 +40,7 @@
 // _GNU_SOURCE are called by the number of their system call.
 #define CCAP_AT_EMPTY_PATH 0x1000
 #define CCAP_AT_STATX_DONT_SYNC 0x4000
+#define CCAP_AT_NO_AUTOMOUNT 0x800
 #define CCAP_AT_EACCESS 0x200
 
 // The fields of statx(2) that matter for a decision.
@@ -62,10 +63,11 @@ static inline int ccap_openat(int dir, const char *path, int flags, unsigned mod
   return fd < 0 ? -errno : fd;
 }
 
-// statx(2) on the descriptor itself.
-static inline int ccap_statx(int fd, struct ccap_stat *out) {
+// statx(2) of a path, or of the descriptor itself if the path is empty; mounts nothing.
+static inline int ccap_statx(int fd, const char *path, struct ccap_stat *out) {
   struct statx sx;
-  if (syscall(SYS_statx, fd, "", CCAP_AT_EMPTY_PATH | CCAP_AT_STATX_DONT_SYNC,
+  int what = (*path ? 0 : CCAP_AT_EMPTY_PATH) | CCAP_AT_NO_AUTOMOUNT | CCAP_AT_STATX_DONT_SYNC;
+  if (syscall(SYS_statx, fd, path, what,
               STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &sx) != 0)
     return -errno;
   out->birth = sx.stx_mask & STATX_BTIME

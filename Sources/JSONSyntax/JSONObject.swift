@@ -17,8 +17,8 @@ package struct JSONObject: Hashable, Sendable {
     for (key, value) in members { self[key] = value }
   }
 
-  /// Creates an object with members that the reader compared already.
-  init(distinct members: [(key: String, value: JSONValue)]) { self.members = members }
+  /// Creates an object with members whose keys differ, which is not checked.
+  package init(distinct members: [(key: String, value: JSONValue)]) { self.members = members }
 
   /// The keys in their order.
   package var keys: [String] { members.map(\.key) }

@@ -110,8 +110,11 @@ package struct JSONRecord<Value>: Sendable {
 
   /// Returns the value as an object.
   package func json(_ value: Value) -> JSONValue {
-    .object(
-      JSONObject(fields.compactMap { field in field.encode(value).map { (field.name, $0) } }))
+    var members: [(String, JSONValue)] = []
+    for field in fields {
+      if let json = field.encode(value) { members.append((field.name, json)) }
+    }
+    return .object(JSONObject(members))
   }
 
   /// The schema of the object; readers must accept members that it does not name.

@@ -9,6 +9,21 @@ static char no_search[] = "SWIFT_BACKTRACE=enable=no,swift-backtrace=/";
 static char **place;
 static char *replaced;
 
+// The runtime would look for the arguments in /proc/self/maps before main(). In a static program these
+// stand in for its own functions of the same names (stdlib/public/stubs/CommandLine.cpp).
+static int count;
+static char **arguments;
+
+char **_swift_stdlib_getUnsafeArgvArgc(int *length) {
+  *length = count;
+  return arguments;
+}
+
+void _swift_stdlib_overrideUnsafeArgvArgc(char **argv, int argc) {
+  count = argc;
+  arguments = argv;
+}
+
 void tool_start_done(void) {
   if (place && *place == no_search) *place = replaced;
   place = NULL;
@@ -17,8 +32,8 @@ void tool_start_done(void) {
 // The environment cannot grow here, and libc cannot change it yet, so one variable gives its place
 // until the program has started.
 static void start(int argc, char **argv, char **environment) {
-  (void)argc;
-  (void)argv;
+  count = argc;
+  arguments = argv;
   if (!environment[0]) return;
   for (char **variable = environment; *variable; variable++) {
     if (strncmp(*variable, "SWIFT_BACKTRACE=", 16) == 0) return;

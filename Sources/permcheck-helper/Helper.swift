@@ -1,4 +1,3 @@
-import PermissionDocuments
 import PermissionKit
 
 /// The root side of permcheck, which sudo and pkexec start for an ordinary user.

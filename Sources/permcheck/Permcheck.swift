@@ -60,6 +60,11 @@ struct Permcheck: ParsableCommand {
       case .check(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
       case .explain(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
       case nil:
+        if arguments.first == "help", let word = arguments.dropFirst().first, !word.hasPrefix("-"),
+          let message = Suggestions.unknownCommand(word)
+        {
+          throw ValidationError(message)
+        }
         var command = try parseAsRoot(arguments)
         try command.run()
       }
@@ -95,7 +100,7 @@ struct Permcheck: ParsableCommand {
     if message.hasPrefix("Unknown option '"), quoted.count > 1 {
       return Suggestions.unknownOption(quoted[1], known: quoted.count > 3 ? [quoted[3]] : [])
     }
-    if message.hasPrefix("The value '"), message.contains(" <duration>'") {
+    if message.hasPrefix("The value '"), message.has(" <duration>'") {
       return
         "\(quoted[3].prefix { $0 != " " }) \(quoted[1]): expected a time such as 90s, 1h30m or 2d, at most 366d"
     }

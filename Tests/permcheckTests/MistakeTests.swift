@@ -113,6 +113,16 @@ struct MistakeTests {
     #expect(outcome.output == now.output && now.output.contains("root:shadow"), "\(outcome)")
   }
 
+  @Test(arguments: [
+    ("nosuch", "known: check, explain"), ("grant", "did you mean request?"),
+    ("reqest", "did you mean request?"),
+  ]) func helpOfNoCommand(_ word: String, _ meant: String) throws {
+    let outcome = try Command.permcheck(["help", word])
+    #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+    #expect(outcome.errors.contains("there is no command \"\(word)\"; \(meant)"), "\(outcome)")
+    #expect(try Command.permcheck(["help", "request"]).status == 0)
+  }
+
   @Test func aPipeThatIsWrittenLateIsRead() throws {
     let outcome = try Command.run([
       "sh", "-c", "(sleep 0.2; \"$0\" explain /etc --json) | \"$0\" evaluate -", Command.permcheck,

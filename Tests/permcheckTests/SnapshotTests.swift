@@ -83,6 +83,7 @@ struct SnapshotTests {
         – camera  unavailable  there is no camera
         – mic     unavailable  there is no microphone
         – photos  unavailable  there is no /ROOT/home
+                    fix: create the folder, or name another one
 
         """)
   }

@@ -19,6 +19,8 @@ public final class AnalyticsLog: Sendable {
 
   private struct Contents {
     var strategy: any LoggingStrategy
+    /// The events that wait for the end of `together`; nil outside.
+    var held: [AccessEvent]?
     var failure: PermissionError?
   }
 
@@ -42,9 +44,30 @@ public final class AnalyticsLog: Sendable {
 
   /// Logs one event.
   public func log(_ event: AccessEvent) {
+    let isHeld = contents.withLock {
+      $0.held?.append(event)
+      return $0.held != nil
+    }
+    if !isHeld { write([event]) }
+  }
+
+  /// Logs what `body` logs when it ends, all at once.
+  package func together<Result>(_ body: () throws -> Result) rethrows -> Result {
+    contents.withLock { $0.held = [] }
+    defer {
+      let events = contents.withLock { contents in
+        defer { contents.held = nil }
+        return contents.held ?? []
+      }
+      write(events)
+    }
+    return try body()
+  }
+
+  private func write(_ events: [AccessEvent]) {
     let strategy = strategy
     do throws(PermissionError) {
-      try strategy.log(event)
+      try strategy.log(events)
     } catch {
       contents.withLock { $0.failure = $0.failure ?? error }
     }

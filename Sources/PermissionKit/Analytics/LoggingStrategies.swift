@@ -27,7 +27,7 @@ public final class InMemoryLogging: LoggingStrategy {
 
 /// A strategy that appends each event to a file, as one line of JSON.
 ///
-/// Each line is one write with O_APPEND, so that the lines of several processes stay whole.
+/// Each line is in one write with O_APPEND, so that the lines of several processes stay whole.
 public struct FileLogging: LoggingStrategy {
   /// The file of JSON lines.
   public let path: PathBytes
@@ -49,7 +49,11 @@ public struct FileLogging: LoggingStrategy {
   }
 
   /// Appends one event with one write(2), and creates the file if missing.
-  public func log(_ event: AccessEvent) throws(PermissionError) {
+  public func log(_ event: AccessEvent) throws(PermissionError) { try log([event]) }
+
+  /// Appends several events with one write(2), and creates the file if missing.
+  public func log(_ events: [AccessEvent]) throws(PermissionError) {
+    if events.isEmpty { return }
     let flags: OpenFlags = [.writeOnly, .append, .create, .nonBlocking, .noControllingTerminal]
     var file = try open(flags)
     defer { system.close(file) }
@@ -58,15 +62,15 @@ public struct FileLogging: LoggingStrategy {
       system.close(file)
       file = new
     }
-    let line = event.line
+    let lines = events.flatMap(\.line)
     let written: Int
     do throws(Errno) {
-      written = try system.write(file, line)
+      written = try system.write(file, lines)
     } catch {
       throw failure("write", error)
     }
-    // A second write could not keep the line in one piece.
-    if written < line.count { throw failure("write", .ENOSPC) }
+    // A second write could not keep a line in one piece.
+    if written < lines.count { throw failure("write", .ENOSPC) }
   }
 
   /// The file that `sizeLimit` keeps beside the log.

@@ -4,8 +4,19 @@ public protocol LoggingStrategy: Sendable {
   ///
   /// - Throws: An error if the event could not be logged. The log reports it; no answer changes.
   func log(_ event: AccessEvent) throws(PermissionError)
+  /// Logs several events, in their order.
+  ///
+  /// - Throws: The first error; the events after it are not logged.
+  func log(_ events: [AccessEvent]) throws(PermissionError)
   /// Removes every event.
   func clear() throws(PermissionError)
   /// Returns the logged events, oldest first; empty if the strategy cannot read events back.
   func loggedEvents() throws(PermissionError) -> [AccessEvent]
+}
+
+extension LoggingStrategy {
+  /// Logs one event after the other.
+  public func log(_ events: [AccessEvent]) throws(PermissionError) {
+    for event in events { try log(event) }
+  }
 }

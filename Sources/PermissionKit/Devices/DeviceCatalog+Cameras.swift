@@ -4,15 +4,15 @@ extension DeviceCatalog {
   private static let memoryToMemory: UInt32 = 0x8000 | 0x4000
 
   /// Returns whether this is the name of a video node: `video0`.
-  private static func isVideo(_ name: String) -> Bool {
-    DeviceFamily.camera.hasNode(named: PathBytes(name))
+  private static func isVideo(_ name: PathBytes) -> Bool {
+    name.hasPrefix("video") && DeviceFamily.camera.hasNode(named: name)
   }
 
   /// Returns the video nodes that capture, and lists the output, metadata and codec nodes apart.
   package func cameras() -> Findings {
     var findings = Findings()
-    let nodes = Set(names("dev", &findings).filter(Self.isVideo))
-    let known = names("sys/class/video4linux", &findings).filter(Self.isVideo)
+    let nodes = Set(names("dev", &findings, where: Self.isVideo))
+    let known = names("sys/class/video4linux", &findings, where: Self.isVideo)
     for name in Self.inOrder(nodes.union(known)) {
       let path = root.appending(PathBytes("dev/\(name)"))
       var label = line("sys/class/video4linux/\(name)/name")
@@ -45,7 +45,7 @@ extension DeviceCatalog {
       let capabilities = properties["ID_V4L_CAPABILITIES"]
     {
       label = properties["ID_V4L_PRODUCT"] ?? label
-      let captures = capabilities.split(separator: ":").contains("capture")
+      let captures = capabilities.split(separator: ":").contains { $0 == "capture" }
       return (captures, "udev ID_V4L_CAPABILITIES=\(capabilities)")
     }
     if hasNode, mayOpen {
@@ -64,10 +64,12 @@ extension DeviceCatalog {
     guard let index = line("sys/class/video4linux/\(name)/index") else {
       return (true, "its name alone")
     }
-    let words = ["meta", "codec", "decode", "encode", "output", "-dec", "-enc", "vbi", "isp"]
+    let words: [StaticString] = [
+      "meta", "codec", "decode", "encode", "output", "-dec", "-enc", "vbi", "isp",
+    ]
     let lowered = (label ?? "").lowercased()
-    if let word = words.first(where: lowered.contains) {
-      return (false, "sysfs name \"\(label ?? "")\" has \"\(word)\"")
+    if let word = words.first(where: { lowered.has($0) }) {
+      return (false, "sysfs name \"\(label ?? "")\" has \"\(word.description)\"")
     }
     return (index == "0", "sysfs index \(index)")
   }

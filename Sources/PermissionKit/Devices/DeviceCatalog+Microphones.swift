@@ -51,7 +51,7 @@ extension DeviceCatalog {
   private func soundPCMs() -> [PCM] {
     guard let bytes = try? system.contents(of: root.appending("proc/asound/pcm")) else { return [] }
     return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      let fields = PathBytes(Array(line)).description.split(separator: ": ").map {
+      let fields = PathBytes(Array(line)).description.parts(by: ": ").map {
         $0.drop { $0 == " " }
       }
       let numbers = (fields.first ?? "").split(separator: "-").compactMap { Int($0) }
@@ -73,8 +73,8 @@ extension DeviceCatalog {
       guard let bracket = text.firstIndex(of: "["), let colon = text.firstIndex(of: "]"),
         let card = Int(Self.trimmed(text[..<bracket]))
       else { continue }
-      let names = text[colon...].split(separator: " - ", maxSplits: 1)
-      if names.count == 2 { cards[card] = Self.trimmed(names[1]) }
+      let rest = text[colon...]
+      if let dash = rest.range(of: " - ") { cards[card] = Self.trimmed(rest[dash.upperBound...]) }
     }
     return cards
   }

@@ -50,11 +50,15 @@ package struct DeviceCatalog: Sendable {
     self.mayOpen = mayOpen
   }
 
-  /// Returns the names in a folder; empty if the folder is missing; records any other failure.
-  func names(_ folder: String, _ findings: inout Findings) -> [String] {
+  /// Returns the names in a folder that a condition selects; empty if the folder is missing; records any
+  /// other failure.
+  func names(
+    _ folder: String, _ findings: inout Findings,
+    where isWanted: (PathBytes) -> Bool = { _ in true }
+  ) -> [String] {
     let path = root.appending(folder)
     do throws(Errno) {
-      return try system.names(in: path).map(\.description)
+      return try system.names(in: path, where: isWanted).map(\.description)
     } catch .ENOENT {
     } catch .ENOTDIR {
     } catch {

@@ -118,40 +118,44 @@ struct Confinement {
 
   private mutating func findContainers() {
     // The marker of an image stays where the image runs as a machine of its own.
-    if isOnMachine { return }
+    if let marked, !isOnMachine { found.append(marked) }
+  }
+
+  /// The container that a marker tells of, with the evidence; nil if there is no marker.
+  private var marked: (place: Place, evidence: [String])? {
     if let file = contents("run/.containerenv") {
       // Podman fills the file only for some containers; a user namespace tells as much.
-      let rootless = file.contains("rootless=1") || hasOwnUsers
-      found.append((.podman(rootless: rootless), ["/run/.containerenv"]))
-    } else if exists(".dockerenv") {
-      found.append((.docker, ["/.dockerenv"]))
-    } else if !found.isEmpty {
-      // A sandbox that was found sets these files as well.
-    } else if let manager = line("run/systemd/container") ?? line("run/host/container-manager") {
-      found.append((.container(manager), ["container manager \(manager)"]))
-    } else if root == "/", variable("KUBERNETES_SERVICE_HOST") != nil {
-      found.append((.container("Kubernetes"), ["KUBERNETES_SERVICE_HOST is set"]))
+      let rootless = file.has("rootless=1") || hasOwnUsers
+      return (.podman(rootless: rootless), ["/run/.containerenv"])
     }
+    if exists(".dockerenv") { return (.docker, ["/.dockerenv"]) }
+    // A sandbox that was found sets these files as well.
+    guard found.isEmpty else { return nil }
+    if let manager = line("run/systemd/container") ?? line("run/host/container-manager") {
+      return (.container(manager), ["container manager \(manager)"])
+    }
+    return root == "/" && variable("KUBERNETES_SERVICE_HOST") != nil
+      ? (.container("Kubernetes"), ["KUBERNETES_SERVICE_HOST is set"]) : nil
   }
 
   /// Whether /dev was made for this process and is not the devtmpfs of the machine.
   private var hasPrivateDevices: Bool {
     guard root == "/", let mounts else { return false }
-    let last = mounts.mounts.last { $0.point == "/dev" }
+    let last = mounts.mounts(at: "/dev").last
     return last.map { $0.fileSystem != "devtmpfs" } ?? false
   }
 
   /// The mounts that the process sees; nil if they cannot be read.
   private var mounts: MountTable? {
     let path = PathBytes("/proc/\(process.map(String.init) ?? "self")/mountinfo")
-    return (try? system.contents(of: path, limit: 1 << 26)).map { MountTable(mountinfo: $0) }
+    return try? system.mountTable(path)
   }
 
   /// Whether the process is in the first namespaces of the machine, and on its root file system.
   ///
   /// Their numbers are fixed, see include/linux/proc_ns.h.
   private var isOnMachine: Bool {
-    guard root == "/", mounts?.mounts.first(where: { $0.point == "/" })?.fileSystem != "overlay"
+    guard root == "/", mounts?.mounts(at: "/").first?.fileSystem != "overlay"
     else { return false }
     let first: [(String, UInt64)] = [
       ("ipc", 0xEFFF_FFFF), ("uts", 0xEFFF_FFFE), ("user", 0xEFFF_FFFD), ("pid", 0xEFFF_FFFC),
@@ -194,7 +198,7 @@ struct Confinement {
       let yaml = contents(file)
       if yaml == nil { hidden.append("not visible: \(folder)/meta/snap.yaml") }
       // The system does not confine a classic snap.
-      guard yaml?.contains("\nconfinement: classic") != true else { return }
+      guard yaml?.has("\nconfinement: classic") != true else { return }
       found.append(
         (
           .snap(name: name.description, plugs: yaml.map(Self.plugs)),
@@ -238,7 +242,7 @@ struct Confinement {
   ]
 
   private mutating func findService(_ privateDevices: Bool) {
-    guard root == "/", let groups = ofProcess("cgroup") else { return }
+    guard root == "/", let groups = ofProcess("cgroup"), groups.has(".service") else { return }
     let units = groups.split { $0 == "\n" || $0 == "/" }.filter { $0.hasSuffix(".service") }
     // The user manager of a login is a service too, but not a unit to name here.
     guard let unit = units.last.map(String.init), !unit.hasPrefix("user@") else { return }

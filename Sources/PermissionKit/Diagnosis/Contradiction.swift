@@ -133,7 +133,7 @@ struct Contradiction {
     }
     if let bytes = try? system.contents(of: "/proc/self/cgroup") {
       let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-      let relevant = lines.filter { $0.contains(":devices:") || $0.hasPrefix("0::") }
+      let relevant = lines.filter { $0.has(":devices:") || $0.hasPrefix("0::") }
       answers.evidence += relevant.map { "cgroup \($0)" }
     } else {
       answers.evidence.append("not visible: /proc/self/cgroup")

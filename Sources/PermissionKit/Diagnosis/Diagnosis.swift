@@ -100,7 +100,7 @@ struct Diagnosis {
     ask.isDirectory ? .folder : ask.resource.family.map { .devices($0) }
   }
 
-  private static let layers: Set<Reason.Code> = [.deviceCgroup, .landlockOrLSM, .seccomp]
+  private static let layers: [Reason.Code] = [.deviceCgroup, .landlockOrLSM, .seccomp]
 
   private func isRefusedByBits(_ decision: Decision) -> Bool {
     decision.errno == .EACCES && ReasonFinder.status(decision) == .denied
@@ -204,16 +204,14 @@ struct Diagnosis {
   /// See fuse_allow_current_process() in fs/fuse/dir.c.
   private func nameMount(_ report: inout ResourceReport, _ decision: Decision) {
     guard let index = decision.inode,
-      let bytes = try? system.contents(
-        of: PathBytes("/proc/\(subject.process.map(String.init) ?? "self")/mountinfo"),
-        limit: 1 << 26)
+      let table = try? system.mountTable(
+        PathBytes("/proc/\(subject.process.map(String.init) ?? "self")/mountinfo"))
     else { return }
     let folder = facts.path(of: index)
     let closed = facts.inodes[index].entries.filter {
       if case .unreadable(.EACCES) = $0.found { true } else { false }
     }.map { folder.appending($0.name) }
-    let mounts = MountTable(mountinfo: bytes).mounts
-    guard let mount = mounts.last(where: { closed.contains($0.point) }) else { return }
+    guard let mount = table.mounts.last(where: { closed.contains($0.point) }) else { return }
     let options = mount.superblockOptions.split(separator: ",")
     let message: String
     if mount.fileSystem.hasPrefix("fuse"), !options.contains("allow_other") {

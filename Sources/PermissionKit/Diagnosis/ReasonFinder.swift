@@ -79,7 +79,11 @@ struct ReasonFinder {
     case .granted: break
     case .undetermined: reasons.append(undetermined(decision, ask, probe))
     case .refused(let errno):
-      reasons.append(refusal(ask, decision, errno, steps: steps))
+      var reason = refusal(ask, decision, errno, steps: steps)
+      if decision.rule.layer == .lookup(.missing), ask.resource.kind == .directory {
+        reason.ownAdvice = "create the folder, or name another one"
+      }
+      reasons.append(reason)
       let credentials = inspection.subject.credentials
       if decision.rule.isOfBits, credentials.user.fileSystem == 0 {
         // capable_wrt_inode_uidgid() wants the owner and the group mapped as well.

@@ -73,7 +73,7 @@ struct SecurityModules {
   var confiningLabel: String? {
     if let label {
       let isHarmless =
-        label.hasPrefix("unconfined") || label.contains(":unconfined_")
+        label.hasPrefix("unconfined") || label.has(":unconfined_")
         || label.hasSuffix("(complain)")
         || label.hasSuffix("(unconfined)") || label == "_" || isEnforcing == false && profile == nil
       return isHarmless ? nil : label
@@ -88,11 +88,11 @@ struct SecurityModules {
 
   /// Whether a module can refuse that files are created: Landlock, AppArmor or SELinux.
   var mayRefuseCreation: Bool {
-    has("landlock") || profile != nil || context.map { !$0.contains("unconfined") } ?? false
+    has("landlock") || profile != nil || context.map { !$0.has("unconfined") } ?? false
   }
 
   /// Whether SELinux confines this process with the context of containers.
-  var isContainerContext: Bool { context?.contains(":container_t:") ?? false }
+  var isContainerContext: Bool { context?.has(":container_t:") ?? false }
 
   /// Returns a clause for people that names the security module that most likely refuses.
   ///
@@ -102,7 +102,7 @@ struct SecurityModules {
   /// - Returns: The clause; it follows a semicolon.
   func likeliestCause(noNewPrivileges: Bool, isSure: Bool) -> String {
     if let profile { return "the most likely cause is the AppArmor profile \(profile)" }
-    if let context, !context.contains("unconfined") {
+    if let context, !context.has("unconfined") {
       return "the most likely cause is the policy for the security context \(context)"
     }
     let landlock = "Landlock, by which a program restricts itself and its child processes"

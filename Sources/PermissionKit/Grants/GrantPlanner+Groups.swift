@@ -48,7 +48,7 @@ extension GrantPlanner {
       "\(name) gets everything that \(groups) may use, in every login",
       "\(name) can keep the group after the end of the grant, by a set-group-ID file or a running process",
     ]
-    if groups.contains("group audio") {
+    if groups.has("group audio") {
       warnings.append(
         "members of audio can record while somebody else is at the seat, and can block the sound devices"
       )

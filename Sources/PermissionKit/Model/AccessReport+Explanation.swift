@@ -55,7 +55,7 @@ extension PathBytes {
       }
     }
     if isPlain, !text.isEmpty { return text }
-    let hasBytes = bytes.contains { $0 < 0x20 || $0 == 0x7f } || text.contains("\\x")
+    let hasBytes = bytes.contains { $0 < 0x20 || $0 == 0x7f } || text.has("\\x")
     if hasBytes {
       let escaped = bytes.map { byte in
         (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "\\")

@@ -33,8 +33,10 @@ public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Returns the worst of `statuses`; nil if there are none.
-  public static func worst(_ statuses: some Sequence<AuthorizationStatus>) -> AuthorizationStatus? {
-    statuses.max { $0.severity < $1.severity }
+  public static func worst(_ statuses: [AuthorizationStatus]) -> AuthorizationStatus? {
+    var worst: AuthorizationStatus?
+    for status in statuses where status.severity > worst?.severity ?? -1 { worst = status }
+    return worst
   }
 
   /// Returns the status of several devices, each of which can replace the others.

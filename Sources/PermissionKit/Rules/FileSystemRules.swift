@@ -93,7 +93,7 @@ extension FileSystemRules {
   }
 
   /// The types that leave the decision to generic_permission(), or whose own rules are known here.
-  private static let decidedByKernel: Set<String> = [
+  private static let decidedByKernel: [String] = [
     // Unknown, in saved facts and below another root.
     "",
     // On disks.

@@ -6,6 +6,8 @@
 package struct FactsReader: ~Copyable {
   let system: any System
   private let mountinfo: PathBytes
+  /// The directory that relative paths start at; nil once it was read.
+  private var start: PathBytes?
   private let families: [DeviceFamily]
   private let isOfOtherMachine: Bool
   private var mountsMayBelongToNamespace = false
@@ -28,12 +30,12 @@ package struct FactsReader: ~Copyable {
 
   // Created once, because a path allocates memory.
   private static let ownMountinfo: PathBytes = "/proc/self/mountinfo"
-  private static let ownUsers: PathBytes = "/proc/self/uid_map"
-  private static let ownGroups: PathBytes = "/proc/self/gid_map"
+  static let ownUsers: PathBytes = "/proc/self/uid_map"
+  static let ownGroups: PathBytes = "/proc/self/gid_map"
   private static let ownRoot: PathBytes = "/"
   private static let ownStart: PathBytes = "."
 
-  /// Opens the root directory and the directory that relative paths start at.
+  /// Opens the root directory.
   ///
   /// - Parameters:
   ///   - system: The system to read.
@@ -62,8 +64,7 @@ package struct FactsReader: ~Copyable {
       prefix = PathBytes("/proc/\(process)/root")
       root = PathBytes("/proc/\(process)/root/.")
       start = PathBytes("/proc/\(process)/cwd/.")
-      let theirs = try system.contents(of: mountinfo, limit: 1 << 26)
-      let isOwn = try system.contents(of: own, limit: 1 << 26) == theirs
+      let isOwn = try system.mountTable(mountinfo) == system.mountTable(own)
       mountsMayBelongToNamespace = !isOwn
       // The root of the process needs PTRACE_MODE_READ and may be refused; equal mounts mean an
       // equal root.
@@ -74,34 +75,23 @@ package struct FactsReader: ~Copyable {
     }
     facts.overflow = Self.overflow(system)
     if facts.overflow != nil { mountsMayBelongToNamespace = true }
+    self.start = start
     facts.root = try open(root)
     facts.start = facts.root
-    // A working directory that is deleted, unreadable or silent matters only to a relative path.
-    if process == nil, mountTable?.hasDistant == true { facts.silentStart = silentStart() }
-    if facts.silentStart == nil, let index = try? open(start) {
-      facts.start = index
-    }
     seen.inodes[facts.root].parentIsKnown = true
     facts.inodes[facts.root].parent = facts.root
   }
 
-  /// Returns the overflow ids if this process is in a user namespace of its own.
-  private static func overflow(_ system: any System) -> AccessFacts.Overflow? {
-    func map(_ path: PathBytes) -> IDMap? {
-      (try? system.contents(of: path)).flatMap { IDMap(lines: $0) }
+  /// Opens the directory that relative paths start at, before the first of them.
+  ///
+  /// A working directory that is deleted, unreadable or silent matters to no other path.
+  private mutating func readStart() {
+    guard let start else { return }
+    self.start = nil
+    if mountinfo == Self.ownMountinfo, mountTable?.hasDistant == true {
+      facts.silentStart = silentStart()
     }
-    func id(_ name: String) -> UInt32 {
-      let line = try? system.line(of: PathBytes("/proc/sys/kernel/\(name)"))
-      return line.flatMap { UInt32($0.description) } ?? 65_534
-    }
-    let users = map(ownUsers)
-    let groups = map(ownGroups)
-    if let users, let groups, users.isIdentity, groups.isIdentity { return nil }
-    // Without /proc nothing is known about the namespace, so these ids may belong to anybody.
-    let (uid, gid) = (id("overflowuid"), id("overflowgid"))
-    return AccessFacts.Overflow(
-      uid: uid, gid: gid, uidIsMapped: users.map { $0.outside(uid) != nil } ?? true,
-      gidIsMapped: groups.map { $0.outside(gid) != nil } ?? true)
+    if facts.silentStart == nil, let index = try? open(start) { facts.start = index }
   }
 
   /// Reads the facts about paths with one reader, and closes every descriptor.
@@ -138,7 +128,10 @@ package struct FactsReader: ~Copyable {
   /// - Returns: The inode at the end of the path; nil if the last component was not reached.
   @discardableResult
   package mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
-    if !path.isAbsolute, facts.silentStart != nil { return nil }
+    if !path.isAbsolute {
+      readStart()
+      if facts.silentStart != nil { return nil }
+    }
     var current = path.isAbsolute ? facts.root : facts.start
     var bytes = path.bytes
     var offset = 0
@@ -366,7 +359,7 @@ package struct FactsReader: ~Copyable {
   private mutating func readMount(_ id: UInt64?, _ descriptor: Descriptor) -> MountFacts {
     let table =
       mountTable
-      ?? MountTable(mountinfo: (try? system.contents(of: mountinfo, limit: 1 << 26)) ?? [])
+      ?? (try? system.mountTable(mountinfo)) ?? MountTable(mountinfo: [])
     mountTable = table
     if let id, var listed = table[id: id] {
       if table.hasDistant, listed.fileSystem == "overlay" {

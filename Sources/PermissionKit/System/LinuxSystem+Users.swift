@@ -13,8 +13,12 @@ extension LinuxSystem {
 
   /// getpwuid_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    try looked { () throws(Errno) in
-      try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
+    try recalled(
+      { memory in memory.users.first { $0.uid == uid }?.record }, { $0.users.append((uid, $1)) }
+    ) { () throws(Errno) in
+      try looked { () throws(Errno) in
+        try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
+      }
     }
   }
 
@@ -79,9 +83,13 @@ extension LinuxSystem {
 
   /// getgrgid_r(3) with a buffer that grows; nil if there is no such group.
   package func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
-    try looked { () throws(Errno) in
-      try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
-        unsafe String(cString: entry.gr_name)
+    try recalled(
+      { memory in memory.groups.first { $0.gid == gid }?.name }, { $0.groups.append((gid, $1)) }
+    ) { () throws(Errno) in
+      try looked { () throws(Errno) in
+        try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
+          unsafe String(cString: entry.gr_name)
+        }
       }
     }
   }
@@ -110,7 +118,7 @@ extension LinuxSystem {
         name.withUTF8Buffer { unsafe word.elementsEqual($0) }
       }
     }
-    return configuration.split(separator: UInt8(ascii: "\n")).contains { line in
+    func names(_ line: ArraySlice<UInt8>) -> Bool {
       let line = line.prefix { $0 != UInt8(ascii: "#") }
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
         isOne(line[..<colon].filter { !isBlank($0) }, of: "passwd", "group", "initgroups")
@@ -120,6 +128,17 @@ extension LinuxSystem {
           && source.first != UInt8(ascii: "[") && source.last != UInt8(ascii: "]")
       }
     }
+    var start = 0
+    while start < configuration.count {
+      var end = start
+      while end < configuration.count, configuration[end] != UInt8(ascii: "\n") { end += 1 }
+      // Most lines are comments.
+      if start < end, configuration[start] != UInt8(ascii: "#"), names(configuration[start..<end]) {
+        return true
+      }
+      start = end + 1
+    }
+    return false
   }
 
   /// Lets lookups ask again.

@@ -3,8 +3,13 @@ internal import Glibc
 
 /// The running Linux system.
 package struct LinuxSystem: System {
+  /// What this look has read; nil if everything is read anew.
+  let memory: Memory?
+
   /// Creates the system, which has no state.
-  package init() {}
+  package init() { self.init(memory: nil) }
+
+  init(memory: Memory?) { self.memory = memory }
 
   /// Returns the result of a C wrapper; throws the errno if the wrapper returned -errno.
   func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
@@ -89,7 +94,23 @@ package struct LinuxSystem: System {
   /// statx(2) with AT_EMPTY_PATH and AT_STATX_DONT_SYNC.
   package func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     var fields = ccap_stat()
-    _ = try check(unsafe ccap_statx(descriptor.rawValue, &fields))
+    _ = try check(unsafe ccap_statx(descriptor.rawValue, "", &fields))
+    return status(fields)
+  }
+
+  /// statx(2) of a path with AT_STATX_DONT_SYNC and AT_NO_AUTOMOUNT; follows links.
+  package func status(of path: PathBytes) throws(Errno) -> StatusFields {
+    if path.bytes.contains(0) { throw .EINVAL }
+    if path.isEmpty { throw .ENOENT }
+    var fields = ccap_stat()
+    let result = unsafe withCString(path) {
+      unsafe ccap_statx(Descriptor.currentDirectory.rawValue, $0, &fields)
+    }
+    _ = try check(result)
+    return status(fields)
+  }
+
+  private func status(_ fields: ccap_stat) -> StatusFields {
     var status = StatusFields(
       mode: fields.mode, uid: fields.uid, gid: fields.gid,
       device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),
@@ -216,14 +237,21 @@ package struct LinuxSystem: System {
 
   /// Returns the ids and capabilities of the calling thread, without securebits and id maps.
   package func credentials() throws(Errno) -> Credentials {
+    try recalled({ $0.credentials }, { $0.credentials = $1 }, readCredentials)
+  }
+
+  private func readCredentials() throws(Errno) -> Credentials {
     var user: [UInt32] = [0, 0, 0]
     var group: [UInt32] = [0, 0, 0]
     _ = try check(unsafe ccap_getresuid(&user))
     _ = try check(unsafe ccap_getresgid(&group))
-    let count = getgroups(0, nil)
-    guard count >= 0 else { throw Errno(rawValue: errno) }
-    var groups = [gid_t](repeating: 0, count: Int(count))
-    let filled = unsafe getgroups(count, &groups)
+    // NGROUPS_MAX is 65,536; few have as many as 64.
+    var groups = [gid_t](repeating: 0, count: 64)
+    var filled = unsafe getgroups(Int32(groups.count), &groups)
+    if filled < 0, errno == EINVAL {
+      groups = [gid_t](repeating: 0, count: 1 << 16)
+      filled = unsafe getgroups(Int32(groups.count), &groups)
+    }
     guard filled >= 0 else { throw Errno(rawValue: errno) }
     groups.removeLast(groups.count - Int(filled))
     var effective: UInt64 = 0

@@ -54,20 +54,29 @@ package struct MountTable: Hashable, Sendable {
   /// Returns whether the line from its type on is of a file system on which a look can wait for
   /// somebody.
   private static func isDistant(_ line: ArraySlice<UInt8>) -> Bool {
-    guard let first = line.first, "nscf9valo".utf8.contains(first) else { return false }
     let type = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ".") }
-    return distant.contains { $0.utf8.elementsEqual(type) }
+    return distant.contains { $0.count == type.count && $0.first == type.first && type == $0[...] }
   }
 
-  private static let distant = [
+  private static let distant: [[UInt8]] = [
     "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse", "fuseblk", "ceph", "afs", "coda",
-    "lustre",
-    "orangefs", "autofs", "vboxsf",
-  ]
+    "lustre", "orangefs", "autofs", "vboxsf",
+  ].map { Array($0.utf8) }
 
-  /// Returns the last mount on a mount point, which hides the ones before; nil if there is none.
-  func mount(at point: PathBytes) -> MountFacts? {
-    lines.reversed().lazy.compactMap(mount).first { $0.point == point }
+  /// Returns the mounts on a mount point; the last one hides the ones before.
+  func mounts(at point: PathBytes) -> [MountFacts] {
+    var found: [MountFacts] = []
+    for line in lines {
+      // Most lines are not parsed: only a point with an escape may be another than it looks.
+      var fields = parts(line.range, by: " ")
+      for _ in 0..<4 { _ = fields.next() }
+      guard let range = fields.next(),
+        range.count == point.bytes.count || bytes[range].contains(UInt8(ascii: "\\")),
+        let mount = mount(line), mount.point == point
+      else { continue }
+      found.append(mount)
+    }
+    return found
   }
 
   /// The mounts that a look may wait for, or that it may mount.

@@ -33,9 +33,9 @@ extension System {
   /// Returns whether `path` can be looked at; reads nothing but the list of mounts if all of them are
   /// local.
   package func reach(_ path: PathBytes) -> Reach {
-    let mounts = MountTable(
-      mountinfo: (try? contents(of: "/proc/self/mountinfo", limit: 1 << 26)) ?? [])
-    guard mounts.hasDistant, var reader = try? FactsReader(self) else { return .near }
+    guard (try? mountTable())?.hasDistant == true, var reader = try? FactsReader(self) else {
+      return .near
+    }
     reader.read(path)
     let facts = reader.facts
     let places = (path.isAbsolute ? [] : [nil]) + facts.inodes.indices.map(Optional.some)

@@ -1,5 +1,11 @@
 /// Defaults: an unsupported call fails with ENOSYS.
 extension System {
+  /// Returns the fields of statx(2) for a descriptor of the path.
+  public func status(of path: PathBytes) throws(Errno) -> StatusFields {
+    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
+    defer { close(descriptor) }
+    return try statx(descriptor)
+  }
   /// Fails with ENOSYS.
   public func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags

@@ -48,23 +48,18 @@ extension System {
     return PathBytes(Array(start.prefix(length)))
   }
 
-  /// Returns the names in a directory, sorted.
-  public func names(in directory: PathBytes) throws(Errno) -> [PathBytes] {
+  /// Returns the names in a directory that a condition selects, sorted.
+  public func names(
+    in directory: PathBytes, where isWanted: (PathBytes) -> Bool = { _ in true }
+  ) throws(Errno) -> [PathBytes] {
     let descriptor = try openat(.currentDirectory, directory, [.readOnly, .directory], mode: 0)
     defer { close(descriptor) }
-    return try getdents(descriptor).sorted()
+    return try getdents(descriptor).filter(isWanted).sorted()
   }
 
   /// Returns the file type at the end of `path`; follows links.
   public func kind(of path: PathBytes) throws(Errno) -> FileKind? {
     try status(of: path).kind
-  }
-
-  /// Returns the fields of statx(2) for the inode at the end of `path`; follows links.
-  public func status(of path: PathBytes) throws(Errno) -> StatusFields {
-    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
-    defer { close(descriptor) }
-    return try statx(descriptor)
   }
 
   /// Creates a directory and its parents for this user alone; changes no directory that exists.

@@ -19,6 +19,8 @@ public protocol System: Sendable {
   func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
   /// Creates a directory with mkdirat(2).
   func mkdirat(_ directory: Descriptor, _ path: PathBytes, mode: UInt16) throws(Errno)
+  /// The fields of statx(2) for the inode at the end of `path`; follows links, and mounts nothing.
+  func status(of path: PathBytes) throws(Errno) -> StatusFields
   /// statx(2) on the descriptor itself, which may be an O_PATH descriptor.
   func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields
   /// readlinkat(2) on the descriptor of a link, opened with O_PATH and O_NOFOLLOW.

@@ -14,16 +14,19 @@ struct CheckChoice {
 
   /// Checks, prints, and returns the exit status.
   func run() throws -> ExitStatus {
-    let system = LinuxSystem()
     let names = names.isEmpty ? AccessorRegistry.standard.entries.map { PathBytes($0.name) } : names
     let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
+    if let wait {
+      let context = try subject.context(LinuxSystem())
+      try waitForAccess(wait, subject.factories(requests, context, .discard), context.system)
+    }
+    let system = LinuxSystem.once
     var context = try subject.context(system)
     context.wantsDetail = output.verbose
-    let analytics = log.analytics(system)
-    if let wait { try waitForAccess(wait, subject.factories(requests, context, .discard), system) }
     context.surroundings = Surroundings()
+    let analytics = log.analytics(system)
     let factories = subject.factories(requests, context, analytics)
-    let reports = try factories.map { try $0().currentAccess() }
+    let reports = try analytics.together { try factories.map { try $0().currentAccess() } }
     let status = status(reports)
 
     let console = Console(system, output)

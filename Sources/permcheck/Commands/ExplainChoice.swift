@@ -11,7 +11,7 @@ struct ExplainChoice {
 
   /// Explains, prints, and returns the exit status.
   func run() throws -> ExitStatus {
-    let system = LinuxSystem()
+    let system = LinuxSystem.once
     let context = try subject.context(system)
     let arguments = try names.map { try Operand($0, through: subject.through) }
     let explanation = try Explainer(context).explain {

@@ -20,7 +20,7 @@ struct Failure {
   /// Creates the failure for wrong arguments; the help of the command that they name has more.
   init(usage message: String, _ arguments: [String]) {
     let names = Permcheck.configuration.subcommands.compactMap { $0.configuration.commandName }
-    let isOption = arguments.first != "help" && message.contains("--")
+    let isOption = arguments.first != "help" && message.has("--")
     let command = arguments.first.flatMap { names.contains($0) ? $0 : nil }
     let words = ["permcheck", command ?? (isOption ? "check" : nil), "--help"]
     let help = words.compactMap { $0 }.joined(separator: " ")

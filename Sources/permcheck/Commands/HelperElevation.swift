@@ -1,4 +1,3 @@
-import PermissionDocuments
 import PermissionKit
 
 /// Requests access through permcheck-helper; the only place that writes its command line.

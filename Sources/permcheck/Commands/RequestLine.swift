@@ -17,10 +17,14 @@ struct RequestLine {
   ///   - argument: The accessor.
   ///   - subject: Who gets access.
   ///   - system: The system that the caller runs on.
-  init(_ argument: AccessorArgument, _ subject: Subject, _ system: any System) {
+  ///   - program: The word that starts this tool; nil to find it.
+  init(
+    _ argument: AccessorArgument, _ subject: Subject, _ system: any System,
+    _ program: PathBytes? = nil
+  ) {
     self.argument = argument
     self.subject = subject
-    program = Tool.word(system)
+    self.program = program ?? Tool.word(system)
     isRoot = (try? system.credentials())?.user.effective == 0
   }
 

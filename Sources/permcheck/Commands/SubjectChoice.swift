@@ -71,16 +71,19 @@ struct SubjectChoice: Equatable {
     _ arguments: [AccessorArgument], _ reports: [AccessReport], _ context: AccessContext
   ) -> [String?] {
     guard root == "/", pid == nil, uid == nil, through != .server else { return [] }
+    guard reports.contains(where: { $0.remedies.contains(where: \.isGrant) }) else { return [] }
     var options = GrantOptions()
     options.elevation = HelperElevation(.auto, context.system)
+    let program = Tool.word(context.system)
     return zip(arguments, reports).map { argument, report in
       report.subject.flatMap {
-        RequestLine(argument, $0, context.system).text(for: report, need: need, options)
+        RequestLine(argument, $0, context.system, program).text(for: report, need: need, options)
       }
     }
   }
 
   private func absoluteRoot(_ system: any System) throws -> PathBytes {
+    if root == "/" { return root }
     do throws(Errno) {
       if root.isEmpty { throw .ENOENT }
       let path = root.isAbsolute ? root : try system.getcwd().appending(root)

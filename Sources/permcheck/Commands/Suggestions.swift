@@ -53,6 +53,17 @@ enum Suggestions {
     return "\(start); \(known)"
   }
 
+  /// Returns the error for a word that is no command, with what was probably meant; nil for a command.
+  static func unknownCommand(_ word: String) -> String? {
+    let names = Permcheck.configuration.subcommands.compactMap {
+      $0.configuration.commandName
+    }
+    if names.contains(word) { return nil }
+    let near = commands[word.lowercased()] ?? nearest(to: word.lowercased(), among: names)
+    let meant = near.map { "did you mean \($0)?" } ?? "known: \(names.joined(separator: ", "))"
+    return "there is no command \"\(Sanitizer.clean(word))\"; \(meant)"
+  }
+
   /// Returns the message for an option that does not exist, with what was probably meant.
   ///
   /// - Parameters:

@@ -25,9 +25,11 @@ extension HumanFormat {
     let widths = Table.widths(entries.map(\.cells))
     // Details are aligned with the status.
     let indent = (widths.first ?? 0) + 4
-    return entries.map {
-      row($0.cells, widths, indent: indent) + lines($0.details, indent: indent)
-    }.joined()
+    var text = ""
+    for entry in entries {
+      text += row(entry.cells, widths, indent: indent) + lines(entry.details, indent: indent)
+    }
+    return text
   }
 
   /// Returns a line of the table; where it is too wide, what follows the status goes below.

@@ -18,13 +18,15 @@ extension HumanFormat {
   func lines(_ details: [Detail], indent: Int) -> String {
     let indent = min(indent, (style.columns ?? 80) / 4)
     let space = String(repeating: " ", count: indent)
-    return details.map { detail in
+    var lines = ""
+    for detail in details {
       switch detail {
       case .text(let text):
-        space + style.wrapped(text, indent: indent, hanging: indent + 2) + "\n"
-      case .command(let command): space + "  " + command + "\n"
+        lines += space + style.wrapped(text, indent: indent, hanging: indent + 2) + "\n"
+      case .command(let command): lines += space + "  " + command + "\n"
       }
-    }.joined()
+    }
+    return lines
   }
 
   /// Returns the one command that makes all the changes of an accessor, with their effect.

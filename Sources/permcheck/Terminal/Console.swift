@@ -43,8 +43,8 @@ final class Console {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"]
     let locale = names.lazy.compactMap { system.getenv($0) }.first { !$0.isEmpty }
     let text = locale?.description.lowercased() ?? ""
-    return text.hasSuffix("utf-8") || text.hasSuffix("utf8") || text.contains("utf-8@")
-      || text.contains("utf8@")
+    return text.hasSuffix("utf-8") || text.hasSuffix("utf8") || text.has("utf-8@")
+      || text.has("utf8@")
   }
 
   /// Buffers text for standard output, which `flush` or `finish` writes at once.

@@ -24,20 +24,28 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  private static let wide: [ClosedRange<UInt32>] = [
-    0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
-    0xa000...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
-    0xffe0...0xffe6, 0x20000...0x3fffd,
-  ]
+  private var isWide: Bool {
+    switch value {
+    case 0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
+      0xa000...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
+      0xffe0...0xffe6, 0x20000...0x3fffd:
+      true
+    default: false
+    }
+  }
 
   fileprivate var displayWidth: Int {
-    if value < 0x300 { return 1 }
+    switch value {
+    // Also dashes, shapes and check marks, without the tables of all characters.
+    case ..<0x300, 0x2010...0x2027, 0x25a0...0x25fc, 0x2713...0x2718: return 1
+    default: break
+    }
     switch properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return 0
     default: break
     }
     if properties.isEmojiPresentation { return 2 }
-    return Self.wide.contains { $0.contains(value) } ? 2 : 1
+    return isWide ? 2 : 1
   }
 }
 

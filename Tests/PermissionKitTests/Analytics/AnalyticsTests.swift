@@ -23,6 +23,9 @@ import Testing
       Set(object.keys)
         == ["v", "time", "event", "accessor", "status", "reason", "uid", "pid", "duration"])
     #expect(AccessEvent.events(inLines: line).events == [hostile])
+    var whole = hostile
+    (whole.subject, whole.root) = (7, PathBytes([0x2f, 0xff]))
+    #expect(AccessEvent.events(inLines: whole.line).events == [whole])
   }
 
   @Test(arguments: [

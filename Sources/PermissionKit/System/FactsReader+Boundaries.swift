@@ -13,7 +13,7 @@ extension FactsReader {
     else { return nil }
     let path = facts.path(of: directory).appending(name)
     guard isBelowAutomount || distant.contains(path) else { return nil }
-    let mount = table.mount(at: path)
+    let mount = table.mounts(at: path).last
     if isBelowAutomount, mount == nil { return .automount }
     guard let mount, mount.rules.mayKeepWaiting else { return nil }
     return isAnswered(mount) ? nil : .silent
@@ -77,5 +77,27 @@ extension MountTable {
       }
     }
     return false
+  }
+}
+
+// User namespaces.
+extension FactsReader {
+  /// Returns the overflow ids if this process is in a user namespace of its own.
+  static func overflow(_ system: any System) -> AccessFacts.Overflow? {
+    func map(_ path: PathBytes) -> IDMap? {
+      (try? system.contents(of: path)).flatMap { IDMap(lines: $0) }
+    }
+    func id(_ name: String) -> UInt32 {
+      let line = try? system.line(of: PathBytes("/proc/sys/kernel/\(name)"))
+      return line.flatMap { UInt32($0.description) } ?? 65_534
+    }
+    let users = map(ownUsers)
+    let groups = map(ownGroups)
+    if let users, let groups, users.isIdentity, groups.isIdentity { return nil }
+    // Without /proc nothing is known about the namespace, so these ids may belong to anybody.
+    let (uid, gid) = (id("overflowuid"), id("overflowgid"))
+    return AccessFacts.Overflow(
+      uid: uid, gid: gid, uidIsMapped: users.map { $0.outside(uid) != nil } ?? true,
+      gidIsMapped: groups.map { $0.outside(gid) != nil } ?? true)
   }
 }

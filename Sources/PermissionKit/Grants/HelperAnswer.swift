@@ -1,5 +1,4 @@
 internal import JSONSyntax
-package import PermissionKit
 
 /// The answer of permcheck-helper: one line of JSON on its standard output.
 package struct HelperAnswer: Hashable, Sendable {
@@ -73,7 +72,7 @@ package struct HelperAnswer: Hashable, Sendable {
   }
 
   /// The answer as one line, with a newline.
-  package var line: String { Documents.text(Self.record.json(self)) }
+  package var line: String { JSONWriter(sortsKeys: true).text(Self.record.json(self)) + "\n" }
 
   private static let record = JSONRecord<HelperAnswer>(
     [

@@ -1,0 +1,57 @@
+internal import Synchronization
+
+// One look: what is the same for all of it is read once.
+extension LinuxSystem {
+  /// What one look has read.
+  final class Memory: Sendable {
+    struct Contents {
+      var credentials: Credentials?
+      // Few of each; a dictionary takes longer to set up than they take to search.
+      var mounts: [(path: PathBytes, table: MountTable)] = []
+      var users: [(uid: UInt32, record: UserRecord?)] = []
+      var groups: [(gid: UInt32, name: String?)] = []
+    }
+
+    let contents = Mutex(Contents())
+  }
+
+  /// Returns a system for a single look, which reads this process's ids, its mounts and the names of
+  /// users and groups once.
+  ///
+  /// Whoever looks again takes a new one: all of these may have changed.
+  package static var once: LinuxSystem { LinuxSystem(memory: Memory()) }
+
+  /// Returns what was read before, or reads it.
+  ///
+  /// - Parameters:
+  ///   - known: Returns what is remembered.
+  ///   - keep: Remembers it. (Closures, since a key path takes longer than what it would save.)
+  ///   - read: Reads it.
+  /// - Returns: What is remembered now; without a memory, what was read.
+  /// - Throws: The errno of `read`.
+  func recalled<Value: Sendable>(
+    _ known: (Memory.Contents) -> Value?, _ keep: (inout Memory.Contents, Value) -> Void,
+    _ read: () throws(Errno) -> Value
+  ) throws(Errno) -> Value {
+    guard let memory else { return try read() }
+    if let value = memory.contents.withLock({ known($0) }) { return value }
+    let value = try read()
+    memory.contents.withLock { keep(&$0, value) }
+    return value
+  }
+
+}
+
+extension System {
+  /// Returns the mounts in a mountinfo file, which a system for a single look reads once.
+  func mountTable(_ path: PathBytes = "/proc/self/mountinfo") throws(Errno) -> MountTable {
+    func read() throws(Errno) -> MountTable {
+      MountTable(mountinfo: try contents(of: path, limit: 1 << 26))
+    }
+    guard let linux = self as? LinuxSystem else { return try read() }
+    return try linux.recalled(
+      { memory in memory.mounts.first { $0.path == path }?.table },
+      { $0.mounts.append((path, $1)) },
+      read)
+  }
+}
