@@ -67,9 +67,10 @@ static inline int ccap_openat(int dir, const char *path, int flags, unsigned mod
 static inline int ccap_statx(int fd, const char *path, struct ccap_stat *out) {
   struct statx sx;
   int what = (*path ? 0 : CCAP_AT_EMPTY_PATH) | CCAP_AT_NO_AUTOMOUNT | CCAP_AT_STATX_DONT_SYNC;
-  if (syscall(SYS_statx, fd, path, what,
-              STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &sx) != 0)
-    return -errno;
+  long failed;
+  do failed = syscall(SYS_statx, fd, path, what, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &sx);
+  while (failed && errno == EINTR);
+  if (failed) return -errno;
   out->birth = sx.stx_mask & STATX_BTIME
                    ? (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec
                    : INT64_MIN;

@@ -129,7 +129,7 @@ extension JSONCodec<[UInt32: String]> {
     from: { texts in
       var names: [UInt32: String] = [:]
       for (text, name) in texts {
-        guard let id = UInt32(text) else { return nil }
+        guard let id = UInt32(text), String(id) == text else { return nil }
         names[id] = name
       }
       return names

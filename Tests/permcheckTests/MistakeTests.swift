@@ -123,6 +123,26 @@ struct MistakeTests {
     #expect(try Command.permcheck(["help", "request"]).status == 0)
   }
 
+  @Test(.enabled(if: Kernel.canAsk, "a closed folder is closed to others than root alone"))
+  func whatCannotBeReadIsNamed() throws {
+    let tree = try Tree()
+    try tree.folder("d", mode: 0o700, uid: 54322, gid: 54322)
+    let both = [tree.path("d/a"), tree.path("d/b")]
+    let outcome = try Command.permcheck(["explain"] + both + ["--user", "root"], as: stranger)
+    for (name, path) in zip(["a", "b"], both) {
+      let line =
+        "cannot read the entry \(name) of \(tree.path("d")) (EACCES), which decides on \(path)"
+      #expect(outcome.output.contains(line), "\(outcome)")
+    }
+    #expect(!outcome.output.contains("/proc is not mounted"))
+    try FileManager.default.createSymbolicLink(
+      atPath: tree.path("link"), withDestinationPath: "/nowhere")
+    let link = try Command.permcheck(["photos=\(tree.path("link"))"]).output
+    #expect(link.contains("repair or remove the symbolic link"), "\(link)")
+    let missing = try Command.permcheck(["photos=\(tree.path("none"))"]).output
+    #expect(missing.contains("create the folder, or name another one"), "\(missing)")
+  }
+
   @Test func aPipeThatIsWrittenLateIsRead() throws {
     let outcome = try Command.run([
       "sh", "-c", "(sleep 0.2; \"$0\" explain /etc --json) | \"$0\" evaluate -", Command.permcheck,

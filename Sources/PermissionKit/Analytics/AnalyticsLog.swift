@@ -53,13 +53,18 @@ public final class AnalyticsLog: Sendable {
 
   /// Logs what `body` logs when it ends, all at once.
   package func together<Result>(_ body: () throws -> Result) rethrows -> Result {
-    contents.withLock { $0.held = [] }
+    let isOutermost = contents.withLock { contents in
+      defer { contents.held = contents.held ?? [] }
+      return contents.held == nil
+    }
     defer {
-      let events = contents.withLock { contents in
-        defer { contents.held = nil }
-        return contents.held ?? []
+      if isOutermost {
+        let events = contents.withLock { contents in
+          defer { contents.held = nil }
+          return contents.held ?? []
+        }
+        write(events)
       }
-      write(events)
     }
     return try body()
   }

@@ -63,34 +63,62 @@ extension ReasonFinder {
 
   /// Returns the reason where a fact that decides could not be read: which one, and what helps.
   private func unreadable(_ inode: Int?, _ ask: Ask) -> Reason {
-    let (what, errno) = inode.flatMap(unreadableFact) ?? ("everything that decides", nil)
-    let error = errno.map { " (\($0))" } ?? ""
-    let place = inode.map { facts.path(of: $0) }
-    let onPath = place.map { $0 == ask.path ? "" : ", which decides on \(ask.path)" } ?? ""
+    guard let inode, let fact = unreadableFact(inode, ask) else {
+      var reason = Reason(
+        .unreadableFacts, .proven,
+        "this process cannot read everything that decides on \(ask.path)")
+      reason.ownAdvice = adviceOfRoot
+      return reason
+    }
+    let place = facts.path(of: inode)
     // ACLs and mounts are read through /proc.
     let isWithoutProc =
-      !inspection.isSaved && (try? inspection.system.status(of: "/proc/self")) == nil
+      fact.isReadThroughProc && !inspection.isSaved
+      && (try? inspection.system.status(of: "/proc/self")) == nil
     var reason = Reason(
       .unreadableFacts, .proven,
-      "this process cannot read \(what) of \(place ?? ask.path)\(error)\(onPath)"
+      "this process cannot read \(fact.what) of \(place)\(fact.errno.map { " (\($0))" } ?? "")"
+        + (place == ask.path ? "" : ", which decides on \(ask.path)")
         + (isWithoutProc ? ": /proc is not mounted" : ""),
-      evidence: errno.map { ["\(what): \($0)"] } ?? [])
-    if isWithoutProc {
-      reason.ownAdvice = "mount it (mount -t proc proc /proc)"
-    } else if !inspection.isSaved, (try? inspection.system.credentials())?.user.effective == 0 {
-      // There is nobody with more rights on this machine.
-      reason.ownAdvice = "check as \(name)"
-    }
+      evidence: fact.errno.map { ["\(fact.what): \($0)"] } ?? [])
+    reason.ownAdvice = isWithoutProc ? "mount /proc (mount -t proc proc /proc)" : adviceOfRoot
     return reason
   }
 
-  /// Returns what could not be read about an inode; nil if all was.
-  private func unreadableFact(_ inode: Int) -> (what: String, errno: Errno?)? {
-    let inode = facts.inodes[inode]
-    for entry in inode.entries {
-      if case .unreadable(let errno) = entry.found { return ("the entry \(entry.name)", errno) }
+  /// What helps root, who has nobody with more rights to turn to; nil for others.
+  private var adviceOfRoot: String? {
+    guard !inspection.isSaved, (try? inspection.system.credentials())?.user.effective == 0 else {
+      return nil
     }
-    if let errno = inode.aclError { return ("the ACL", errno) }
-    return facts.mounts[inode.mount].isUnreadable ? ("the mount", nil) : nil
+    return inspection.subject.credentials.user.fileSystem == 0
+      ? "let the check open it (probe)" : "check as \(name)"
+  }
+
+  /// A part of what the kernel looks at that could not be read.
+  private struct UnreadableFact {
+    var what: String
+    var errno: Errno?
+    var isReadThroughProc = false
+  }
+
+  /// Returns what could not be read about an inode on the way to a path; nil if all was.
+  private func unreadableFact(_ index: Int, _ ask: Ask) -> UnreadableFact? {
+    let inode = facts.inodes[index]
+    let place = facts.path(of: index)
+    for entry in inode.entries {
+      let path = place.appending(entry.name)
+      guard case .unreadable(let errno) = entry.found,
+        ask.path == path || ask.path.isBelow(path) || inode.entries.count == 1
+      else { continue }
+      return UnreadableFact(what: "the entry \(entry.name)", errno: errno)
+    }
+    if let errno = inode.aclError {
+      return UnreadableFact(what: "the ACL", errno: errno, isReadThroughProc: true)
+    }
+    if facts.mounts[inode.mount].isUnreadable {
+      return UnreadableFact(what: "the mount", errno: nil, isReadThroughProc: true)
+    }
+    return inode.kind == .symbolicLink && inode.target == nil
+      ? UnreadableFact(what: "the target", errno: nil) : nil
   }
 }

@@ -80,7 +80,9 @@ struct ReasonFinder {
     case .undetermined: reasons.append(undetermined(decision, ask, probe))
     case .refused(let errno):
       var reason = refusal(ask, decision, errno, steps: steps)
-      if decision.rule.layer == .lookup(.missing), ask.resource.kind == .directory {
+      if reason.code == .noDevice, decision.rule.layer == .lookup(.missing),
+        ask.resource.kind == .directory
+      {
         reason.ownAdvice = "create the folder, or name another one"
       }
       reasons.append(reason)

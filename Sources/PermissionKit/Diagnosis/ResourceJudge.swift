@@ -219,6 +219,7 @@ package struct ResourceJudge {
   private func judgedAgain(_ resource: Resource) -> ResourceReport? {
     var context = inspection.context
     context.subject = inspection.subject
+    context.system = context.system.anew
     let target = Inspection.Target(name: "", set: ResourceSet(resources: [resource]))
     let again = try? Inspection(context, users: inspection.users) { _ in [target] }
     return again.flatMap { again in

@@ -245,7 +245,7 @@ extension InodeGrant {
     guard standing.isOurs else { return (now, theirs) }
     var kept = standing.own
     if isBySeat {
-      // See devnode_acl() in systemd's src/login/logind-seat-dbus.c: the seat gives rw.
+      // See devnode_acl() in systemd's src/shared/devnode-acl.c: the seat gives rw.
       kept = (kept ?? []).union([.read, .write])
     }
     for (place, rights) in standing.rights where !places.contains(place) && !rights.isEmpty {

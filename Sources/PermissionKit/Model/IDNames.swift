@@ -11,9 +11,12 @@ package struct IDNames: Hashable, Sendable {
     self.groups = groups
   }
 
-  /// Adds the names of ids that have none here.
-  package mutating func add(_ other: IDNames) {
-    users.merge(other.users) { own, _ in own }
-    groups.merge(other.groups) { own, _ in own }
+  /// Adds the names of a subject of another machine, where its ids have none here.
+  package mutating func add(_ other: IDNames, of subject: Credentials) {
+    let uid = subject.user.fileSystem
+    users[uid] = users[uid] ?? other.users[uid]
+    for gid in subject.groups + [subject.group.fileSystem] {
+      groups[gid] = groups[gid] ?? other.groups[gid]
+    }
   }
 }

@@ -357,9 +357,13 @@ package struct FactsReader: ~Copyable {
   }
 
   private mutating func readMount(_ id: UInt64?, _ descriptor: Descriptor) -> MountFacts {
-    let table =
+    var table =
       mountTable
       ?? (try? system.mountTable(mountinfo)) ?? MountTable(mountinfo: [])
+    // A mount may be newer than what another look has read.
+    if let id, table[id: id] == nil, let fresh = try? system.anew.mountTable(mountinfo) {
+      table = fresh
+    }
     mountTable = table
     if let id, var listed = table[id: id] {
       if table.hasDistant, listed.fileSystem == "overlay" {

@@ -43,6 +43,11 @@ extension LinuxSystem {
 }
 
 extension System {
+  /// This system without what it remembers.
+  var anew: any System {
+    (self as? LinuxSystem).flatMap { $0.memory == nil ? nil : LinuxSystem.once } ?? self
+  }
+
   /// Returns the mounts in a mountinfo file, which a system for a single look reads once.
   func mountTable(_ path: PathBytes = "/proc/self/mountinfo") throws(Errno) -> MountTable {
     func read() throws(Errno) -> MountTable {

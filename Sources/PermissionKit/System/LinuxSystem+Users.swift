@@ -14,7 +14,8 @@ extension LinuxSystem {
   /// getpwuid_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try recalled(
-      { memory in memory.users.first { $0.uid == uid }?.record }, { $0.users.append((uid, $1)) }
+      { memory in memory.users.first { $0.uid == uid }.map { $0.record } },
+      { $0.users.append((uid, $1)) }
     ) { () throws(Errno) in
       try looked { () throws(Errno) in
         try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
@@ -84,7 +85,8 @@ extension LinuxSystem {
   /// getgrgid_r(3) with a buffer that grows; nil if there is no such group.
   package func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try recalled(
-      { memory in memory.groups.first { $0.gid == gid }?.name }, { $0.groups.append((gid, $1)) }
+      { memory in memory.groups.first { $0.gid == gid }.map { $0.name } },
+      { $0.groups.append((gid, $1)) }
     ) { () throws(Errno) in
       try looked { () throws(Errno) in
         try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in

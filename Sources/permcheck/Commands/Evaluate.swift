@@ -33,7 +33,7 @@ struct Evaluate: ParsableCommand {
     if let userFacts {
       let other = try read(userFacts, system)
       document.subject = other.subject
-      document.names.add(other.names)
+      document.names.add(other.names, of: other.subject.credentials)
     }
     let explanation = Explainer.explain(
       document.targets, subject: document.subject, facts: document.facts, names: document.names)
