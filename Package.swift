@@ -43,17 +43,17 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "OlderLibc", "PermissionDocuments", "PermissionKit", "ToolStart",
+        "LibcStandIns", "PermissionDocuments", "PermissionKit", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .target(name: "HelperStart"),
-    .target(name: "OlderLibc"),
+    .target(name: "LibcStandIns"),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
-      dependencies: ["HelperStart", "OlderLibc", "PermissionKit"],
+      dependencies: ["HelperStart", "LibcStandIns", "PermissionKit"],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),

@@ -316,8 +316,10 @@ static inline int ccap_pidfd_open(int pid) {
   return fd < 0 ? -errno : (int)fd;
 }
 
-// Starts a program, found by PATH, with no signal blocked; returns its process id, or -errno.
-static inline int ccap_spawn(char *const argv[], char *const environment[], int output) {
+// Starts a program, found by PATH, with no signal blocked and the environment of this process; returns
+// its process id, or -errno.
+static inline int ccap_spawn(char *const argv[], int output) {
+  extern char **environ;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
   sigset_t none;
@@ -330,7 +332,7 @@ static inline int ccap_spawn(char *const argv[], char *const environment[], int 
   result = posix_spawn_file_actions_init(&files);
   if (!result) {
     if (output != 1) result = posix_spawn_file_actions_adddup2(&files, output, 1);
-    if (!result) result = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environment);
+    if (!result) result = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&files);
   }
   posix_spawnattr_destroy(&attributes);

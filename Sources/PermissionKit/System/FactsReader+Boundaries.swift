@@ -84,6 +84,8 @@ extension MountTable {
 extension FactsReader {
   /// Returns the overflow ids if this process is in a user namespace of its own.
   static func overflow(_ system: any System) -> AccessFacts.Overflow? {
+    // PROC_USER_INIT_INO of the kernel's proc_ns.h: the initial namespace, whose maps are the identity.
+    if (try? system.status(of: "/proc/self/ns/user"))?.inode == 0xEFFF_FFFD { return nil }
     func map(_ path: PathBytes) -> IDMap? {
       (try? system.contents(of: path)).flatMap { IDMap(lines: $0) }
     }

@@ -119,7 +119,7 @@ extension LinuxSystem {
   /// posix_spawnp(3) with the environment of this process.
   package func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
     try check(
-      try unsafe withArguments(arguments) { unsafe ccap_spawn($0, environ, output.rawValue) })
+      try unsafe withArguments(arguments) { unsafe ccap_spawn($0, output.rawValue) })
   }
 
   /// waitpid(2), repeated after EINTR.

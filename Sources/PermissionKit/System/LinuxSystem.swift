@@ -1,6 +1,11 @@
 internal import CCap
 internal import Glibc
 
+/// The errno(3) of this thread.
+///
+/// The getter of Swift's Glibc module would link the whole module, which refers to most of libm.
+var errno: Int32 { unsafe __errno_location().pointee }
+
 /// The running Linux system.
 package struct LinuxSystem: System {
   /// What this look has read; nil if everything is read anew.
