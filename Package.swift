@@ -43,13 +43,15 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "LibcStandIns", "PermissionDocuments", "PermissionKit", "ToolStart",
+        "LibcStandIns", "PermissionDocuments", "PermissionKit", "TOMLSyntax", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .target(name: "HelperStart"),
     .target(name: "LibcStandIns"),
+    .target(name: "CTOML"),
+    .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
@@ -122,5 +124,6 @@ let package = Package(
       swiftSettings: settings
     ),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
 )

@@ -14,7 +14,7 @@ package enum Documents: Sendable {
   private static let commands = [
     ("check", "check"), ("request", "check"), ("explain", "check"), ("evaluate", "check"),
     ("watch", "change"), ("list", "accessors"), ("list --grants", "grants"),
-    ("revoke", "revocation"), ("log", "log"),
+    ("revoke", "revocation"), ("log", "log"), ("verify", "verification"),
   ]
 
   /// The names of the commands whose `--json` has a schema.
@@ -25,7 +25,7 @@ package enum Documents: Sendable {
   /// - Parameter command: The command; nil for every document of every command.
   /// - Returns: The schema as text; nil if there is no such command.
   package static func schema(of command: String? = nil) -> String? {
-    var names = ["check", "change", "accessors", "grants", "revocation", "log"]
+    var names = ["check", "change", "accessors", "grants", "revocation", "log", "verification"]
     if let command {
       guard let name = commands.first(where: { $0.0 == command })?.1 else { return nil }
       names = [name]
@@ -47,6 +47,7 @@ package enum Documents: Sendable {
 
   private static var definitions: [(String, JSONValue)] {
     [
+      ("verification", VerificationDocument.record.schema),
       ("check", CheckDocument.record.schema), ("status", ReportDocument.statuses),
       ("report", ReportDocument.report.schema), ("resource", ReportDocument.resource.schema),
       ("decision", ReportDocument.decision.schema), ("reason", ReportDocument.reason.schema),

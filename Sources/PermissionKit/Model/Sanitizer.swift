@@ -2,6 +2,8 @@
 package enum Sanitizer: Sendable {
   /// Returns `text` with control and invisible characters escaped.
   package static func clean(_ text: String) -> String {
+    // Most text is printable ASCII, which needs no table.
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     return text.unicodeScalars.map { isHarmful($0) ? escaped($0) : String($0) }.joined()
   }

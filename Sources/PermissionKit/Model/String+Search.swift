@@ -19,7 +19,7 @@ extension StringProtocol {
   }
 
   /// Returns the parts between separators, without empty ones.
-  func parts(by separator: StaticString) -> [SubSequence] {
+  package func parts(by separator: StaticString) -> [SubSequence] {
     var parts: [SubSequence] = []
     var rest = self[...]
     while let place = rest.range(of: separator) {

@@ -33,15 +33,18 @@ struct Check: ParsableCommand {
       "Wait up to this long for access: 5, 0.5, 2m.", valueName: "duration"))
   var wait: TimeSpan?
 
+  @OptionGroup var result: ResultOptions
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
 
   /// The same check, without the parser.
   var choice: CheckChoice {
-    CheckChoice(
+    var output = output.choice
+    output.file = result.file
+    return CheckChoice(
       names: names, all: all, skipUnavailable: skipUnavailable, wait: wait,
-      subject: subject.choice, output: output.choice, log: log.choice)
+      subject: subject.choice, output: output, log: log.choice)
   }
 
   func run() throws {

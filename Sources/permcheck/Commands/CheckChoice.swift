@@ -36,9 +36,12 @@ struct CheckChoice {
       subject: try subject.judged(reports, context), reports: reports, status: status,
       requests: subject.requestLines(requests, reports, context), context: context)
     result.expired = expired(reports, system)
-    console.print(try output.format(console).text(result))
+    (result.wantsAll, result.skipsUnavailable) = (all, skipUnavailable)
+    let format = output.format(console)
+    console.print(try format.text(result))
     try console.flush()
-    return status
+    try output.addSummary(format, Findings(result), system)
+    return type(of: format).exit(result)
   }
 
   /// Returns the grants whose time is over, where access rests on an entry for a user.

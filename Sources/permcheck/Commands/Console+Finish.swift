@@ -3,7 +3,7 @@ import PermissionKit
 
 extension Console {
   convenience init(_ system: any System, _ output: OutputChoice) {
-    self.init(system, color: output.color, isQuiet: output.quiet)
+    self.init(system, color: output.color, isQuiet: output.quiet, file: output.file)
   }
 
   /// Writes standard output, and throws the exit status unless it is 0.

@@ -43,35 +43,9 @@ struct Evaluate: ParsableCommand {
     if status != .authorized { throw status.code }
   }
 
-  /// Returns all of a file, which may be a pipe that somebody still writes to.
-  private func contents(_ file: Descriptor, _ system: any System) throws(Errno) -> [UInt8] {
-    var bytes: [UInt8] = []
-    while true {
-      do throws(Errno) {
-        let part = try system.read(file, 1 << 16)
-        if part.isEmpty { return bytes }
-        bytes += part
-      } catch .EAGAIN {
-        _ = try system.poll([PollRequest(file, .readable)], timeout: nil)
-      }
-      if bytes.count > 1 << 28 { throw .EFBIG }
-    }
-  }
-
   private func read(_ path: PathBytes, _ system: any System) throws -> FactsDocument {
-    let name = path == "-" ? "standard input" : Sanitizer.clean(path.description)
-    let bytes: [UInt8]
-    do throws(Errno) {
-      if path == "-" {
-        bytes = try contents(Descriptor(rawValue: 0), system)
-      } else {
-        let file = try system.openat(.currentDirectory, path, [.readOnly], mode: 0)
-        defer { system.close(file) }
-        bytes = try contents(file, system)
-      }
-    } catch {
-      throw ValidationError("\(name) cannot be read (\(error))")
-    }
+    let input = Input(path)
+    let (name, bytes) = (input.name, try input.bytes(system))
     do throws(DocumentError) {
       return try FactsDocument(bytes)
     } catch {

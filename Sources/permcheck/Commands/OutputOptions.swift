@@ -1,8 +1,12 @@
 import ArgumentParser
+import PermissionKit
 
 /// The options of commands that only print a list.
 struct FormatOptions: ParsableArguments {
-  @Option(help: "Output format: human, plain (tab-separated lines) or json.")
+  @Option(
+    help:
+      "Output format: human, plain (tab-separated lines), json, junit, tap, github, gitlab (code quality), nagios or openmetrics."
+  )
   var format: FormatName?
 
   @Flag(help: "Same as --format json.")
@@ -47,6 +51,17 @@ struct OutputOptions: ParsableArguments {
   }
 }
 
+/// The option of commands that print one result.
+struct ResultOptions: ParsableArguments {
+  @Option(
+    name: .customLong("output"),
+    help: ArgumentHelp(
+      "Write the result to this file, all at once, instead of to standard output.",
+      valueName: "file"),
+    completion: .file())
+  var file: PathBytes?
+}
+
 /// How a command prints its reports.
 struct OutputChoice {
   var form: any ReportFormat.Type = HumanFormat.self
@@ -54,9 +69,33 @@ struct OutputChoice {
   var quiet = false
   var verbose = false
 
+  /// The file to write instead of standard output; nil without `--output`.
+  var file: PathBytes?
+
   /// Returns the chosen format for a console.
   func format(_ console: Console) -> any ReportFormat {
     form.init(console.style, isVerbose: verbose)
+  }
+
+  /// Adds to the summary of a job of GitHub Actions, which names its file in GITHUB_STEP_SUMMARY.
+  ///
+  /// - Throws: If the file cannot be written.
+  func addSummary(
+    _ format: any ReportFormat, _ findings: @autoclosure () -> Findings, _ system: any System
+  ) throws {
+    guard form == GitHubFormat.self, let path = system.getenv("GITHUB_STEP_SUMMARY"),
+      !path.isEmpty, let text = format.summary(findings())
+    else { return }
+    do throws(Errno) {
+      let file = try system.openat(
+        .currentDirectory, path, [.writeOnly, .create, .append], mode: 0o644)
+      defer { system.close(file) }
+      var rest = Array(text.utf8)[...]
+      while !rest.isEmpty { rest = rest.dropFirst(try system.write(file, Array(rest))) }
+    } catch {
+      throw PermissionError(
+        .system, "the summary of the job cannot be written", path: path, call: "open", errno: error)
+    }
   }
 }
 

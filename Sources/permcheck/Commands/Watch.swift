@@ -51,7 +51,8 @@ struct Watch: ParsableCommand {
     let console = Console(system, output)
     let end = time.map { system.monotonic() + $0.microseconds }
     let watcher = try AccessWatcher(
-      system, stoppedBy: try stopRequests(system), subject.factories(requests, context, analytics))
+      system, stoppedBy: try Self.stopRequests(system),
+      subject.factories(requests, context, analytics))
     if output.verbose {
       for (path, errno) in watcher.unseen {
         console.warn("\(path) cannot be watched (\(errno)); it is checked every second")
@@ -82,7 +83,7 @@ struct Watch: ParsableCommand {
   }
 
   /// Returns the events that end the watch: SIGHUP, SIGINT, SIGPIPE, SIGTERM, and a closed output.
-  private func stopRequests(_ system: any System) throws -> [PollRequest] {
+  static func stopRequests(_ system: any System) throws -> [PollRequest] {
     do throws(Errno) {
       return [
         PollRequest(

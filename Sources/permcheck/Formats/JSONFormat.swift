@@ -1,5 +1,6 @@
 import PermissionDocuments
 import PermissionKit
+import TOMLSyntax
 
 /// A format for programs: JSON documents, which `permcheck schema` describes.
 struct JSONFormat: ReportFormat {
@@ -15,6 +16,20 @@ struct JSONFormat: ReportFormat {
       exitStatus: result.status.rawValue)
     document.setting = result.context.map { Setting($0, result.reports) }
     return document.text
+  }
+
+  func text(_ result: VerifyResult) -> String {
+    let results = result.verdicts.map { verdict in
+      let expectation = verdict.item.expectation
+      return VerificationDocument.Result(
+        name: expectation.name, line: expectation.place.line, who: verdict.who,
+        expected: expectation.words, reason: expectation.reason,
+        outcome: verdict.outcome.rawValue, report: verdict.report)
+    }
+    return VerificationDocument(
+      toolVersion: Tool.version, host: result.host, time: result.time,
+      file: result.file.description, results: results, exitStatus: result.status.rawValue
+    ).text
   }
 
   func text(_ result: ExplainResult) -> String {

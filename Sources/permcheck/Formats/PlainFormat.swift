@@ -4,7 +4,8 @@ import PermissionKit
 ///
 /// A check has these fields: accessor, its status, path, status of the resource, need, errno, rule,
 /// reason code, message. A change: time, accessor, old status, new status, cause, path of the cause,
-/// reason code, message. A log: accessor, checks, granted, refused. A revocation: revoked, open or
+/// reason code, message. A verification: outcome, name, user or process, accessor or path, need, expected,
+/// status, reason code, message, line of the file. A log: accessor, checks, granted, refused. A revocation: revoked, open or
 /// selected, accessor, user, place, change.
 struct PlainFormat: ReportFormat {
   static let name = "plain"
@@ -16,6 +17,16 @@ struct PlainFormat: ReportFormat {
       report.resources.isEmpty
         ? [Self.line([report.accessor, report.status.rawValue])]
         : report.resources.map { Self.record(report, $0) }
+    }.joined()
+  }
+
+  func text(_ result: VerifyResult) -> String {
+    Findings(result).items.map { item in
+      Self.line([
+        item.outcome.rawValue, item.name, item.who, item.what, item.need,
+        item.expected ?? "",
+        item.status.rawValue, item.code ?? "", item.message, item.line.map(String.init) ?? "",
+      ])
     }.joined()
   }
 

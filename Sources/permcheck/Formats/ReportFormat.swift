@@ -17,6 +17,14 @@ protocol ReportFormat: SendableMetatype {
 
   /// Returns the output of permcheck check.
   func text(_ result: CheckResult) throws -> String
+  /// Returns the output of permcheck verify.
+  func text(_ result: VerifyResult) throws -> String
+  /// Returns the exit status of permcheck check, which is the usual one except for Nagios.
+  static func exit(_ result: CheckResult) -> ExitStatus
+  /// Returns the exit status of permcheck verify.
+  static func exit(_ result: VerifyResult) -> ExitStatus
+  /// Returns what is added to the summary of a job of GitHub Actions; nil for nothing.
+  func summary(_ findings: Findings) -> String?
   /// Returns the output of permcheck explain and permcheck evaluate.
   func text(_ result: ExplainResult) throws -> String
   /// Returns the output of permcheck request.
@@ -46,6 +54,10 @@ extension ReportFormat {
       CheckResult(subject: result.subject, reports: result.reports, status: result.status))
   }
 
+  static func exit(_ result: CheckResult) -> ExitStatus { result.status }
+  static func exit(_ result: VerifyResult) -> ExitStatus { result.status }
+  func summary(_ findings: Findings) -> String? { nil }
+
   func text(_ line: WatchLine) throws -> String { throw Self.unsupported("watch") }
   func text(_ listing: AccessorListing) throws -> String { throw Self.unsupported("list") }
   func text(_ listing: GrantListing) throws -> String { throw Self.unsupported("list --grants") }
@@ -62,7 +74,10 @@ extension ReportFormat {
 /// The formats of this tool.
 enum ReportFormats {
   /// All formats in the order in which they are listed; the first is the default.
-  static let all: [any ReportFormat.Type] = [HumanFormat.self, PlainFormat.self, JSONFormat.self]
+  static let all: [any ReportFormat.Type] = [
+    HumanFormat.self, PlainFormat.self, JSONFormat.self, JUnitFormat.self, TAPFormat.self,
+    GitHubFormat.self, GitLabFormat.self, NagiosFormat.self, OpenMetricsFormat.self,
+  ]
 
   /// Returns the format with this name; nil if there is none.
   static func named(_ name: String) -> (any ReportFormat.Type)? { all.first { $0.name == name } }

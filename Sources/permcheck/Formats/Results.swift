@@ -10,6 +10,10 @@ struct CheckResult {
   var requests: [String?] = []
   /// The grants whose time is over and on which access still rests.
   var expired: [Grant] = []
+  /// Whether `limited` counts as refused.
+  var wantsAll = false
+  /// Whether what is unavailable does not count.
+  var skipsUnavailable = false
   /// The input of the check; nil if only its facts are known.
   var context: AccessContext?
 }
@@ -118,4 +122,16 @@ struct LogSummary {
   let lines: [Line]
   /// The number of lines in the log that are not events.
   let unreadable: Int
+}
+
+/// The result of a verification.
+struct VerifyResult {
+  /// The file of the expectations; `-` for standard input.
+  let file: PathBytes
+  let verdicts: [Verdict]
+  let status: ExitStatus
+  /// When it was verified, in microseconds since 1970.
+  let time: Int64
+  /// The name of the machine; nil if it is not known.
+  let host: String?
 }

@@ -7,13 +7,19 @@ final class Console {
   let errorStyle: Style
   private let system: any System
   private let isQuiet: Bool
+  /// The file that is written instead of standard output; nil for standard output.
+  private let file: PathBytes?
   private var output: [UInt8] = []
 
-  init(_ system: any System, color: Style.Color = .auto, isQuiet: Bool = false) {
+  init(
+    _ system: any System, color: Style.Color = .auto, isQuiet: Bool = false,
+    file: PathBytes? = nil
+  ) {
     self.system = system
     self.isQuiet = isQuiet
-    func style(_ file: Descriptor) -> Style {
-      let isTerminal = system.isatty(file)
+    self.file = file
+    func style(_ file: Descriptor, isWritten: Bool = false) -> Style {
+      let isTerminal = !isWritten && system.isatty(file)
       let colors =
         switch color {
         case .always: true
@@ -24,7 +30,7 @@ final class Console {
         colors: colors, isUnicode: Self.isUnicode(system),
         columns: isTerminal ? system.columns(file) : nil)
     }
-    self.style = style(.standardOutput)
+    self.style = style(.standardOutput, isWritten: file != nil)
     errorStyle = style(.standardError)
   }
 
@@ -67,6 +73,10 @@ final class Console {
   @discardableResult
   func flush() throws -> Bool {
     defer { output = [] }
+    if let file {
+      try system.replace(file, with: output)
+      return true
+    }
     do throws(Errno) {
       var rest = output[...]
       while !rest.isEmpty {
@@ -78,6 +88,35 @@ final class Console {
     } catch {
       throw PermissionError(
         .system, "standard output cannot be written", call: "write", errno: error)
+    }
+  }
+}
+
+extension System {
+  /// Writes a file so that whoever reads it sees all of the old bytes or all of the new ones.
+  ///
+  /// - Throws: An error if there is something else than a file, or the file cannot be written.
+  fileprivate func replace(_ path: PathBytes, with bytes: [UInt8]) throws(PermissionError) {
+    let new = PathBytes(path.bytes + Array(".\(getpid()).new".utf8))
+    do throws(Errno) {
+      if let kind = try? kind(of: path), kind != .regular { throw .EEXIST }
+      let file = try openat(
+        .currentDirectory, new, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o644)
+      do throws(Errno) {
+        defer { close(file) }
+        var rest = bytes[...]
+        while !rest.isEmpty { rest = rest.dropFirst(try write(file, Array(rest))) }
+        try fsync(file)
+        try rename(new, path)
+      } catch {
+        _ = try? unlink(new)
+        throw error
+      }
+    } catch {
+      throw PermissionError(
+        .system, "\(Sanitizer.clean(path.description)) cannot be written", path: path,
+        call: "rename", errno: error,
+        advice: error == .EEXIST ? "it is not a regular file" : nil)
     }
   }
 }

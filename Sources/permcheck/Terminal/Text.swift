@@ -82,3 +82,12 @@ struct Table {
     return rows.map { Self.line($0, widths) + "\n" }.joined()
   }
 }
+
+extension String {
+  /// Returns the text with another text in the place of some characters.
+  ///
+  /// Scalars are compared: a mark that combines with a character must not hide it.
+  func replacing(_ table: [Unicode.Scalar: String]) -> String {
+    unicodeScalars.map { table[$0] ?? String($0) }.joined()
+  }
+}

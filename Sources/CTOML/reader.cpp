@@ -1,0 +1,64 @@
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_HEADER_ONLY 1
+#include "CTOML.h"
+
+#if !__has_include(<toml++/toml.h>)
+#error "There is no toml++: install libtomlplusplus-dev, or run Scripts/setup."
+#endif
+
+#include <string_view>
+#include <toml++/toml.h>
+
+namespace {
+
+struct Reader {
+  void *context;
+  void (*receive)(void *, const ctoml_part *);
+
+  void send(ctoml_kind kind, const toml::source_region &source, std::string_view text = {},
+            int64_t number = 0) const {
+    ctoml_part part = {kind, source.begin.line, source.begin.column, text.data(), text.size(), number};
+    receive(context, &part);
+  }
+
+  void read(const toml::table &table) const {
+    send(CTOML_TABLE, table.source());
+    for (const auto &[key, value] : table) {
+      send(CTOML_KEY, key.source(), key.str());
+      read(value);
+    }
+    send(CTOML_END, table.source());
+  }
+
+  void read(const toml::node &node) const {
+    if (const auto *table = node.as_table()) {
+      read(*table);
+    } else if (const auto *array = node.as_array()) {
+      send(CTOML_ARRAY, array->source());
+      for (const auto &element : *array) read(element);
+      send(CTOML_END, array->source());
+    } else if (const auto *text = node.as_string()) {
+      send(CTOML_STRING, node.source(), text->get());
+    } else if (const auto *number = node.as_integer()) {
+      send(CTOML_INTEGER, node.source(), {}, number->get());
+    } else if (const auto *boolean = node.as_boolean()) {
+      send(CTOML_BOOLEAN, node.source(), {}, boolean->get());
+    } else {
+      send(CTOML_OTHER, node.source());
+    }
+  }
+};
+
+}  // namespace
+
+void ctoml_read(const char *bytes, size_t length, void *context,
+                void (*receive)(void *context, const struct ctoml_part *part)) {
+  const Reader reader{context, receive};
+  const toml::parse_result result = toml::parse(std::string_view(bytes, length));
+  if (result) {
+    reader.read(result.table());
+  } else {
+    reader.send(CTOML_ERROR, result.error().source(), result.error().description());
+  }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import PermissionKit
+import TOMLSyntax
+
+struct Verify: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Checks a file of expectations: who must have access, and who must not.",
+    discussion: """
+      The file is TOML. Each expectation has a path or an accessor, and what must
+      be so:
+
+        [[expect]]
+        name = "the web server must not see the pictures"
+        path = "/srv/photos"             or accessor = "camera"
+        user = ["www-data", "nobody"]    each of them; or uid, gid and groups, or pid
+        need = "r"
+        is = "refused"                   or "granted", a status, or a list of these
+        reason = "parent-search"         only for this reason
+        wait = "5s"                      until it holds
+
+      Without user, uid or pid it is about this process. "granted" is authorized or
+      limited, "refused" is denied or restricted. What cannot be determined never
+      meets an expectation.
+
+      EXAMPLES
+        permcheck verify access.toml
+        permcheck verify access.toml --format junit --output report.xml
+        permcheck verify --init camera mic photos > access.toml
+        permcheck verify access.toml --watch
+
+      EXIT STATUS
+        0   every expectation holds
+        1   one does not
+        64  the file is wrong; every mistake is told
+        77  all were skipped, with --skip-unavailable
+        With --format nagios: 0 all hold, 2 one does not, 3 not determined.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "The file, - for standard input; with --init the accessors.", valueName: "file"),
+    completion: .file())
+  var words: [PathBytes] = []
+
+  @Flag(
+    name: .customLong("init"),
+    help: "Print a file of what is so now, for these accessors.")
+  var isInit = false
+
+  @Flag(help: "Verify again after each change, until Ctrl-C.")
+  var watch = false
+
+  @Flag(help: "Skip what is unavailable instead of failing; exit with 77 if everything is.")
+  var skipUnavailable = false
+
+  @OptionGroup var result: ResultOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if isInit {
+      if watch || skipUnavailable {
+        throw ValidationError("--init cannot be combined with --watch or --skip-unavailable")
+      }
+    } else if words.count != 1 {
+      throw ValidationError(
+        words.isEmpty ? "name the file of the expectations" : "only one file can be verified")
+    }
+    if watch, result.file != nil || words == ["-"] {
+      throw ValidationError("--watch cannot be combined with --output or standard input")
+    }
+  }
+
+  func run() throws {
+    var output = output.choice
+    output.file = result.file
+    let console = Console(LinuxSystem(), output)
+    if isInit {
+      console.print(try StarterFile(words, LinuxSystem.once).text)
+      try console.flush()
+      return
+    }
+    let status = try verify(output, console)
+    if watch { return try follow(output, console, status) }
+    if status != .authorized { throw status.code }
+  }
+
+  /// Verifies once, prints, and returns the exit status.
+  private func verify(_ output: OutputChoice, _ console: Console) throws -> ExitStatus {
+    let system = LinuxSystem.once
+    let verifier = try verifier(system)
+    let verdicts = try verifier.run()
+    let result = VerifyResult(
+      file: words[0], verdicts: verdicts, status: status(verdicts), time: system.realtime(),
+      host: (try? system.line(of: "/proc/sys/kernel/hostname"))?.description)
+    let format = output.format(console)
+    console.print(try format.text(result))
+    try console.flush()
+    try output.addSummary(format, Findings(result), system)
+    return type(of: format).exit(result)
+  }
+
+  private func status(_ verdicts: [Verdict]) -> ExitStatus {
+    if verdicts.allSatisfy({ $0.outcome == .skipped }) { return .skipped }
+    return verdicts.contains { $0.outcome == .fails } ? .refused : .authorized
+  }
+
+  /// Reads the file and looks up its users.
+  ///
+  /// - Throws: An error after each mistake was told.
+  private func verifier(_ system: any System) throws -> Verifier {
+    let input = Input(words[0])
+    let reader = ExpectationReader(try input.bytes(system))
+    var mistakes = reader.mistakes
+    let verifier = try Verifier(
+      reader.expectations, system, skipsUnavailable: skipUnavailable, &mistakes)
+    guard let last = mistakes.sorted().last else { return verifier }
+    func line(_ mistake: Mistake) -> String {
+      "\(input.name):\(mistake.place.line):\(mistake.place.column): \(Sanitizer.clean(mistake.message))"
+    }
+    for mistake in mistakes.sorted().dropLast() { Console.report(line(mistake), system) }
+    throw ValidationError(line(last))
+  }
+
+  /// Verifies again after each change of access.
+  private func follow(
+    _ output: OutputChoice, _ console: Console, _ first: ExitStatus
+  ) throws {
+    let system = LinuxSystem()
+    let watcher = try AccessWatcher(
+      system, stoppedBy: try Watch.stopRequests(system), logs: false,
+      try verifier(system).factories)
+    var status = first
+    while case .checked(let changes) = try watcher.next() {
+      if !changes.isEmpty { status = try verify(output, console) }
+    }
+    if status != .authorized { throw status.code }
+  }
+}

@@ -1,0 +1,69 @@
+import PermissionKit
+import TOMLSyntax
+
+/// One expectation of a file: who must have which access, or must not.
+struct Expectation {
+  /// Whose access is judged.
+  enum Who: Hashable {
+    case thisProcess
+    case user(String)
+    case ids(uid: UInt32, gid: UInt32, groups: [UInt32])
+    case process(Int32)
+  }
+
+  /// What is judged.
+  enum Target {
+    case accessor(AccessorArgument)
+    case path(PathBytes)
+  }
+
+  /// The name in the file, or what it expects; no two are the same.
+  var name = ""
+  /// Where it begins in the file.
+  let place: TOMLValue.Place
+  var target: Target
+  /// The subjects, and where the file names each.
+  var subjects: [(who: Who, place: TOMLValue.Place)] = []
+  /// The permissions; nil for those that the accessor or the kind of file needs.
+  var need: Permissions?
+  /// The words of `is`, as they are written.
+  var words: [String] = []
+  /// The code that one of the reasons must have; nil if any will do.
+  var reason: Reason.Code?
+  /// How long to wait until it holds.
+  var wait: TimeSpan?
+
+  /// The statuses that `words` mean.
+  var statuses: [AuthorizationStatus] { words.flatMap { Self.statuses[$0] ?? [] } }
+
+  /// What a word of `is` means. Nobody can expect what cannot be told.
+  static let statuses: [String: [AuthorizationStatus]] = [
+    "granted": [.authorized, .limited], "refused": [.denied, .restricted],
+    "authorized": [.authorized], "limited": [.limited], "denied": [.denied],
+    "restricted": [.restricted], "unavailable": [.unavailable],
+  ]
+
+  /// What is judged, as people name it.
+  var what: String {
+    switch target {
+    case .accessor(let argument):
+      argument.path.map { "\(argument.name)=\($0)" } ?? argument.name
+    case .path(let path): path.description
+    }
+  }
+
+  /// What is expected, for people: `refused, for parent-search`.
+  var wanted: String {
+    words.joined(separator: " or ") + (reason.map { ", for \($0.rawValue)" } ?? "")
+  }
+}
+
+/// A mistake in a file of expectations.
+struct Mistake: Comparable {
+  let place: TOMLValue.Place
+  let message: String
+
+  static func < (left: Mistake, right: Mistake) -> Bool {
+    (left.place, left.message) < (right.place, right.message)
+  }
+}

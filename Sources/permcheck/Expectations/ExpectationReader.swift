@@ -1,0 +1,266 @@
+import ArgumentParser
+import PermissionKit
+import TOMLSyntax
+
+/// Reads a file of expectations, and finds all of its mistakes at once.
+struct ExpectationReader {
+  private(set) var expectations: [Expectation] = []
+  private(set) var mistakes: [Mistake] = []
+
+  private static let keys = [
+    "name", "path", "accessor", "user", "uid", "gid", "groups", "pid", "need", "is", "reason",
+    "wait",
+  ]
+
+  /// Reads a document.
+  init(_ bytes: [UInt8]) {
+    let document: TOMLValue
+    do throws(TOMLValue.SyntaxError) {
+      document = try TOMLValue.document(bytes)
+    } catch {
+      mistakes = [Mistake(place: error.place, message: error.message)]
+      return
+    }
+    guard case .table(let members) = document.content else { return }
+    for member in members {
+      guard member.key == "expect" else {
+        wrong(
+          member.place, Self.unknown(member.key, ["expect"], "[[expect]] begins an expectation"))
+        continue
+      }
+      guard case .array(let entries) = member.value.content else {
+        wrong(member.place, "write [[expect]], with two brackets: there can be several")
+        continue
+      }
+      for entry in entries { read(entry) }
+    }
+    if mistakes.isEmpty, expectations.isEmpty {
+      wrong(document.place, "there is no expectation: each begins with [[expect]]")
+    }
+    expectations.sort { $0.place < $1.place }
+    nameAll()
+    mistakes.sort()
+  }
+
+  private mutating func wrong(_ place: TOMLValue.Place, _ message: String) {
+    mistakes.append(Mistake(place: place, message: message))
+  }
+
+  private static func unknown(_ word: String, _ known: [String], _ help: String) -> String {
+    let start = "there is no key \"\(Sanitizer.clean(word))\""
+    let near = Suggestions.nearest(to: word, among: known)
+    return near.map { "\(start); did you mean \($0)?" } ?? "\(start); \(help)"
+  }
+
+  /// Gives names to expectations that have none, and finds those that two have.
+  private mutating func nameAll() {
+    var places: [String: TOMLValue.Place] = [:]
+    for expectation in expectations where !expectation.name.isEmpty {
+      if let first = places[expectation.name] {
+        wrong(
+          expectation.place,
+          "the name \"\(Sanitizer.clean(expectation.name))\" is that of line \(first.line)")
+      }
+      places[expectation.name] = places[expectation.name] ?? expectation.place
+    }
+    for index in expectations.indices where expectations[index].name.isEmpty {
+      let base = "\(Sanitizer.clean(expectations[index].what)) is \(expectations[index].wanted)"
+      var (name, count) = (base, 1)
+      while places[name] != nil {
+        count += 1
+        name = "\(base) (\(count))"
+      }
+      places[name] = expectations[index].place
+      expectations[index].name = name
+    }
+  }
+
+  // MARK: - One expectation
+
+  private mutating func read(_ entry: TOMLValue) {
+    guard case .table(let members) = entry.content else {
+      return wrong(entry.place, "an expectation is a table: write [[expect]] and its keys below")
+    }
+    var values: [String: TOMLValue] = [:]
+    for member in members {
+      if Self.keys.contains(member.key) {
+        values[member.key] = member.value
+      } else {
+        wrong(
+          member.place,
+          Self.unknown(
+            member.key, Self.keys, "known: \(Self.keys.joined(separator: ", "))"))
+      }
+    }
+    var expectation = Expectation(place: entry.place, target: .path("/"))
+    if let target = target(values, entry.place) { expectation.target = target }
+    if let value = values["name"], let name = text(value, "name") {
+      if name.isEmpty { wrong(value.place, "the name is empty") }
+      expectation.name = name
+    }
+    expectation.subjects = subjects(values, entry.place)
+    expectation.words = words(values["is"], entry.place)
+    expectation.need = values["need"].flatMap { self.need($0) }
+    expectation.reason = values["reason"].flatMap { self.reason($0) }
+    expectation.wait = values["wait"].flatMap { self.wait($0) }
+    expectations.append(expectation)
+  }
+
+  private mutating func text(_ value: TOMLValue, _ key: String) -> String? {
+    if case .string(let text) = value.content { return text }
+    wrong(value.place, "\(key) is a text in quotes")
+    return nil
+  }
+
+  private mutating func target(
+    _ values: [String: TOMLValue], _ place: TOMLValue.Place
+  ) -> Expectation.Target? {
+    switch (values["path"], values["accessor"]) {
+    case (let value?, nil):
+      guard let text = text(value, "path") else { return nil }
+      guard let path = PathBytes(argument: text), path.isAbsolute else {
+        wrong(value.place, "the path must start with /")
+        return nil
+      }
+      return .path(path)
+    case (nil, let value?):
+      guard let text = text(value, "accessor"), let argument = PathBytes(argument: text) else {
+        return nil
+      }
+      do {
+        return .accessor(try AccessorArgument(argument, .standard))
+      } catch {
+        wrong(value.place, Permcheck.message(for: error))
+        return nil
+      }
+    case (_?, let value?): wrong(value.place, "an expectation has a path or an accessor, not both")
+    case (nil, nil):
+      wrong(place, "what is expected of what? write path = \"/…\" or accessor = \"camera\"")
+    }
+    return nil
+  }
+
+  // MARK: - Subjects
+
+  private mutating func subjects(
+    _ values: [String: TOMLValue], _ place: TOMLValue.Place
+  ) -> [(who: Expectation.Who, place: TOMLValue.Place)] {
+    let given = ["user", "uid", "pid"].compactMap { values[$0] }
+    if given.count > 1 {
+      wrong(given[1].place, "user, uid and pid cannot be combined")
+      return []
+    }
+    for key in ["gid", "groups"] {
+      if let value = values[key], values["uid"] == nil { wrong(value.place, "\(key) needs uid") }
+    }
+    if let value = values["user"] { return users(value).map { (.user($0.name), $0.place) } }
+    if let value = values["pid"] {
+      guard let pid = number(value, "pid", upTo: UInt32(Int32.max)), pid > 0 else { return [] }
+      return [(.process(Int32(pid)), value.place)]
+    }
+    guard let value = values["uid"] else { return [(.thisProcess, place)] }
+    guard let gid = values["gid"] else {
+      wrong(value.place, "uid needs gid")
+      return []
+    }
+    var groups: [UInt32] = []
+    if let list = values["groups"] {
+      guard case .array(let elements) = list.content else {
+        wrong(list.place, "groups is a list of numbers: [27, 44]")
+        return []
+      }
+      groups = elements.compactMap { number($0, "a group", upTo: .max - 1) }
+    }
+    guard let uid = number(value, "uid", upTo: .max - 1),
+      let gid = number(gid, "gid", upTo: .max - 1)
+    else { return [] }
+    return [(.ids(uid: uid, gid: gid, groups: groups), value.place)]
+  }
+
+  private mutating func users(
+    _ value: TOMLValue
+  ) -> [(name: String, place: TOMLValue.Place)] {
+    guard case .array(let elements) = value.content else {
+      return text(value, "user").map { [($0, value.place)] } ?? []
+    }
+    if elements.isEmpty { wrong(value.place, "the list of users is empty") }
+    var names: [(name: String, place: TOMLValue.Place)] = []
+    for element in elements {
+      guard let name = text(element, "each user") else { continue }
+      if names.contains(where: { $0.name == name }) {
+        wrong(element.place, "the user \(Sanitizer.clean(name)) is in the list twice")
+      }
+      names.append((name, element.place))
+    }
+    return names
+  }
+
+  private mutating func number(
+    _ value: TOMLValue, _ key: String, upTo most: UInt32
+  ) -> UInt32? {
+    if case .integer(let number) = value.content, let number = UInt32(exactly: number),
+      number <= most
+    {
+      return number
+    }
+    wrong(value.place, "\(key) is a whole number from 0 to \(most)")
+    return nil
+  }
+
+  // MARK: - What is expected
+
+  private mutating func words(_ value: TOMLValue?, _ place: TOMLValue.Place) -> [String] {
+    guard let value else {
+      wrong(place, "what is expected? write is = \"granted\" or is = \"refused\"")
+      return []
+    }
+    var values = [value]
+    if case .array(let list) = value.content { values = list }
+    if values.isEmpty { wrong(value.place, "the list is empty, so nothing could meet it") }
+    var words: [String] = []
+    for value in values {
+      guard let word = text(value, "is") else { continue }
+      if Expectation.statuses[word] == nil { wrong(value.place, Self.unknownStatus(word)) }
+      words.append(word)
+    }
+    return words
+  }
+
+  private static func unknownStatus(_ word: String) -> String {
+    if word == AuthorizationStatus.notDetermined.rawValue {
+      return "what cannot be determined never meets an expectation"
+    }
+    let known = [
+      "granted", "refused", "authorized", "limited", "denied", "restricted", "unavailable",
+    ]
+    let start = "there is no status \"\(Sanitizer.clean(word))\""
+    let near = Suggestions.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ";"
+    return "\(start)\(near) known: \(known.joined(separator: ", "))"
+  }
+
+  private mutating func need(_ value: TOMLValue) -> Permissions? {
+    guard let text = text(value, "need") else { return nil }
+    guard let need = Permissions(text), !need.isEmpty else {
+      wrong(value.place, "need is a combination of r, w and x")
+      return nil
+    }
+    return need
+  }
+
+  private mutating func reason(_ value: TOMLValue) -> Reason.Code? {
+    guard let text = text(value, "reason") else { return nil }
+    if let code = Reason.Code(rawValue: text) { return code }
+    let known = Reason.Code.allCases.map(\.rawValue)
+    let start = "there is no reason \"\(Sanitizer.clean(text))\""
+    let near = Suggestions.nearest(to: text, among: known).map { "did you mean \($0)?" }
+    wrong(value.place, "\(start); \(near ?? "known: \(known.joined(separator: ", "))")")
+    return nil
+  }
+
+  private mutating func wait(_ value: TOMLValue) -> TimeSpan? {
+    guard let text = text(value, "wait") else { return nil }
+    if let time = TimeSpan(argument: text) { return time }
+    wrong(value.place, "wait is a time such as \"5s\", \"1h30m\" or \"2d\", at most 366d")
+    return nil
+  }
+}

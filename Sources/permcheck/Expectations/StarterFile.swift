@@ -1,0 +1,29 @@
+import JSONSyntax
+import PermissionKit
+
+/// A file of expectations that hold now.
+struct StarterFile {
+  let text: String
+
+  /// Checks the accessors for this process; all of them if none is named.
+  init(_ names: [PathBytes], _ system: any System) throws {
+    let all = AccessorRegistry.standard.entries.map { PathBytes($0.name) }
+    let arguments = try (names.isEmpty ? all : names).map { try AccessorArgument($0, .standard) }
+    var context = AccessContext(system: system)
+    context.families = AccessorRegistry.standard.families
+    context.surroundings = Surroundings()
+    var text = "# What is so now; check it with: permcheck verify FILE\n"
+    for argument in arguments {
+      let report = argument.accessor(context, .discard).currentAccess()
+      let word = argument.path.map { "\(argument.entry.name)=\($0)" } ?? argument.entry.name
+      text += "\n[[expect]]\naccessor = \(JSONWriter().text(.string(word)))\n"
+      if report.status == .notDetermined {
+        // What cannot be told cannot be expected; whoever knows better fills it in.
+        text += "is = \"granted\"   # it cannot be determined now\n"
+      } else {
+        text += "is = \"\(report.status.rawValue)\"\n"
+      }
+    }
+    self.text = text
+  }
+}

@@ -1,0 +1,63 @@
+import PermissionKit
+
+/// JUnit's XML, which most CI systems read, GitLab's too.
+struct JUnitFormat: FindingFormat {
+  static let name = "junit"
+
+  init(_ style: Style, isVerbose: Bool) {}
+
+  func text(_ findings: Findings) -> String {
+    // The schema wants the local time of the run without a zone; UTC is as good as any.
+    let time = Timestamp.rfc3339(findings.time).prefix(19)
+    let suite = [
+      ("name", findings.title), ("timestamp", String(time)),
+      ("hostname", findings.host ?? "localhost"), ("tests", "\(findings.items.count)"),
+      ("failures", "\(findings.count(.fails))"), ("errors", "\(findings.count(.undetermined))"),
+      ("skipped", "\(findings.count(.skipped))"), ("time", "0"),
+    ]
+    return """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <testsuite\(Self.attributes(suite))>
+        <properties/>
+      \(findings.items.map { Self.test($0, findings) }.joined())  <system-out/>
+        <system-err/>
+      </testsuite>
+
+      """
+  }
+
+  private static func test(_ item: Finding, _ findings: Findings) -> String {
+    let name = item.name + (findings.file == nil ? "" : " (\(item.who))")
+    let start =
+      "  <testcase" + attributes([("name", name), ("classname", findings.title), ("time", "0")])
+    let content = escaped(item.details.joined(separator: "\n"))
+    let told = attributes([
+      ("message", "\(item.got): \(item.message)"), ("type", item.code ?? "status"),
+    ])
+    switch item.outcome {
+    case .holds: return start + "/>\n"
+    case .skipped: return start + "><skipped/></testcase>\n"
+    case .fails: return start + "><failure\(told)>\(content)</failure></testcase>\n"
+    case .undetermined: return start + "><error\(told)>\(content)</error></testcase>\n"
+    }
+  }
+
+  private static func attributes(_ pairs: [(String, String)]) -> String {
+    pairs.map { " \($0)=\"\(escaped($1))\"" }.joined()
+  }
+
+  /// Returns text in which nothing is markup, and no character is one that XML 1.0 lacks.
+  private static func escaped(_ text: String) -> String {
+    text.unicodeScalars.map { scalar in
+      switch scalar {
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      case "\"": "&quot;"
+      case "\n": "\n"
+      case "\u{0}"..."\u{1f}", "\u{fffe}", "\u{ffff}": "\\u{\(String(scalar.value, radix: 16))}"
+      default: String(scalar)
+      }
+    }.joined()
+  }
+}
