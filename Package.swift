@@ -89,10 +89,10 @@ let package = Package(
     .testTarget(
       name: "permcheckTests",
       dependencies: [
-        "PermissionKit", "TestSupport", "permcheck", "crash-tracer",
+        "PermissionKit", "TOMLSyntax", "TestSupport", "permcheck", "crash-tracer",
         "kernel-asker", "lease-player", "log-writer",
       ],
-      exclude: ["Fuzz", "Golden", "Model"],
+      exclude: ["Fuzz", "Golden", "Model", "Schemas"],
       swiftSettings: settings
     ),
     .target(

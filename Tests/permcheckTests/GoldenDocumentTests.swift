@@ -29,6 +29,9 @@ struct GoldenDocumentTests {
     printf '%s\\n' '{"v":1,"time":"2030-01-02T03:04:05.678901Z","event":"check","accessor":"camera","status":"denied","uid":1,"pid":2,"duration":3}' '{' >$A/log
     show log $P log --json --log $A/log
     show watch $P watch photos=$A/album --user daemon --json --for 0
+    printf '%s\n' '[[expect]]' 'name = "closed"' "path = '$A/album'" 'user = ["daemon", "bin"]' \
+      'need = "rx"' 'is = "refused"' '[[expect]]' "path = '$A/none'" 'is = ["granted", "limited"]' >$A/expect
+    show verify $P verify $A/expect --skip-unavailable --json
     show usage $P camra --json
     show error $P photos=$A/album --user no-such-user --json
     """
@@ -80,6 +83,19 @@ struct GoldenDocumentTests {
       let wanted = String(decoding: try Data(contentsOf: file), as: UTF8.self)
       #expect(wanted == String(decoding: seen, as: UTF8.self) + "\n", "\(name)")
     }
-    #expect(names.count == 13)
+    #expect(names.count == 14)
+  }
+
+  /// The plain output, of which scripts cut fields.
+  @Test func everyPlainOutputIsAsItWas() throws {
+    let script = Self.script.replacing("--json", with: "--format plain")
+      .replacing(/\n\ *show (explain|usage|error|watch) .*/, with: "")
+    let output = try PrivateJournal().expect(script).replacing(/20\d\d-[-:T.\d]+Z/, with: "TIME")
+    let file = Self.folder.deletingLastPathComponent().appending(path: "plain.txt")
+    if ProcessInfo.processInfo.environment["PERMCHECK_GOLDEN"] == "write" {
+      try Data(output.utf8).write(to: file)
+    }
+    #expect(try String(contentsOf: file, encoding: .utf8) == output)
+    #expect(output.components(separatedBy: "== ").count == 11)
   }
 }

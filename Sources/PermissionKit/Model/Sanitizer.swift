@@ -13,6 +13,8 @@ package enum Sanitizer: Sendable {
     case .control, .lineSeparator, .paragraphSeparator: true
     // Invisible, or able to turn the text around. The joiners U+200C and U+200D belong to words.
     case .format: scalar.value != 0x200c && scalar.value != 0x200d
+    // The last two of each plane are no characters; XML and YAML refuse them.
+    case .unassigned: scalar.value & 0xfffe == 0xfffe
     default: false
     }
   }

@@ -80,8 +80,7 @@ struct Verify: ParsableCommand {
       try console.flush()
       return
     }
-    let status = try verify(output, console)
-    if watch { return try follow(output, console, status) }
+    let status = try watch ? follow(output, console) : verify(output, console)
     if status != .authorized { throw status.code }
   }
 
@@ -122,18 +121,17 @@ struct Verify: ParsableCommand {
     throw ValidationError(line(last))
   }
 
-  /// Verifies again after each change of access.
-  private func follow(
-    _ output: OutputChoice, _ console: Console, _ first: ExitStatus
-  ) throws {
+  /// Verifies now and after each change of access, and returns the last exit status.
+  private func follow(_ output: OutputChoice, _ console: Console) throws -> ExitStatus {
     let system = LinuxSystem()
     let watcher = try AccessWatcher(
       system, stoppedBy: try Watch.stopRequests(system), logs: false,
       try verifier(system).factories)
-    var status = first
+    // Changes from here on are seen.
+    var status = try verify(output, console)
     while case .checked(let changes) = try watcher.next() {
       if !changes.isEmpty { status = try verify(output, console) }
     }
-    if status != .authorized { throw status.code }
+    return status
   }
 }

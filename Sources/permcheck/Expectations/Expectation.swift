@@ -36,7 +36,9 @@ struct Expectation {
   /// The statuses that `words` mean.
   var statuses: [AuthorizationStatus] { words.flatMap { Self.statuses[$0] ?? [] } }
 
-  /// What a word of `is` means. Nobody can expect what cannot be told.
+  /// What a word of `is` means.
+  ///
+  /// Nobody can expect what cannot be told.
   static let statuses: [String: [AuthorizationStatus]] = [
     "granted": [.authorized, .limited], "refused": [.denied, .restricted],
     "authorized": [.authorized], "limited": [.limited], "denied": [.denied],

@@ -1,0 +1,250 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Expectations in TOML, held against the kernel.
+@Suite(.enabled(if: Kernel.canAsk, "asking the kernel as other users wants root"))
+struct VerifyTests {
+  /// Writes a file of expectations and verifies it.
+  func verify(
+    _ toml: String, _ options: [String] = [], as account: Account? = nil
+  ) throws -> Outcome {
+    try Command.run(
+      [Command.permcheck, "verify", "-"] + options,
+      environment: ["HOME": "/nonexistent"], as: account, input: toml)
+  }
+
+  func expectation(_ lines: String...) -> String {
+    (["[[expect]]"] + lines).joined(separator: "\n") + "\n"
+  }
+
+  /// 1,000 expectations on 200 paths for 20 subjects; a process of each asks the kernel.
+  @Test func everyVerdictIsTheKernels() throws {
+    let tree = try Tree()
+    let program = """
+      import json, os, random, subprocess, sys
+      root, permcheck = sys.argv[1:]
+      random.seed(16)
+      subjects = [(1000 + i, 2000 + i % 4, sorted(random.sample(range(2000, 2008), i % 4))) for i in range(20)]
+      paths = []
+      for i in range(200):
+          folder = f'{root}/{i % 9}/{i % 4}'
+          os.makedirs(folder, exist_ok=True)
+          path = f'{folder}/file{i}'
+          open(path, 'w').close()
+          paths.append(path)
+      places = paths + [f'{root}/{i}' for i in range(9)] + [f'{root}/{i}/{j}' for i in range(9) for j in range(4)]
+      for place in places:
+          if not os.path.exists(place): continue
+          os.chown(place, 1000 + random.randrange(20), 2000 + random.randrange(8))
+          modes = [0o777, 0o755, 0o750, 0o640, 0o607, 0o070, 0o666, 0]
+          os.chmod(place, random.choice([0o755, 0o711, 0o777, 0o750] if os.path.isdir(place) else modes))
+          if random.random() < 0.3:
+              entry = f'{random.choice("ug")}:{random.choice([1003, 1007, 2001, 2005])}:{random.choice(["rwx", "r--", "---", "-wx"])}'
+              subprocess.run(['setfacl', '-m', entry, place], check=True)
+      asked = []
+      for i in range(1000):
+          asked.append((random.choice(paths), random.choice(subjects), random.choice(['r', 'w', 'x', 'rw', 'rx'])))
+      with open(root + '/expect.toml', 'w') as file:
+          for number, (path, (uid, gid, groups), need) in enumerate(asked):
+              print(f'[[expect]]\\nname = "{number}"\\npath = "{path}"\\nuid = {uid}\\ngid = {gid}', file=file)
+              print(f'groups = {groups}\\nneed = "{need}"\\nis = "granted"', file=file)
+      answers = {}
+      for subject in subjects:
+          read, write = os.pipe()
+          if not os.fork():
+              os.setgroups(subject[2]); os.setresgid(*[subject[1]] * 3); os.setresuid(*[subject[0]] * 3)
+              mode = lambda need: sum({'r': 4, 'w': 2, 'x': 1}[c] for c in need)
+              own = [n for n, a in enumerate(asked) if a[1] == subject and os.access(a[0], mode(a[2]), effective_ids=True)]
+              os.write(write, json.dumps(own).encode())
+              os._exit(0)
+          os.wait()
+          os.close(write)
+          for number in json.loads(os.read(read, 1 << 20)): answers[number] = True
+      run = subprocess.run([permcheck, 'verify', root + '/expect.toml', '--json'], capture_output=True, text=True)
+      results = json.loads(run.stdout)['results']
+      wrong = [r['name'] for r in results if (r['outcome'] == 'holds') != answers.get(int(r['name']), False)]
+      odd = [r for r in results if r['report']['status'] == 'notDetermined']
+      print(len(results), len(answers) > 200, len(answers) < 800, wrong, len(odd), run.returncode)
+      """
+    let outcome = try Command.run(
+      ["/usr/bin/python3", "-c", program, tree.root, Command.permcheck])
+    #expect(outcome.output == "1000 True True [] 0 1\n", "\(outcome.errors.suffix(500))")
+  }
+
+  @Test func everyMistakeIsToldAtOnce() throws {
+    let outcome = try verify(
+      """
+      [[expect]]
+      nam = "x"
+      path = "srv"
+      is = "grnted"
+
+      [[expect]]
+      name = "a"
+      accessor = "camra"
+      user = ["no-such-user", "root"]
+      need = "q"
+      is = []
+      wait = "5 s"
+      reason = "other-bit"
+
+      [[expect]]
+      name = "a"
+      path = "/x"
+      uid = -1
+      gid = 1
+      is = "notDetermined"
+
+      [[expect]]
+      path = "/x"
+      accessor = "camera"
+      pid = 0
+      user = 1
+      [other]
+      """)
+    let places = outcome.errors.split(separator: "\n").map {
+      $0.split(separator: ":").dropFirst(2).prefix(2).joined(separator: ":")
+    }
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(
+      places == [
+        "2:1", "3:8", "4:6", "8:12", "9:9", "10:8", "11:6", "12:8", "13:10", "15:1", "18:7", "20:6",
+        "22:1", "24:12", "25:7", "27:2",
+      ], "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    ("x = [", 1), ("[[expect]]\nis = \"granted\"\nis = 1\n", 3), ("", 1), ("expect = 1", 1),
+    ("[expect]\npath = \"/\"\nis = \"granted\"", 1), ("[[expect]]\npath = \"/\u{0}\"", 2),
+    ("expect = [1]", 1),
+  ])
+  func whatIsNoListOfExpectationsIsAMistake(_ toml: String, line: Int) throws {
+    let outcome = try verify(toml)
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasPrefix("permcheck: standard input:\(line):"), "\(outcome.errors)")
+  }
+
+  @Test func theExitStatusSaysIt() throws {
+    let good = expectation(
+      "path = \"/etc/passwd\"", "user = \"daemon\"", "need = \"r\"", "is = \"granted\"")
+    let bad = expectation(
+      "path = \"/etc/shadow\"", "user = \"daemon\"", "need = \"r\"", "is = \"granted\"")
+    let none = expectation("path = \"/no/such/file\"", "is = \"granted\"")
+    let hidden = expectation(
+      "path = \"/proc/1/root/x\"", "pid = 1", "is = [\"granted\", \"refused\"]")
+    #expect(try verify(good).status == 0)
+    #expect(try verify(good + bad).status == 1)
+    #expect(try verify(none).status == 1)
+    #expect(try verify(none, ["--skip-unavailable"]).status == 77)
+    #expect(try verify(none + good, ["--skip-unavailable"]).status == 0)
+    #expect(try verify(none + bad, ["--skip-unavailable"]).status == 1)
+    // Nobody may look at what belongs to process 1, so it is not known.
+    let stranger = Account(uid: 4321, gid: 4321)
+    #expect(
+      try verify(hidden, as: stranger).status == 64 || verify(hidden, as: stranger).status == 1)
+    #expect(try verify(bad, ["--format", "nagios"]).status == 2)
+    #expect(try verify(good, ["--format", "nagios"]).status == 0)
+  }
+
+  @Test func aReasonMustBeTheOneThatIsSo() throws {
+    let tree = try Tree()
+    try tree.folder("closed", mode: 0o700)
+    try tree.file("closed/file", mode: 0o644)
+    func check(_ reason: String) throws -> Int32 {
+      try verify(
+        expectation(
+          "path = \"\(tree.path("closed/file"))\"", "user = [\"daemon\", \"bin\"]",
+          "is = \"refused\"", "reason = \"\(reason)\"")
+      ).status
+    }
+    #expect(try check("parent-search") == 0)
+    #expect(try check("other-bits") == 1)
+  }
+
+  @Test func aFailureSaysWhatWasExpectedAndWhatHelps() throws {
+    let tree = try Tree()
+    try tree.folder("closed", mode: 0o700)
+    let toml = expectation(
+      "name = \"daemon reads\"", "path = \"\(tree.path("closed"))\"", "user = \"daemon\"",
+      "is = \"granted\"")
+    let outcome = try verify(toml)
+    for part in ["✘ daemon reads", "expected  granted", "denied", "fix (", "setfacl"] {
+      #expect(outcome.output.contains(part), "\(part): \(outcome.output)")
+    }
+    // Whoever wants a refusal is not told how to give access.
+    let refused = try verify(
+      expectation("path = \"/etc/passwd\"", "user = \"daemon\"", "is = \"refused\""))
+    #expect(refused.status == 1 && !refused.output.contains("fix ("), "\(refused.output)")
+  }
+
+  @Test func waitingEndsWhenItHolds() throws {
+    let tree = try Tree()
+    let path = tree.path("later")
+    let toml = expectation("path = \"\(path)\"", "is = \"granted\"", "wait = \"30s\"")
+    try tree.file("expect.toml", toml)
+    let outcome = try Command.run([
+      "sh", "-c",
+      "(sleep 0.3; echo >\"$1\") & \"$0\" verify \"$2\"", Command.permcheck, path,
+      tree.path("expect.toml"),
+    ])
+    #expect(outcome.status == 0, "\(outcome.output)")
+    let never = expectation("path = \"\(path).not\"", "is = \"granted\"", "wait = \"0.2s\"")
+    #expect(try verify(never).status == 1)
+  }
+
+  @Test func aStarterFileHolds() throws {
+    let starter = try Command.permcheck(["verify", "--init", "camera", "mic", "photos"])
+    #expect(starter.status == 0)
+    #expect(starter.output.components(separatedBy: "[[expect]]").count == 4)
+    let outcome = try Command.run([Command.permcheck, "verify", "-"], input: starter.output)
+    #expect(outcome.status == 0, "\(outcome.output)")
+  }
+
+  @Test func aChangeIsVerifiedAgain() throws {
+    let tree = try Tree()
+    try tree.file("file", mode: 0o600)
+    try tree.file(
+      "expect.toml",
+      expectation("path = \"\(tree.path("file"))\"", "user = \"daemon\"", "is = \"refused\""))
+    let watch = try LiveCommand([
+      Command.permcheck, "verify", tree.path("expect.toml"), "--watch", "--format", "plain",
+    ])
+    #expect(watch.line()?.hasPrefix("holds\t") == true)
+    try tree.mode("file", 0o644)
+    #expect(watch.line()?.hasPrefix("fails\t") == true)
+    watch.send(SIGINT)
+    #expect(try watch.finish().status == 1)
+  }
+
+  @Test func outputIsWrittenAtOnce() throws {
+    let tree = try Tree()
+    try tree.file("old", "old")
+    let toml = expectation("path = \"/etc/passwd\"", "is = \"granted\"")
+    let outcome = try verify(toml, ["--format", "openmetrics", "--output", tree.path("old")])
+    #expect(outcome.status == 0 && outcome.output == "")
+    let text = try String(contentsOfFile: tree.path("old"), encoding: .utf8)
+    #expect(text.hasSuffix("# EOF\n"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tree.root) == ["old"])
+    // Nothing but a file is replaced.
+    for place in ["/dev/null", tree.root] {
+      let refused = try verify(toml, ["--output", place])
+      #expect(refused.status == 70 && refused.errors.contains("regular"), "\(refused)")
+    }
+    #expect(try verify(toml, ["--output", tree.path("no/such")]).status == 70)
+  }
+
+  @Test func theSummaryOfAJobIsAdded() throws {
+    let tree = try Tree()
+    try tree.file("summary", "before\n")
+    let toml = expectation("name = \"a|<b>\"", "path = \"/etc/passwd\"", "is = \"refused\"")
+    let outcome = try Command.run(
+      [Command.permcheck, "verify", "-", "--format", "github"],
+      environment: ["GITHUB_STEP_SUMMARY": tree.path("summary")], input: toml)
+    #expect(outcome.status == 1 && outcome.output.hasPrefix("::error title=a|<b>"))
+    let text = try String(contentsOfFile: tree.path("summary"), encoding: .utf8)
+    #expect(text.hasPrefix("before\n### permcheck verify"))
+    #expect(text.contains("a&#124;&#60;b&#62;"))
+  }
+}
