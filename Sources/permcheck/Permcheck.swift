@@ -105,6 +105,9 @@ struct Permcheck: ParsableCommand {
       return
         "\(quoted[3].prefix { $0 != " " }) \(quoted[1]): expected a time such as 90s, 1h30m or 2d, at most 366d"
     }
+    if message.hasPrefix("The value '"), message.has("for '--format <") {
+      return Suggestions.unknownFormat(quoted[1])
+    }
     return message.hasSuffix(".") ? String(message.dropLast()) : message
   }
 }

@@ -17,8 +17,9 @@ struct MistakeTests {
     (["watch", "camera", "--for", "2x"], "expected a time such as"),
     (["camera", "--fix"], "permcheck request"), (["camera", "--josn"], "did you mean --json?"),
     (["camera", "--uid", "1", "--gid", "1", "--groups", "video"], "getent group"),
-    (["camera", "--user", "root", "--user", "nobody"], "--user root and --user nobody"),
-    (["camera", "--format", "jsno"], "'json'; see"), (["schema", "check=all"], "known: check"),
+    (["explain", "camera", "--user", "root", "--user", "nobody"], "--user root and --user nobody"),
+    (["camera", "--format", "jsno"], "did you mean json?"),
+    (["schema", "check=all"], "known: check"),
   ]
 
   @Test(arguments: mistakes) func isAnsweredWithARemedy(

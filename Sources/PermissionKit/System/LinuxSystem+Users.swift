@@ -96,6 +96,34 @@ extension LinuxSystem {
     }
   }
 
+  /// getpwent_r(3), from the first user to the last; a lookup of glibc that one thread makes at a time.
+  package func getpwent() throws(Errno) -> [UserRecord] {
+    try looked { () throws(Errno) in
+      setpwent()
+      defer { endpwent() }
+      var users: [UserRecord] = []
+      while let user = try unsafe look({ unsafe getpwent_r($0, $1, $2, $3) }, record) {
+        users.append(user)
+      }
+      return users
+    }
+  }
+
+  /// getgrnam_r(3) with a buffer that grows; nil if there is no such group.
+  package func getgrnam(_ name: String) throws(Errno) -> (gid: UInt32, members: [String])? {
+    try looked { () throws(Errno) in
+      try unsafe look({ unsafe getgrnam_r(name, $0, $1, $2, $3) }) { (entry: group) in
+        var members: [String] = []
+        guard let names = unsafe entry.gr_mem else { return (unsafe entry.gr_gid, members) }
+        while true {
+          guard let member = unsafe names[members.count] else { break }
+          members.append(unsafe String(cString: member))
+        }
+        return (unsafe entry.gr_gid, members)
+      }
+    }
+  }
+
   // MARK: Servers
 
   /// The time that a user data base has to answer, in milliseconds.

@@ -10,6 +10,12 @@ extension System {
   public func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func getpwent() throws(Errno) -> [UserRecord] { throw .ENOSYS }
+  /// Fails with ENOSYS.
+  public func getgrnam(_ name: String) throws(Errno) -> (gid: UInt32, members: [String])? {
+    throw .ENOSYS
+  }
   /// Fails with ENODATA, as for a file without capabilities.
   public func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String { throw .ENODATA }
   /// Waits for nothing: every mount of another system answers.

@@ -147,6 +147,11 @@ public protocol System: Sendable {
   func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32]
   /// getgrgid_r(3): the name of the group; nil if there is no such group.
   func getgrgid(_ gid: UInt32) throws(Errno) -> String?
+  /// getpwent_r(3): every user that the data base lists; a server need not list its own.
+  func getpwent() throws(Errno) -> [UserRecord]
+  /// getgrnam_r(3): the gid of the group, and the names of those who are in it besides their primary
+  /// group; nil if there is no such group.
+  func getgrnam(_ name: String) throws(Errno) -> (gid: UInt32, members: [String])?
 
   // MARK: Time
 

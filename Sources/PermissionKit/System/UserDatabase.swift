@@ -91,6 +91,31 @@ public struct UserDatabase: Sendable {
       + files.groups.filter { $0.gid != user.gid && $0.members.contains(user.name) }.map(\.gid)
   }
 
+  /// Returns every user, each uid once, in the order of the data base.
+  ///
+  /// A server (sss, ldap) need not list its users.
+  package func everyUser() throws(Errno) -> [UserRecord] {
+    var seen: Set<UInt32> = []
+    let users: [UserRecord]
+    if let files { users = files.users } else { users = try system.getpwent() }
+    return users.filter { seen.insert($0.uid).inserted }
+  }
+
+  /// Returns the users whose primary group this is, and those whom the group lists; nil if there is no
+  /// such group.
+  package func members(of group: String) throws(Errno) -> [UserRecord]? {
+    var found = files.map { $0.groups.first { $0.name == group }.map { ($0.gid, $0.members) } }
+    if files == nil { found = try system.getgrnam(group) }
+    guard case let (gid, names)?? = found else { return nil }
+    let users = try everyUser()
+    var members = users.filter { $0.gid == gid || names.contains($0.name) }
+    for name in names where !members.contains(where: { $0.name == name }) {
+      // A server may know members that it does not list.
+      if let user = try user(named: name) { members.append(user) }
+    }
+    return members
+  }
+
   /// Returns the name of the group, or the number if the group has no name.
   public func groupName(_ gid: UInt32) -> String {
     let name = files.map { $0.groups.first { $0.gid == gid }?.name } ?? (try? system.getgrgid(gid))

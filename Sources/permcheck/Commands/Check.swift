@@ -10,6 +10,8 @@ struct Check: ParsableCommand {
         permcheck camera mic photos
         permcheck check camera --user www-data --json
         permcheck photos=/srv/photos --need rx
+        permcheck camera mic --user ada --user www-data   a table
+        permcheck photos=/srv/photos --group family       each member
         permcheck camera --all --skip-unavailable   for CI: all cameras there are
         permcheck camera --wait 5s                  waits for udev
       """)
@@ -23,6 +25,14 @@ struct Check: ParsableCommand {
 
   @Flag(help: "Require every device or folder, not just one.")
   var all = false
+
+  @Option(
+    help: ArgumentHelp("Check for each member of this group.", valueName: "name"),
+    completion: .shellCommand("getent group | cut -d: -f1"))
+  var group: TextArgument?
+
+  @Flag(help: "Check for every user that the user data base lists.")
+  var allUsers = false
 
   @Flag(help: "Exit with 77 if everything is unavailable.")
   var skipUnavailable = false
@@ -42,9 +52,21 @@ struct Check: ParsableCommand {
   var choice: CheckChoice {
     var output = output.choice
     output.file = result.file
+    var subject = subject.choice
+    (subject.group, subject.everybody) = (group?.text, allUsers)
     return CheckChoice(
       names: names, all: all, skipUnavailable: skipUnavailable, wait: wait,
-      subject: subject.choice, output: output, log: log.choice)
+      subject: subject, output: output, log: log.choice)
+  }
+
+  func validate() throws {
+    let isNamed = subject.who.user != nil || subject.who.uid != nil || subject.view.pid != nil
+    if [isNamed, group != nil, allUsers].count(where: { $0 }) > 1 {
+      throw ValidationError("--user, --uid, --pid, --group and --all-users cannot be combined")
+    }
+    if wait != nil, choice.subject.isOfMany {
+      throw ValidationError("--wait is about one subject")
+    }
   }
 
   func run() throws {

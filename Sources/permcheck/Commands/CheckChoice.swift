@@ -21,6 +21,7 @@ struct CheckChoice {
       try waitForAccess(wait, subject.factories(requests, context, .discard), context.system)
     }
     let system = LinuxSystem.once
+    if subject.isOfMany { return try run(for: try subject.each(system), requests, system) }
     var context = try subject.context(system)
     context.wantsDetail = output.verbose
     context.surroundings = Surroundings()
@@ -36,11 +37,42 @@ struct CheckChoice {
       subject: try subject.judged(reports, context), reports: reports, status: status,
       requests: subject.requestLines(requests, reports, context), context: context)
     result.expired = expired(reports, system)
+    return try print(&result, console)
+  }
+
+  /// Checks for each of several users, prints one result, and returns the exit status.
+  private func run(
+    for choices: [SubjectChoice], _ requests: [AccessorArgument], _ system: any System
+  ) throws -> ExitStatus {
+    let surroundings = Surroundings()
+    let analytics = log.analytics(system)
+    let first = try choices[0].context(system)
+    let reports = try analytics.together {
+      try choices.flatMap { choice in
+        var context = try choice.context(system)
+        context.wantsDetail = output.verbose
+        context.surroundings = surroundings
+        return try choice.factories(requests, context, analytics).map { try $0().currentAccess() }
+      }
+    }
+    let console = Console(system, output)
+    log.report(analytics, console, output)
+    var result = CheckResult(
+      subject: try choices[0].judged(reports, first), reports: reports, status: status(reports),
+      context: first)
+    result.columns = zip(names.isEmpty ? requests.map { PathBytes($0.name) } : names, requests).map
+    {
+      Sanitizer.clean($0.0.description)
+    }
+    return try print(&result, console)
+  }
+
+  private func print(_ result: inout CheckResult, _ console: Console) throws -> ExitStatus {
     (result.wantsAll, result.skipsUnavailable) = (all, skipUnavailable)
     let format = output.format(console)
     console.print(try format.text(result))
     try console.flush()
-    try output.addSummary(format, Findings(result), system)
+    try output.addSummary(format, Findings(result), LinuxSystem())
     return type(of: format).exit(result)
   }
 

@@ -9,6 +9,12 @@ struct SubjectChoice: Equatable {
   var uid: UInt32?
   var gid: UInt32?
   var groups: [UInt32] = []
+  /// Further users, after `user`.
+  var others: [String] = []
+  /// The group whose members are meant; nil for another subject.
+  var group: String?
+  /// Whether every user of the data base is meant.
+  var everybody = false
   /// The permissions to check; nil for the accessor's own needs.
   var need: Permissions?
   /// The process to judge; nil for another subject.
@@ -19,6 +25,12 @@ struct SubjectChoice: Equatable {
 
   /// Returns the context of a check.
   func context(_ system: any System) throws -> AccessContext {
+    if isOfMany {
+      let names = ([user].compactMap { $0 } + others).map(Sanitizer.clean)
+      throw ValidationError(
+        "--user \(names.joined(separator: " and --user ")): one user at a time here; permcheck check takes several"
+      )
+    }
     let root = try absoluteRoot(system)
     var context = AccessContext(
       system: system, subject: try subject(UserDatabase(system, root: root)), root: root,
@@ -27,6 +39,37 @@ struct SubjectChoice: Equatable {
     context.families = AccessorRegistry.standard.families
     return context
   }
+
+  /// Returns a choice for each of several users; itself if it is about one subject.
+  ///
+  /// - Throws: An error if there is no such group, or nobody in it.
+  func each(_ system: any System) throws -> [SubjectChoice] {
+    var one = self
+    (one.others, one.group, one.everybody) = ([], nil, false)
+    func choice(_ name: String) -> SubjectChoice {
+      one.user = name
+      return one
+    }
+    guard everybody || group != nil else {
+      return others.isEmpty ? [self] : ([user].compactMap { $0 } + others).map(choice)
+    }
+    let users = UserDatabase(system, root: try absoluteRoot(system))
+    let found: [UserRecord]?
+    do throws(Errno) {
+      if let group { found = try users.members(of: group) } else { found = try users.everyUser() }
+    } catch {
+      throw PermissionError(
+        error == .ETIMEDOUT ? .notAnswering : .system, "the user data base cannot be read",
+        call: "getpwent", errno: error)
+    }
+    let name = Sanitizer.clean(group ?? "")
+    guard let found else { throw ValidationError("there is no group \(name); see getent group") }
+    if found.isEmpty { throw ValidationError("nobody is in the group \(name)") }
+    return found.map { choice($0.name) }
+  }
+
+  /// Whether the choice may be about several users.
+  var isOfMany: Bool { !others.isEmpty || group != nil || everybody }
 
   /// Warns root, who became root by sudo, that root is judged.
   func warnOfRoot(_ context: AccessContext, _ console: Console) {

@@ -18,6 +18,7 @@ struct SubjectOptions: ParsableArguments {
   var choice: SubjectChoice {
     SubjectChoice(
       user: who.user?.text, uid: who.uid, gid: who.gid, groups: who.supplementary ?? [],
+      others: who.userNames.dropFirst().map(\.text),
       need: who.wanted, pid: view.pid, probe: view.probe, through: view.through, root: view.root)
   }
 

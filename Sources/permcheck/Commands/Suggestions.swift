@@ -80,6 +80,14 @@ enum Suggestions {
     return near.map { "\(start); did you mean \($0)?" } ?? start
   }
 
+  /// Returns the error for a word that is no format, with what was probably meant.
+  static func unknownFormat(_ word: String) -> String {
+    let names = ReportFormats.all.map { $0.name }
+    let near = nearest(to: word.lowercased(), among: names).map { " did you mean \($0)?" } ?? ""
+    return
+      "there is no format \"\(Sanitizer.clean(word))\";\(near) known: \(names.joined(separator: ", "))"
+  }
+
   /// Returns the word that at most two letters, or one in a short word, turn into another; nil if there
   /// is none.
   static func nearest(to word: String, among words: [String]) -> String? {

@@ -10,7 +10,7 @@ struct WhoOptions: ParsableArguments {
     completion: .shellCommand("getent passwd | cut -d: -f1"))
   var userNames: [TextArgument] = []
 
-  /// The only user; nil without the option.
+  /// The first user; nil without the option.
   var user: TextArgument? { userNames.first }
 
   @Option(help: "Judge for this uid, with --gid and --groups; the user need not exist.")
@@ -29,12 +29,6 @@ struct WhoOptions: ParsableArguments {
   var need: TextArgument?
 
   func validate() throws {
-    if userNames.count > 1 {
-      let names = userNames.map { Sanitizer.clean($0.text) }
-      throw ValidationError(
-        "--user \(names.joined(separator: " and --user ")): one user at a time; run permcheck once for each"
-      )
-    }
     if uid != nil, gid == nil { throw ValidationError("--uid requires --gid") }
     if uid == nil, gid != nil || groups != nil {
       throw ValidationError("--gid and --groups require --uid")

@@ -13,6 +13,9 @@ struct Findings {
   /// The name of the machine; nil if it is not known.
   var host: String?
 
+  /// Whether a name alone does not tell findings apart.
+  var isOfMany: Bool { file != nil || Set(items.map(\.who)).count > 1 }
+
   func count(_ outcome: Finding.Outcome) -> Int { items.count { $0.outcome == outcome } }
 
   /// The counts, for people: `2 of 3 hold, 1 skipped`.

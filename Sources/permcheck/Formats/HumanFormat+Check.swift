@@ -9,6 +9,7 @@ extension HumanFormat {
   }
 
   func text(_ result: CheckResult) -> String {
+    if let columns = result.columns { return table(result, columns) }
     let expired = result.expired.flatMap { grant -> [Detail] in
       let place = Sanitizer.clean("\(grant.place)   \(grant.change.command.summary)")
       return [.text("EXPIRED, still in place: \(place)")]
@@ -16,6 +17,26 @@ extension HumanFormat {
     let undo: [Detail] =
       expired.isEmpty ? [] : [.text("fix:"), .command("permcheck revoke --expired")]
     return text(result.reports, requests: result.requests) + lines(expired + undo, indent: 0)
+  }
+
+  /// Returns a row for each user, with a column for each accessor.
+  private func table(_ result: CheckResult, _ columns: [String]) -> String {
+    func cell(_ report: AccessReport) -> String { mark(report.status) + " " + word(report.status) }
+    let starts = Array(stride(from: 0, to: result.reports.count, by: columns.count))
+    let rows = starts.map { start in
+      let reports = result.reports[start..<start + columns.count]
+      let who = (reports.first?.subject ?? result.subject).displayName
+      return [style.bold(Sanitizer.clean(who))] + reports.map(cell)
+    }
+    let all = [[""] + columns.map(style.bold)] + rows
+    let widths = Table.widths(all)
+    let text = all.map { Table.line($0, widths) }
+    guard let width = style.columns, text.contains(where: { $0.displayWidth > width }) else {
+      return text.map { $0 + "\n" }.joined()
+    }
+    // Too wide: a line for each user and accessor.
+    return Table(rows.flatMap { row in zip(columns, row.dropFirst()).map { [row[0], $0, $1] } })
+      .text
   }
 
   func text(_ reports: [AccessReport], requests: [String?] = []) -> String {

@@ -27,7 +27,7 @@ struct JUnitFormat: FindingFormat {
   }
 
   private static func test(_ item: Finding, _ findings: Findings) -> String {
-    let name = item.name + (findings.file == nil ? "" : " (\(item.who))")
+    let name = item.name + (findings.isOfMany ? " (\(item.who))" : "")
     let start =
       "  <testcase" + attributes([("name", name), ("classname", findings.title), ("time", "0")])
     let content = escaped(item.details.joined(separator: "\n"))

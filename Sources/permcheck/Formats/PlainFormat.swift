@@ -3,7 +3,7 @@ import PermissionKit
 /// A format for line tools: one record a line, with fields separated by tabs.
 ///
 /// A check has these fields: accessor, its status, path, status of the resource, need, errno, rule,
-/// reason code, message. A change: time, accessor, old status, new status, cause, path of the cause,
+/// reason code, message, user. A change: time, accessor, old status, new status, cause, path of the cause,
 /// reason code, message. A verification: outcome, name, user or process, accessor or path, need, expected,
 /// status, reason code, message, line of the file. A log: accessor, checks, granted, refused. A revocation: revoked, open or
 /// selected, accessor, user, place, change.
@@ -15,8 +15,8 @@ struct PlainFormat: ReportFormat {
   func text(_ result: CheckResult) -> String {
     result.reports.flatMap { report in
       report.resources.isEmpty
-        ? [Self.line([report.accessor, report.status.rawValue])]
-        : report.resources.map { Self.record(report, $0) }
+        ? [Self.record(report, nil, result)]
+        : report.resources.map { Self.record(report, $0, result) }
     }.joined()
   }
 
@@ -74,13 +74,15 @@ struct PlainFormat: ReportFormat {
     .joined()
   }
 
-  private static func record(_ report: AccessReport, _ resource: ResourceReport) -> String {
-    let errno = resource.probe?.errno?.description ?? resource.decision?.errnoName
+  private static func record(
+    _ report: AccessReport, _ resource: ResourceReport?, _ result: CheckResult
+  ) -> String {
+    let errno = resource?.probe?.errno?.description ?? resource?.decision?.errnoName
     return line([
-      report.accessor, report.status.rawValue, resource.path.description,
-      resource.status.rawValue, resource.need.letters, errno ?? "",
-      resource.decision?.rule.description ?? "", resource.reasons.first?.code.rawValue ?? "",
-      resource.reasons.first?.message ?? "",
+      report.accessor, report.status.rawValue, resource?.path.description ?? "",
+      resource?.status.rawValue ?? "", resource?.need.letters ?? "", errno ?? "",
+      resource?.decision?.rule.description ?? "", resource?.reasons.first?.code.rawValue ?? "",
+      resource?.reasons.first?.message ?? "", (report.subject ?? result.subject).displayName,
     ])
   }
 

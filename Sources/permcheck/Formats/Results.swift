@@ -10,6 +10,9 @@ struct CheckResult {
   var requests: [String?] = []
   /// The grants whose time is over and on which access still rests.
   var expired: [Grant] = []
+  /// The names of the accessors, of which there is a report for each of several users; nil for one
+  /// subject.
+  var columns: [String]?
   /// Whether `limited` counts as refused.
   var wantsAll = false
   /// Whether what is unavailable does not count.

@@ -12,7 +12,7 @@ struct TAPFormat: FindingFormat {
     for (index, item) in findings.items.enumerated() {
       let isGood = item.outcome == .holds || item.outcome == .skipped
       let skip = item.outcome == .skipped ? " # SKIP \(Self.escaped(item.got))" : ""
-      let name = findings.file == nil ? item.name : "\(item.name) (\(item.who))"
+      let name = findings.isOfMany ? "\(item.name) (\(item.who))" : item.name
       text += "\(isGood ? "ok" : "not ok") \(index + 1) - \(Self.escaped(name))\(skip)\n"
       if !isGood { text += diagnostics(item) }
     }

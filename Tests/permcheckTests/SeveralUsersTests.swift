@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// One check for several users, held against the user data base and against a check of each.
+struct SeveralUsersTests {
+  func lines(_ arguments: [String]) throws -> [[String]] {
+    let outcome = try Command.permcheck(arguments + ["--format", "plain"])
+    return outcome.output.split(separator: "\n").map { $0.components(separatedBy: "\t") }
+  }
+
+  @Test func eachUserHasTheAnswerOfAnOwnCheck() throws {
+    let users = ["root", "daemon", "nobody"]
+    let names = ["photos=/root", "photos=/etc"]
+    let together = try lines(names + users.flatMap { ["--user", $0] })
+    let apart = try users.flatMap { try lines(names + ["--user", $0]) }
+    #expect(together == apart)
+    #expect(together.map { $0[9] } == users.flatMap { [$0, $0] })
+  }
+
+  @Test func theTableHasARowForEachUser() throws {
+    let outcome = try Command.permcheck([
+      "photos=/root", "photos=/no/such", "--user", "root", "--user", "daemon",
+    ])
+    let rows = outcome.output.split(separator: "\n")
+    #expect(outcome.status == 1)
+    #expect(rows.count == 3)
+    #expect(rows[0].contains("photos=/root") && rows[0].contains("photos=/no/such"))
+    #expect(rows[2].hasPrefix("daemon  ✘ denied"), "\(outcome.output)")
+  }
+
+  @Test func everyReportNamesItsSubject() throws {
+    let outcome = try Command.permcheck([
+      "photos=/etc", "--user", "daemon", "--user", "root", "--json",
+    ])
+    #expect(try Validator.check(outcome.output).output == "")
+    let json = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+    let reports = try #require(json?["reports"] as? [[String: Any]])
+    let users = reports.map { ($0["subject"] as? [String: Any])?["user"] as? String }
+    #expect(users == ["daemon", "root"])
+    #expect((json?["subject"] as? [String: Any])?["user"] as? String == "daemon")
+  }
+
+  /// What getent(1) lists, each uid once.
+  @Test func everybodyIsWhomTheDataBaseLists() throws {
+    let passwd = try Command.run(["getent", "passwd"]).output.split(separator: "\n")
+    var uids: Set<String> = []
+    let users = passwd.map { $0.components(separatedBy: ":") }.filter {
+      uids.insert($0[2]).inserted
+    }
+    #expect(try lines(["photos=/etc", "--all-users"]).map { $0[9] } == users.map { $0[0] })
+  }
+
+  /// A group's members: those it lists, and those whose primary group it is.
+  @Test func aGroupIsAllOfItsMembers() throws {
+    let tree = try Tree()
+    try tree.file("root/etc/passwd", "ada:x:7:7::/:\nbob:x:8:9::/:\ncy:x:9:8::/:\n")
+    try tree.file("root/etc/group", "seven:x:7:bob\nnone:x:6:\n")
+    func check(_ group: String) throws -> Outcome {
+      try Command.permcheck([
+        "photos=/etc", "--root", tree.path("root"), "--group", group, "--format", "plain",
+      ])
+    }
+    let users = try check("seven").output.split(separator: "\n").map {
+      $0.components(separatedBy: "\t")[9]
+    }
+    #expect(users == ["ada", "bob"])
+    let empty = try check("none")
+    #expect(empty.status == 64 && empty.errors.contains("nobody is in the group none"))
+    let missing = try check("no")
+    #expect(missing.status == 64 && missing.errors.contains("there is no group no"))
+  }
+
+  @Test(arguments: [
+    ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
+    ["request", "photos"],
+  ])
+  func otherCommandsTakeOneUser(_ command: [String]) throws {
+    let at = command.firstIndex(of: "--") ?? command.count
+    let users = ["--user", "root", "--user", "daemon"]
+    let outcome = try Command.permcheck(
+      Array(command[..<at]) + users + Array(command[at...]))
+    #expect(outcome.status == 64, "\(outcome)")
+    #expect(outcome.errors.contains("one user at a time"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    ["--user", "root", "--group", "root"], ["--all-users", "--group", "root"],
+    ["--pid", "1", "--all-users"], ["--all-users", "--wait", "1s"],
+    ["--user", "a", "--user", "b", "--wait", "1s"],
+  ])
+  func whatCannotBeCombinedIsRefused(_ options: [String]) throws {
+    let outcome = try Command.permcheck(["photos=/etc"] + options)
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+  }
+}
