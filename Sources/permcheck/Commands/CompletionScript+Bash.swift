@@ -70,12 +70,16 @@ extension CompletionScript {
         local -r prev="${COMP_WORDS[COMP_CWORD - 1]}"
         if [[ "${whole}" = [!-]*=* ]]; then
             cur="${whole#*=}"
+            cur="${cur#[\"\']}"
             # The path of a name is absolute.
             cur="${cur:-/}" __permcheck_add_completions -f
         elif [[ "${command}" = explain && "${whole}" = */* && "${prev}" != --* ]]; then
             __permcheck_add_completions -f
         else
-            if [[ "${whole}" = --*=* ]]; then cur="${whole#*=}"; fi
+            if [[ "${whole}" = --*=* ]]; then
+                cur="${whole#*=}"
+                cur="${cur#[\"\']}"
+            fi
             _permcheck permcheck "${cur}" "${prev}"
             if [[ "${#words[@]}" -eq 2 && "${whole}" != -* || "${command}" = help ]]; then
                 __permcheck_add_completions -W $'\#(commands.split(separator: " ").joined(separator: #"\n"#))'

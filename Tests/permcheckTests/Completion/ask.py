@@ -61,15 +61,14 @@ def answer(terminal):
 
 
 def ask_fish():
-    script = f"""
-set -p fish_complete_path {share}/fish/vendor_completions.d
+    script = """
 for line in $argv
-  echo '{{{{{{'
+  echo '{{{'
   complete -C $line
 end"""
     typed = [line.rstrip("\t") for line in lines]
     done = subprocess.run(
-        ["fish", "--no-config", "-c", script, *typed], env=environment, capture_output=True, text=True, check=True)
+        ["fish", "-c", script, *typed], env=environment, capture_output=True, text=True, check=True)
     if done.stderr:
         sys.exit(done.stderr)
     for answer in done.stdout.split("{{{\n")[1:]:
