@@ -92,7 +92,7 @@ let package = Package(
         "PermissionKit", "TOMLSyntax", "TestSupport", "permcheck", "crash-tracer",
         "kernel-asker", "lease-player", "log-writer",
       ],
-      exclude: ["Fuzz", "Golden", "Model", "Schemas"],
+      exclude: ["Completion", "Fuzz", "Golden", "Model", "Runner", "Schemas"],
       swiftSettings: settings
     ),
     .target(

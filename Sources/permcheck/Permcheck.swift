@@ -61,6 +61,12 @@ struct Permcheck: ParsableCommand {
       case .check(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
       case .explain(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
       case nil:
+        if let script = CompletionScript.requested(arguments, LinuxSystem()) {
+          let console = Console(LinuxSystem())
+          console.print(script)
+          try console.flush()
+          return
+        }
         if arguments.first == "help", let word = arguments.dropFirst().first, !word.hasPrefix("-"),
           let message = Suggestions.unknownCommand(word)
         {

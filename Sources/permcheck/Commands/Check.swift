@@ -20,7 +20,7 @@ struct Check: ParsableCommand {
     help: ArgumentHelp(
       "camera, microphone (mic) or photos, by default all; =PATH checks one node or folder.",
       valueName: "name[=path]"),
-    completion: .list(AccessorArgument.known))
+    completion: .accessors)
   var names: [PathBytes] = []
 
   @Flag(help: "Require every device or folder, not just one.")

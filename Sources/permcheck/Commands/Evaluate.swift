@@ -16,10 +16,13 @@ struct Evaluate: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Output of permcheck explain --json; - reads standard input.", valueName: "facts"))
+      "Output of permcheck explain --json; - reads standard input.", valueName: "facts"),
+    completion: .file())
   var file: PathBytes
 
-  @Option(help: ArgumentHelp("Judge for the subject in this document instead.", valueName: "facts"))
+  @Option(
+    help: ArgumentHelp("Judge for the subject in this document instead.", valueName: "facts"),
+    completion: .file())
   var userFacts: PathBytes?
 
   @Flag(help: "Require every device or folder, not just one.")

@@ -17,7 +17,7 @@ struct Explain: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp("An accessor (camera, mic=PATH, …) or a path.", valueName: "name|path"),
-    completion: .list(AccessorArgument.known))
+    completion: .accessors)
   var names: [PathBytes]
 
   @Flag(help: "Require every device or folder, not just one.")

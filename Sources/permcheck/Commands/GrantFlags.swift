@@ -89,4 +89,5 @@ struct StrategyName: ExpressibleByArgument {
 
   var defaultValueDescription: String { strategy.name }
   static var allValueStrings: [String] { GrantStrategies.names }
+  static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

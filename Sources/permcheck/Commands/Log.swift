@@ -22,10 +22,12 @@ struct Log: ParsableCommand {
     help: ArgumentHelp("Only events of this last time: 12h, 7d.", valueName: "duration"))
   var since: TimeSpan?
 
-  @Option(help: ArgumentHelp("Only checks of this user's access.", valueName: "name|uid"))
+  @Option(
+    help: ArgumentHelp("Only checks of this user's access.", valueName: "name|uid"),
+    completion: .users)
   var user: TextArgument?
 
-  @Option(help: ArgumentHelp("Only this accessor.", valueName: "name"))
+  @Option(help: ArgumentHelp("Only this accessor.", valueName: "name"), completion: .accessors)
   var accessor: String?
 
   @OptionGroup var output: FormatOptions

@@ -8,7 +8,8 @@ struct LogOptions: ParsableArguments {
       "Write the analytics log to this file, to standard error (-) or nowhere (none).",
       discussion:
         "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl; for root, /var/lib/permcheck/analytics.jsonl. Beyond 1 MB the default file gets the name analytics.jsonl.1.",
-      valueName: "file"))
+      valueName: "file"),
+    completion: .file())
   var log: PathBytes?
 
   /// What the option chooses.

@@ -109,6 +109,7 @@ struct FormatName: ExpressibleByArgument {
   }
 
   static var allValueStrings: [String] { ReportFormats.all.map { $0.name } }
+  static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension Style.Color: ExpressibleByArgument {}

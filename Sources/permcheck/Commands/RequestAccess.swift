@@ -24,7 +24,7 @@ struct RequestAccess: ParsableCommand {
     help: ArgumentHelp(
       "camera, microphone (mic) or photos; =PATH requests one node or folder.",
       valueName: "name[=path]"),
-    completion: .list(AccessorArgument.known))
+    completion: .accessors)
   var names: [PathBytes]
 
   @Flag(help: "Require every device or folder, not just one.")

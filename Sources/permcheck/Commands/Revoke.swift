@@ -18,7 +18,7 @@ struct Revoke: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp("camera, microphone (mic) or photos.", valueName: "name"),
-    completion: .list(AccessorArgument.known))
+    completion: .accessors)
   var names: [PathBytes] = []
 
   @Flag(help: "Revoke every grant.")
@@ -32,7 +32,8 @@ struct Revoke: ParsableCommand {
   var forget = false
 
   @Option(
-    help: ArgumentHelp("Revoke only the grants to this user.", valueName: "name|uid"))
+    help: ArgumentHelp("Revoke only the grants to this user.", valueName: "name|uid"),
+    completion: .users)
   var user: TextArgument?
 
   @Option(help: "How to become root if needed: sudo, pkexec, auto (sudo, then pkexec) or none.")

@@ -22,7 +22,7 @@ struct Run: ParsableCommand {
     help: ArgumentHelp(
       "camera, microphone (mic) or photos; =PATH checks one node or folder.",
       valueName: "name[=path]"),
-    completion: .list(AccessorArgument.known))
+    completion: .accessors)
   var names: [PathBytes]
 
   /// The arguments after `--`, see `Permcheck.main()`.

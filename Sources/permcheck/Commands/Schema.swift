@@ -17,7 +17,9 @@ struct Schema: ParsableCommand {
         permcheck schema list --grants
       """)
 
-  @Argument(help: ArgumentHelp("Only what this command prints.", valueName: "command"))
+  @Argument(
+    help: ArgumentHelp("Only what this command prints.", valueName: "command"),
+    completion: .documents)
   var command: String?
 
   @Flag(help: "With list: what permcheck list --grants prints.")

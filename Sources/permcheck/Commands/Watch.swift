@@ -24,7 +24,7 @@ struct Watch: ParsableCommand {
     help: ArgumentHelp(
       "camera, microphone (mic) or photos; =PATH watches one node or folder.",
       valueName: "name[=path]"),
-    completion: .list(AccessorArgument.known))
+    completion: .accessors)
   var names: [PathBytes]
 
   @Option(

@@ -7,25 +7,29 @@ struct WhoOptions: ParsableArguments {
     name: .customLong("user"),
     help: ArgumentHelp(
       "Judge for this user, as after a new login.", valueName: "name|uid"),
-    completion: .shellCommand("getent passwd | cut -d: -f1"))
+    completion: .users)
   var userNames: [TextArgument] = []
 
   /// The first user; nil without the option.
   var user: TextArgument? { userNames.first }
 
-  @Option(help: "Judge for this uid, with --gid and --groups; the user need not exist.")
+  @Option(
+    help: "Judge for this uid, with --gid and --groups; the user need not exist.",
+    completion: .userNumbers)
   var uid: UInt32?
 
-  @Option(help: "The primary group that goes with --uid.")
+  @Option(help: "The primary group that goes with --uid.", completion: .groupNumbers)
   var gid: UInt32?
 
-  @Option(help: "The supplementary groups that go with --uid, separated by commas.")
+  @Option(
+    help: "The supplementary groups that go with --uid, separated by commas.",
+    completion: .groupNumbers)
   var groups: String?
 
   @Option(
     help: ArgumentHelp(
-      "The access to check: r, w, rw, rx, …; by default what the accessor needs.", valueName: "rwx")
-  )
+      "The access to check: r, w, rw, rx, …; by default what the accessor needs.", valueName: "rwx"),
+    completion: .permissions)
   var need: TextArgument?
 
   func validate() throws {
@@ -63,7 +67,9 @@ struct WhoOptions: ParsableArguments {
 
 /// The options that choose what is looked at, and how; a request knows them and refuses most.
 struct ViewOptions: ParsableArguments {
-  @Option(help: "Judge for this running process, by its credentials, root directory and mounts.")
+  @Option(
+    help: "Judge for this running process, by its credentials, root directory and mounts.",
+    completion: .processes)
   var pid: Int32?
 
   @Option(
@@ -79,8 +85,9 @@ struct ViewOptions: ParsableArguments {
   var through: Way = .alsa
 
   @Option(
-    help: ArgumentHelp("Read /dev, /sys, /proc, /etc and /run below this folder.", valueName: "dir")
-  )
+    help: ArgumentHelp(
+      "Read /dev, /sys, /proc, /etc and /run below this folder.", valueName: "dir"),
+    completion: .directory)
   var root: PathBytes = "/"
 
   func validate() throws {
