@@ -43,7 +43,8 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "LibcStandIns", "PermissionDocuments", "PermissionKit", "TOMLSyntax", "ToolStart",
+        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit", "TOMLSyntax",
+        "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -89,7 +90,7 @@ let package = Package(
     .testTarget(
       name: "permcheckTests",
       dependencies: [
-        "PermissionKit", "TOMLSyntax", "TestSupport", "permcheck", "crash-tracer",
+        "PermissionKit", "TestSupport", "permcheck", "crash-tracer",
         "kernel-asker", "lease-player", "log-writer",
       ],
       exclude: ["Completion", "Fuzz", "Golden", "Model", "Runner", "Schemas"],

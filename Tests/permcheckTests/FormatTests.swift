@@ -1,6 +1,5 @@
 import Foundation
 import PermissionKit
-import TOMLSyntax
 import TestSupport
 import Testing
 
@@ -53,12 +52,10 @@ struct FormatTests {
     ]
     let verdicts = hostile.flatMap { name in
       outcomes.enumerated().map { index, outcome in
-        let place = TOMLValue.Place(line: index + 1, column: 1)
-        let expectation = Expectation(
-          name: "\(name) \(index)", place: place, target: .path("/"),
-          subjects: [(.thisProcess, place)], words: ["granted"])
-        let item = Verifier.Item(expectation: expectation, who: .user(name), subject: subject)
-        return Verdict(item: item, report: report(name, outcome.0), outcome: outcome.1)
+        Verdict(
+          name: "\(name) \(index)", line: index + 1, who: name, words: ["granted"],
+          wanted: "granted", reason: nil, wantsAccess: true, report: report(name, outcome.0),
+          outcome: outcome.1)
       }
     }
     return VerifyResult(

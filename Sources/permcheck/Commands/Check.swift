@@ -28,7 +28,7 @@ struct Check: ParsableCommand {
 
   @Option(
     help: ArgumentHelp("Check for each member of this group.", valueName: "name"),
-    completion: .shellCommand("getent group | cut -d: -f1"))
+    completion: .groupNames)
   var group: TextArgument?
 
   @Flag(help: "Check for every user that the user data base lists.")

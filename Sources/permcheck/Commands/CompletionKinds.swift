@@ -26,6 +26,9 @@ extension CompletionKind {
   /// The names of the users.
   static var users: Self { field(1, of: "passwd") }
 
+  /// The names of the groups.
+  static var groupNames: Self { field(1, of: "group") }
+
   /// The numbers of the users.
   static var userNumbers: Self { field(3, of: "passwd") }
 

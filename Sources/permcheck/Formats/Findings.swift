@@ -1,5 +1,4 @@
 import PermissionKit
-import TOMLSyntax
 
 /// What a check or a verification found, for formats that know tests and measurements.
 struct Findings {
@@ -136,11 +135,10 @@ extension Findings {
         case .fails: .fails
         }
       if outcome == .fails, verdict.report.status == .notDetermined { outcome = .undetermined }
-      let expectation = verdict.item.expectation
       var finding = Finding(
-        verdict.report, outcome: outcome, name: expectation.name, who: verdict.who)
-      finding.expected = expectation.wanted
-      finding.line = expectation.place.line
+        verdict.report, outcome: outcome, name: verdict.name, who: verdict.who)
+      finding.expected = verdict.wanted
+      finding.line = verdict.line
       return finding
     }
     time = result.time

@@ -36,10 +36,7 @@ extension HumanFormat {
     add("got", verdict.outcome == .skipped ? "\(item.got), skipped" : item.got)
     add("why", item.message)
     // A change gives access, which helps only where access is expected.
-    let isWanted = verdict.item.expectation.statuses.contains {
-      $0 == .authorized || $0 == .limited
-    }
-    if verdict.outcome == .fails, isWanted {
+    if verdict.outcome == .fails, verdict.wantsAccess {
       details += fixes(verdict.report.resources.filter { $0.status == item.status })
     }
     return details

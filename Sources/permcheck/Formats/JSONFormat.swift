@@ -1,6 +1,5 @@
 import PermissionDocuments
 import PermissionKit
-import TOMLSyntax
 
 /// A format for programs: JSON documents, which `permcheck schema` describes.
 struct JSONFormat: ReportFormat {
@@ -19,12 +18,10 @@ struct JSONFormat: ReportFormat {
   }
 
   func text(_ result: VerifyResult) -> String {
-    let results = result.verdicts.map { verdict in
-      let expectation = verdict.item.expectation
-      return VerificationDocument.Result(
-        name: expectation.name, line: expectation.place.line, who: verdict.who,
-        expected: expectation.words, reason: expectation.reason,
-        outcome: verdict.outcome.rawValue, report: verdict.report)
+    let results = result.verdicts.map {
+      VerificationDocument.Result(
+        name: $0.name, line: $0.line, who: $0.who, expected: $0.words, reason: $0.reason,
+        outcome: $0.outcome.rawValue, report: $0.report)
     }
     return VerificationDocument(
       toolVersion: Tool.version, host: result.host, time: result.time,

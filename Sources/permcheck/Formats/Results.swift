@@ -127,6 +127,32 @@ struct LogSummary {
   let unreadable: Int
 }
 
+/// Whether an expectation holds for a subject.
+struct Verdict {
+  enum Outcome: String {
+    case holds
+    case fails
+    case skipped
+  }
+
+  /// The name of the expectation.
+  let name: String
+  /// Its line in the file.
+  let line: Int
+  /// The user or process, for people.
+  let who: String
+  /// What is expected, as the file has it.
+  let words: [String]
+  /// What is expected, for people.
+  let wanted: String
+  /// The code that one of the reasons must have; nil if any will do.
+  let reason: Reason.Code?
+  /// Whether access is expected.
+  let wantsAccess: Bool
+  let report: AccessReport
+  let outcome: Outcome
+}
+
 /// The result of a verification.
 struct VerifyResult {
   /// The file of the expectations; `-` for standard input.

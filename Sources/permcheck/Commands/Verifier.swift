@@ -1,4 +1,5 @@
 import PermissionKit
+import TOMLSyntax
 
 /// Holds expectations against what is so.
 struct Verifier {
@@ -79,7 +80,21 @@ struct Verifier {
     } else if report.status == .unavailable, skipsUnavailable {
       outcome = .skipped
     }
-    return Verdict(item: items[index], report: report, outcome: outcome)
+    return Verdict(
+      name: expectation.name, line: expectation.place.line, who: who(items[index]),
+      words: expectation.words, wanted: expectation.wanted, reason: expectation.reason,
+      wantsAccess: expectation.statuses.contains { $0 == .authorized || $0 == .limited },
+      report: report, outcome: outcome)
+  }
+
+  /// Returns the name of the user or process, for people.
+  private func who(_ item: Item) -> String {
+    switch item.who {
+    case .thisProcess: "this process"
+    case .process(let pid): "pid \(pid)"
+    case .user(let name): name
+    case .ids: item.subject.displayName
+    }
   }
 
   /// Checks one item again until it holds or its time is over.
@@ -230,28 +245,5 @@ private struct PathTargets {
     let target = Inspection.Target(path: path, in: context)
     known[key] = target
     return target
-  }
-}
-
-/// Whether an expectation holds for a subject.
-struct Verdict {
-  enum Outcome: String {
-    case holds
-    case fails
-    case skipped
-  }
-
-  let item: Verifier.Item
-  let report: AccessReport
-  let outcome: Outcome
-
-  /// The user or process, for people.
-  var who: String {
-    switch item.who {
-    case .thisProcess: "this process"
-    case .process(let pid): "pid \(pid)"
-    case .user(let name): name
-    case .ids: item.subject.displayName
-    }
   }
 }
