@@ -13,6 +13,7 @@ struct Permcheck: ParsableCommand {
       permcheck request NAME … | revoke NAME …
       permcheck run NAME … -- COMMAND …
       permcheck watch NAME[=PATH] …
+      permcheck audit NAME|DIR …
       permcheck evaluate FACTS
       permcheck list | log | schema
       """,
@@ -41,7 +42,7 @@ struct Permcheck: ParsableCommand {
     version: Tool.version,
     subcommands: [
       Check.self, Explain.self, RequestAccess.self, Revoke.self, Run.self, Watch.self,
-      Evaluate.self, List.self, Log.self, Schema.self,
+      Audit.self, Evaluate.self, List.self, Log.self, Schema.self,
     ],
     defaultSubcommand: Check.self)
 

@@ -5,7 +5,8 @@ import PermissionKit
 /// A check has these fields: accessor, its status, path, status of the resource, need, errno, rule,
 /// reason code, message. A change: time, accessor, old status, new status, cause, path of the cause,
 /// reason code, message. A log: accessor, checks, granted, refused. A revocation: revoked, open or
-/// selected, accessor, user, place, change.
+/// selected, accessor, user, place, change. An audit: path, refused or undetermined, errno, rule,
+/// folder that refuses search; its totals: folder, total, search or name, rule, count.
 struct PlainFormat: ReportFormat {
   static let name = "plain"
 
@@ -61,6 +62,28 @@ struct PlainFormat: ReportFormat {
       Self.line([$0.accessor, "\($0.checks)", "\($0.granted)", "\($0.refused)"])
     }
     .joined()
+  }
+
+  func text(_ entry: AuditEntry) -> String {
+    var folder = ""
+    switch entry.place {
+    case .folder: folder = entry.folder.description
+    case .ancestor(let path): folder = path.description
+    case .itself, .target: break
+    }
+    return Self.line([
+      entry.path.description, entry.errno == nil ? "undetermined" : "refused",
+      entry.errno?.description ?? "", entry.ruleName, folder,
+    ])
+  }
+
+  func text(_ result: AuditResult) -> String {
+    result.causes.map { cause, count in
+      Self.line([
+        cause.folder.description, "total", cause.isSearch ? "search" : "name", cause.rule,
+        "\(count)",
+      ])
+    }.joined()
   }
 
   private static func record(_ report: AccessReport, _ resource: ResourceReport) -> String {

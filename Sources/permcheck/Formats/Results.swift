@@ -119,3 +119,16 @@ struct LogSummary {
   /// The number of lines in the log that are not events.
   let unreadable: Int
 }
+
+/// The totals of an audit.
+struct AuditResult {
+  let subject: Subject
+  let need: Permissions
+  let tops: [PathBytes]
+  let counts: TreeCounts
+  /// What refused, and how many files and folders; what refused most comes first.
+  let causes: [(cause: AuditCause, count: Int)]
+  /// Whether the audit was stopped before its end.
+  let isStopped: Bool
+  let status: ExitStatus
+}
