@@ -36,6 +36,14 @@ static inline int ccap_semaphore(void) {
   return fd < 0 ? -errno : fd;
 }
 
+// Fails with EXDEV if something is mounted on a name, without a look at it.
+static inline int ccap_is_near(int dir, const char *name) {
+  enum { PATH = 010000000 };
+  int fd = ccap_open_near(dir, name, PATH | O_NOFOLLOW);
+  if (fd >= 0) close(fd);
+  return fd == -EXDEV ? fd : 0;
+}
+
 // Asks faccessat2(2) about a name that is no link when it is asked, or about an open file.
 static inline int ccap_ask_at(int dir, const char *name, int need) {
   int flags = CCAP_AT_EACCESS | (*name ? 0x100 /* AT_SYMLINK_NOFOLLOW */ : CCAP_AT_EMPTY_PATH);
@@ -65,11 +73,12 @@ static inline uint8_t ccap_type_at(int dir, const char *name) {
   return (uint8_t)((sx.stx_mode & S_IFMT) >> 12);
 }
 
-// Reads names of an open folder once, and asks about each that is no folder. Writes a record to `found`
+// Reads names of an open folder once, and asks about each that is no folder; if `careful`, not about one
+// that something is mounted on, which gets EXDEV. Writes a record to `found`
 // for each folder and each name that was refused: its type, the errno, its bytes and a NUL; this never
 // needs more than `size` bytes.
 static inline void ccap_ask_names(
-    int dir, int need, uint8_t *buffer, uint8_t *found, size_t size, struct ccap_names *names) {
+    int dir, int need, int careful, uint8_t *buffer, uint8_t *found, size_t size, struct ccap_names *names) {
   uint8_t *end = found;
   names->asked = 0;
   names->found = 0;
@@ -87,7 +96,8 @@ static inline void ccap_ask_names(
     int error = 0;
     if (type != CCAP_FOLDER) {
       names->asked++;
-      error = type == CCAP_LINK ? ccap_ask_link(dir, name, need) : ccap_ask_at(dir, name, need);
+      if (type == CCAP_LINK) error = ccap_ask_link(dir, name, need);
+      else if (!careful || !(error = ccap_is_near(dir, name))) error = ccap_ask_at(dir, name, need);
       if (!error) continue;
     }
     *end++ = type;
@@ -108,6 +118,67 @@ static inline int ccap_take_file_ids(uint32_t uid, uint32_t gid, const uint32_t 
   syscall(SYS_setfsuid, uid);
   if ((uint32_t)syscall(SYS_setfsgid, -1) != gid || (uint32_t)syscall(SYS_setfsuid, -1) != uid) return -EPERM;
   return syscall(SYS_capset, &header, none) != 0 ? -errno : 0;
+}
+
+// The fields of a name that decide about access; `name` is where it begins in the buffer.
+struct ccap_named {
+  uint32_t name, mode, uid, gid, rdev_major, rdev_minor;
+  uint64_t mount, attributes;
+  int32_t error;
+};
+
+// Reads the fields of a name that is not followed.
+static inline void ccap_stat_name(int dir, const char *name, struct ccap_named *to) {
+  enum { WHAT = STATX_BASIC_STATS | STATX_MNT_ID };
+  int flags = 0x100 | CCAP_AT_NO_AUTOMOUNT | CCAP_AT_STATX_DONT_SYNC;
+  struct statx sx;
+  to->error = syscall(SYS_statx, dir, name, flags, WHAT, &sx) != 0 ? errno : 0;
+  if (to->error) return;
+  int is_device = S_ISCHR(sx.stx_mode) || S_ISBLK(sx.stx_mode);
+  to->mode = sx.stx_mode;
+  to->uid = sx.stx_uid;
+  to->gid = sx.stx_gid;
+  to->rdev_major = is_device ? sx.stx_rdev_major : 0;
+  to->rdev_minor = is_device ? sx.stx_rdev_minor : 0;
+  to->mount = sx.stx_mask & STATX_MNT_ID ? sx.stx_mnt_id : 0;
+  to->attributes = sx.stx_attributes & 0x30;
+}
+
+// Reads names of an open folder once, with their fields; `out` has room for a name every 24 bytes. If
+// `careful`, a name that something is mounted on gets EXDEV.
+static inline long ccap_stat_names(
+    int dir, int careful, uint8_t *buffer, size_t size, struct ccap_named *out, struct ccap_names *names) {
+  long count = 0;
+  names->length = syscall(SYS_getdents64, dir, buffer, size);
+  if (names->length < 0) names->length = -errno;
+  for (long at = 0; at + CCAP_NAME < names->length;) {
+    uint16_t length;
+    memcpy(&length, buffer + at + 16, sizeof length);
+    memcpy(&names->offset, buffer + at + 8, sizeof names->offset);
+    const char *name = (const char *)buffer + at + CCAP_NAME;
+    struct ccap_named *to = &out[count];
+    to->name = (uint32_t)(at + CCAP_NAME);
+    at += length;
+    if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]))) continue;
+    count++;
+    to->error = careful ? -ccap_is_near(dir, name) : 0;
+    if (!to->error) ccap_stat_name(dir, name, to);
+  }
+  return count;
+}
+
+// Gives this thread a working directory of its own, so that a name can be asked for its ACL.
+static inline int ccap_own_directory(void) {
+  enum { FS = 0x200 };
+  return syscall(SYS_unshare, FS) != 0 ? -errno : 0;
+}
+
+static inline int ccap_enter_directory(int dir) { return fchdir(dir) != 0 ? -errno : 0; }
+
+// The access ACL of a name in the working directory, which is not followed.
+static inline long ccap_lgetxattr_acl(const char *name, void *value, size_t size) {
+  ssize_t length = lgetxattr(name, "system.posix_acl_access", value, size);
+  return length < 0 ? -errno : length;
 }
 
 #endif

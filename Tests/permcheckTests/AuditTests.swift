@@ -126,10 +126,30 @@ func records(_ output: String) -> [String] {
       #expect(records(outcome.output) == expected)
       #expect(outcome.status == 1)
     }
-    // Nobody but root can.
-    let other = ["--uid", "61000", "--gid", "61000"]
-    let outcome = try Command.permcheck(["audit", tree.root] + other, as: Self.visitor)
-    #expect(outcome.status == 1 && outcome.errors.contains("only root can audit"))
+  }
+
+  /// Without the right to take on ids, the evaluator judges, and says what the kernel says.
+  @Test(arguments: ["r", "w", "x", "rw"])
+  func theEvaluatorSaysTheSame(need: String) throws {
+    let tree = try Self.tree()
+    let tests = ["r": "-readable", "w": "-writable", "x": "-executable"]
+    let test = need.compactMap { tests[String($0)] }
+    for account in Self.accounts {
+      let expected = try findRecords(tree.root, ["!", "("] + test + [")"], as: account)
+      let groups = account.groups.map(String.init).joined(separator: ",")
+      let audit = [
+        "audit", tree.root, "--null", "--need", need, "--uid", "\(account.uid)", "--gid",
+        "\(account.gid)", "--groups", groups,
+      ]
+      let all = ["setpriv", "--bounding-set", "-setuid", "--inh-caps=-all", Command.permcheck]
+      #expect(records(try Command.run(all + audit).output) == expected)
+      // Who sees less says less, and nothing wrong.
+      let stranger = Account(uid: 61999, gid: 61999)
+      let outcome = try Command.permcheck(audit, as: stranger)
+      #expect(outcome.status == 1)
+      #expect(Set(records(outcome.output)).isSubset(of: expected))
+      #expect(Double(records(outcome.output).count) > 0.3 * Double(expected.count))
+    }
   }
 
   @Test func totalsNameTheFolder() throws {

@@ -36,6 +36,7 @@ package struct AuditEntry: Sendable {
     case .distant: "not-entered"
     case .changed: "changed"
     case .failed(let errno): "failed:\(errno)"
+    case .unknown(let rule): rule.description
     }
   }
 }

@@ -8,8 +8,7 @@ struct RefusalFinder {
   private let overflow: AccessFacts.Overflow?
   /// The folder of the last finding.
   private var folder: (path: PathBytes, inode: InodeFacts)?
-  private var mounts: [MountFacts] = []
-  private var table = MountTable(mountinfo: [])
+  private var mounts = KnownMounts()
 
   init(_ subject: Credentials, _ need: Permissions, _ system: any System) {
     self.subject = subject
@@ -61,7 +60,7 @@ struct RefusalFinder {
     }
     parent.parent = 0
     parent.entries = [InodeFacts.Entry(name: name, found: found)]
-    let facts = AccessFacts(inodes: [parent] + inodes, mounts: mounts, overflow: overflow)
+    let facts = AccessFacts(inodes: [parent] + inodes, mounts: mounts.facts, overflow: overflow)
     let decision = AccessEvaluator(facts: facts, credentials: subject)
       .decide(.faccessat2(need, followsLink: false), path: name)
     if decision.errno == errno, decision.step == .walk, decision.inode == 0 {
@@ -102,7 +101,7 @@ struct RefusalFinder {
     guard let status = try? system.statx(descriptor), let kind = status.kind else { return nil }
     var inode = InodeFacts(
       kind: kind, mode: UInt16(status.mode & 0o7777), uid: status.uid, gid: status.gid,
-      device: kind.isDevice ? status.device : nil, mount: mount(status.mount))
+      device: kind.isDevice ? status.device : nil, mount: mounts.index(of: status.mount, system))
     inode.isImmutable = status.isImmutable
     inode.isAppendOnly = status.isAppendOnly
     if kind == .symbolicLink { return inode }
@@ -119,15 +118,5 @@ struct RefusalFinder {
       inode.aclError = error
     }
     return inode
-  }
-
-  /// Returns the index of a mount, which is read when it is first met.
-  private mutating func mount(_ id: UInt64?) -> Int {
-    if let index = mounts.firstIndex(where: { $0.id == id ?? 0 }) { return index }
-    if table.isEmpty || id.flatMap({ table[id: $0] }) == nil {
-      table = (try? system.mountTable("/proc/self/mountinfo")) ?? table
-    }
-    mounts.append(id.flatMap { table[id: $0] } ?? .unreadable(id: id ?? 0))
-    return mounts.count - 1
   }
 }

@@ -8,6 +8,8 @@ package struct TreeQuestion: Sendable {
   package var threads = 2
   /// The user whose ids each thread takes on for file access, which needs root; nil to ask as this process.
   package var identity: Credentials?
+  /// The user for whom the evaluator judges in the kernel's place; nil to ask the kernel.
+  package var judged: Credentials?
 
   /// Creates a question of this process.
   package init(need: Permissions) { self.need = need }
@@ -25,6 +27,8 @@ package struct TreeFinding: Sendable {
     case changed
     /// A system call of the walk itself failed.
     case failed(Errno)
+    /// The evaluator cannot tell, by this rule.
+    case unknown(Rule)
   }
 
   /// The path, which begins with a top as it was given.

@@ -118,6 +118,14 @@ package final class TreeWalk: Sendable {
         stop()
       }
     }
+    // What is judged has its ACL read by name in the working directory, which each thread changes.
+    if question.judged != nil {
+      let result = ccap_own_directory()
+      if result < 0 {
+        failure.store(-result, ordering: .relaxed)
+        stop()
+      }
+    }
     if !isEnded {
       var worker = TreeWorker(self, makeSink())
       while let job = next() { worker.run(job) }

@@ -22,13 +22,15 @@ struct TreeWorker {
     var isRead = false
     /// Whether everything in it was entered.
     var isSpent = false
+    /// Whether the user who is judged cannot search it.
+    var refusesSearch = false
     var offset: Int64 = 0
   }
 
   /// Memory that grows only with the depth: names that wait, before reads get smaller.
-  private static let manyNames = 1 << 22
-  private static let block = 1 << 15
-  private static let smallBlock = 1 << 10
+  static let manyNames = 1 << 22
+  static let block = 1 << 15
+  static let smallBlock = 1 << 10
   /// The folders that one thread keeps open; the others are opened again when it comes back.
   private static let maxOpen = 128
 
@@ -40,20 +42,33 @@ struct TreeWorker {
   var levels: [Level] = []
   /// The names of folders to enter, each with a NUL; those of the last level are at the end.
   var names: [UInt8] = []
-  private var buffer = [UInt8](repeating: 0, count: Self.block)
+  var buffer = [UInt8](repeating: 0, count: Self.block)
   private var found = [UInt8](repeating: 0, count: Self.block)
   var ancestors: [Place] = []
   private var open = 0
   private var firstOpen = 0
-  private var mounts = NearMounts()
+  var mounts = NearMounts()
+  /// Judges in the kernel's place; nil if the kernel is asked.
+  var judge: TreeJudge?
+  /// The fields of the names of one read.
+  var named: [ccap_named] = []
+  /// The working directory, where relative tops begin.
+  var home: Descriptor?
 
   init(_ walk: TreeWalk, _ sink: any TreeSink) {
     self.walk = walk
     self.sink = sink
     need = Int32(walk.question.need.rawValue)
+    guard let judged = walk.question.judged else { return }
+    judge = TreeJudge(judged, walk.question.need, system)
+    named = Array(repeating: ccap_named(), count: Self.block / 24 + 1)
+    home = try? system.openat(.currentDirectory, ".", [.path, .directory], mode: 0)
   }
 
-  mutating func finish() { sink.finish() }
+  mutating func finish() {
+    sink.finish()
+    close(home?.rawValue)
+  }
 
   /// Walks everything below the folder of a job.
   mutating func run(_ job: TreeWalk.Job) {
@@ -90,10 +105,17 @@ struct TreeWorker {
     }
     names.removeLast(names.count - levels[last].start)
     levels[last].next = levels[last].start
+    if judge != nil { _ = ccap_enter_directory(descriptor) }
+    let careful: Int32 = mayHaveDistantPoint(descriptor) ? 1 : 0
     repeat {
       let size = names.count > Self.manyNames ? Self.smallBlock : Self.block
       var batch = ccap_names()
-      unsafe ccap_ask_names(descriptor, need, &buffer, &found, size, &batch)
+      var count = 0
+      if judge == nil {
+        unsafe ccap_ask_names(descriptor, need, careful, &buffer, &found, size, &batch)
+      } else {
+        count = unsafe ccap_stat_names(descriptor, careful, &buffer, size, &named, &batch)
+      }
       walk.count(asked: Int(batch.asked))
       if batch.length <= 0 {
         // ENOENT is the end of a removed folder.
@@ -103,10 +125,19 @@ struct TreeWorker {
         levels[last].isRead = true
       } else {
         levels[last].offset = batch.offset
-        take(Int(batch.found), descriptor)
+        if judge == nil { take(Int(batch.found), descriptor) } else { judgeNames(count) }
       }
     } while !levels[last].isRead && names.count - levels[last].start < Self.block
       && !walk.isEnded
+  }
+
+  /// Whether something that may keep a look waiting is mounted on a name in the last level.
+  private mutating func mayHaveDistantPoint(_ folder: Int32) -> Bool {
+    guard mounts.hasDistant(system) else { return false }
+    // The name of a top need not be that of its folder.
+    let name = path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...]
+    guard levels.count == 1 || mounts.mayHoldPoint(name) else { return false }
+    return mounts.hasDistantPoint(in: Descriptor(rawValue: folder), system)
   }
 
   /// Takes the records of one read.
@@ -129,22 +160,26 @@ struct TreeWorker {
         continue
       }
       let name = found[start...end]
-      if isLink, errno == EXDEV {
-        askThrough(name, folder)
+      if errno == EXDEV {
+        askThrough(name, folder, isLink: isLink)
       } else {
         report(.refused(Errno(rawValue: errno)), PathBytes(Array(name.dropLast())), isLink: isLink)
       }
     }
   }
 
-  /// Asks about a link whose target is on another mount, if no mount can keep the walk waiting.
-  private mutating func askThrough(_ name: ArraySlice<UInt8>, _ folder: Int32) {
+  /// Asks about a name or the target of a link on another mount, if that cannot keep the walk waiting.
+  private mutating func askThrough(_ name: ArraySlice<UInt8>, _ folder: Int32, isLink: Bool) {
     let text = PathBytes(Array(name.dropLast()))
-    guard !mounts.hasDistant(system) else { return report(.distant, text, isLink: true) }
+    let isDistant =
+      isLink
+      ? mounts.leadsToDistant(text, in: Descriptor(rawValue: folder), system)
+      : mounts.isDistant(text, in: Descriptor(rawValue: folder), system)
+    if isDistant { return report(.distant, text, isLink: isLink) }
     let result = unsafe Array(name).withUnsafeBytes {
       unsafe ccap_ask_through(folder, $0.bindMemory(to: CChar.self).baseAddress, need)
     }
-    if result < 0 { report(.refused(Errno(rawValue: -result)), text, isLink: true) }
+    if result < 0 { report(.refused(Errno(rawValue: -result)), text, isLink: isLink) }
   }
 
   /// Hands over what is known about a name in the last level; the empty name is that folder itself.
@@ -188,7 +223,12 @@ struct TreeWorker {
     if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
       return report(.failed(Errno(rawValue: errno)), text)
     }
-    walk.count(asked: 1, unlisted: errno == ENOTDIR || errno == ELOOP ? 0 : 1)
+    let isFolder = errno != ENOTDIR && errno != ELOOP
+    if judge != nil {
+      walk.count(unlisted: isFolder ? 1 : 0)
+      return report(.failed(Errno(rawValue: errno)), text)
+    }
+    walk.count(asked: 1, unlisted: isFolder ? 1 : 0)
     let result = unsafe Array(name).withUnsafeBytes {
       unsafe ccap_ask_at(folder, $0.bindMemory(to: CChar.self).baseAddress, need)
     }
@@ -223,7 +263,9 @@ struct TreeWorker {
   }
 
   /// Asks about an open folder; to open it asked for read permission.
-  private mutating func ask(_ folder: Int32, _ name: PathBytes) {
+  mutating func ask(_ folder: Int32, _ name: PathBytes) {
+    // The name of a folder was judged when it was read.
+    if judge != nil { return }
     walk.count(asked: 1)
     guard walk.question.need != .read else { return }
     let result = unsafe ccap_ask_at(folder, "", need)
@@ -232,7 +274,7 @@ struct TreeWorker {
 
   /// Goes on in an open folder, or gives it to a thread that waits.
   private mutating func enter(_ folder: Int32, _ name: ArraySlice<UInt8>) {
-    if walk.question.need == .read {
+    if walk.question.need == .read, judge == nil {
       walk.count(asked: 1)
     } else {
       ask(folder, PathBytes(Array(name.dropLast())))
@@ -259,12 +301,15 @@ struct TreeWorker {
     if open > Self.maxOpen { closeFirst() }
   }
 
-  private mutating func push(_ folder: Int32, _ place: Place) {
+  mutating func push(_ folder: Int32, _ place: Place) {
     open += 1
     levels.append(
       Level(
         descriptor: folder, place: place, length: path.count, start: names.count,
         next: names.count))
+    guard let judge, let status = try? system.statx(Descriptor(rawValue: folder)) else { return }
+    let verdict = self.judge?.verdict(judge.key(Descriptor(rawValue: folder), status))
+    levels[levels.count - 1].refusesSearch = verdict?.search.isGranted != true
   }
 
   /// Closes the first folder that is open; `leave` opens it again.
@@ -322,65 +367,5 @@ struct TreeWorker {
 
   func close(_ descriptor: Int32?) {
     if let descriptor { system.close(Descriptor(rawValue: descriptor)) }
-  }
-}
-
-// MARK: - The top
-
-extension TreeWorker {
-  /// Asks about a top, and enters it if it is a folder and no link.
-  private mutating func enterTop() {
-    let top = PathBytes(path)
-    guard system.reach(top) == .near else { return report(.distant, "") }
-    do throws(Errno) {
-      let folder = try system.openat(
-        .currentDirectory, top, [.directory, .noFollow, .nonBlocking], mode: 0)
-      guard let status = try? system.statx(folder) else { return system.close(folder) }
-      ask(folder.rawValue, "")
-      push(folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode))
-    } catch {
-      if [EMFILE, ENFILE].contains(error.rawValue) { return report(.failed(error), "") }
-      walk.count(asked: 1, unlisted: error == .EACCES ? 1 : 0)
-      let status = try? system.openat(.currentDirectory, top, [.path, .noFollow], mode: 0)
-      let isLink = status.flatMap { try? system.statx($0) }?.kind == .symbolicLink
-      if let status { system.close(status) }
-      do throws(Errno) {
-        try system.faccessat2(top, walk.question.need)
-      } catch {
-        report(.refused(error), "", isLink: isLink)
-      }
-    }
-  }
-}
-
-/// Which mounts may keep a look waiting; the list is read again after a tenth of a second.
-struct NearMounts {
-  private var table: MountTable?
-  private var time: Int64 = 0
-
-  private mutating func current(_ system: LinuxSystem) -> MountTable? {
-    let now = system.monotonic()
-    if table == nil || now - time > 100_000 {
-      table = try? system.mountTable()
-      time = now
-    }
-    return table
-  }
-
-  /// Whether any mount may keep a look waiting.
-  mutating func hasDistant(_ system: LinuxSystem) -> Bool { current(system)?.hasDistant ?? true }
-
-  /// Whether what is mounted on a name in a folder may keep a look waiting.
-  mutating func isDistant(
-    _ name: PathBytes, in folder: Descriptor, _ system: LinuxSystem
-  ) -> Bool {
-    guard let table = current(system) else { return true }
-    if !table.hasDistant { return false }
-    let link = PathBytes("/proc/self/fd/\(folder.rawValue)")
-    guard let descriptor = try? system.openat(.currentDirectory, link, [.path, .noFollow], mode: 0)
-    else { return true }
-    defer { system.close(descriptor) }
-    guard let path = try? system.readlinkat(descriptor) else { return true }
-    return table.distantMounts.contains { $0.point == path.appending(name) }
   }
 }

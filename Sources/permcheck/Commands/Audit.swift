@@ -9,7 +9,8 @@ struct Audit: ParsableCommand {
       An argument with a slash is a path; any other argument is an accessor. A folder
       is entered where it can be listed, as by find; a symbolic link is judged by its
       target and never entered. Network and FUSE file systems that are mounted below
-      are not entered. --user asks the kernel with the ids of that user, as root.
+      are not entered. For another user, root asks the kernel with the ids of that
+      user; anybody else predicts the answers from modes and ACLs.
 
       EXAMPLES
         permcheck audit photos

@@ -34,7 +34,7 @@ struct AuditChoice {
     var question = TreeQuestion(need: subject.need ?? .read)
     question.staysOnFileSystem = staysOnFileSystem
     question.threads = threads
-    question.identity = try identity(judged, system)
+    try choose(&question, judged, system)
 
     let (records, totals) = (RecordOutput(), AuditTotals())
     let (list, need, credentials) = (self.list, question.need, judged.credentials)
@@ -48,7 +48,12 @@ struct AuditChoice {
           credentials, need, system, totals, list: { if list == .lines { lines.add($0) } },
           end: { lines.flush() })
       }
-      try walk.run { if records.failure != nil { walk.stop() } }
+      let progress = AuditProgress(system, console, isShown: list != .lines && !output.quiet)
+      try walk.run {
+        if records.failure != nil || progress.isInterrupted { walk.stop() }
+        progress.show(walk.counts)
+      }
+      progress.clear()
     } catch {
       throw PermissionError(
         .system, "the threads of the audit cannot work", call: "eventfd", errno: error)
@@ -97,22 +102,27 @@ struct AuditChoice {
     }
   }
 
-  /// Returns the ids to ask with; nil for those of this process.
-  private func identity(
-    _ judged: Subject, _ system: any System
-  ) throws -> Credentials? {
-    guard judged.source != .current else { return nil }
+  /// CAP_SETGID and CAP_SETUID, see capabilities(7).
+  private static let changesIDs = CapabilitySet(rawValue: 1 << 6 | 1 << 7)
+
+  /// Chooses who asks: this process, its threads with the ids of another user, or nobody.
+  private func choose(
+    _ question: inout TreeQuestion, _ judged: Subject, _ system: any System
+  ) throws {
+    guard judged.source != .current else { return }
     let own = try system.credentials()
     if judged.credentials.user == own.user, judged.credentials.effective == own.effective,
       judged.credentials.group == own.group, Set(judged.credentials.groups) == Set(own.groups)
     {
-      return nil
+      return
     }
-    guard own.user.effective == 0, judged.credentials.user.fileSystem != 0 else {
-      throw PermissionError(
-        .notAllowed, "only root can audit for another user", advice: "try again as root")
+    if own.user.effective == 0, judged.credentials.user.fileSystem != 0,
+      own.effective.isSuperset(of: Self.changesIDs)
+    {
+      question.identity = judged.credentials
+    } else {
+      question.judged = judged.credentials
     }
-    return judged.credentials
   }
 }
 
