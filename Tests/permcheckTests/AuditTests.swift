@@ -200,6 +200,38 @@ func records(_ output: String) -> [String] {
     #expect(try audit(["-q"]).output == "")
   }
 
+  /// Below a folder that refuses, everything counts for that folder.
+  @Test func deepGoesOnBelow() throws {
+    let tree = try Tree()
+    for file in 0..<30 { try tree.file("photos/2019/\(file % 3)/\(file).jpg") }
+    for file in 0..<4 {
+      try tree.file("photos/open/x/\(file).jpg", mode: file == 0 ? 0o600 : 0o644)
+    }
+    try tree.folder("photos/2019", mode: 0o700)
+    try tree.folder("photos/open/x", mode: 0o711)
+    let photos = tree.path("photos")
+    let ids = ["--uid", "61234", "--gid", "61234"]
+    let outcome = try Command.permcheck(["audit", photos, "--deep", "--summary"] + ids)
+    #expect(
+      outcome.output == """
+        ✘ read refused for uid 61234: 36 of 41 files and folders
+          33 below \(photos)/2019 by one folder: search on 2019 (other-bits)
+           1 in \(photos): other-bits
+           1 in \(photos)/open: other-bits
+           1 in \(photos)/open/x: other-bits
+
+        """)
+    // What is listed is what the kernel refuses, path by path.
+    let all = try Command.run(["find", photos, "-print0"]).output.split(separator: "\0")
+    let account = Self.visitor
+    let refused = try all.map(String.init).filter {
+      try Kernel.faccessat2($0, 4, as: account) != 0
+    }
+    let listed = try Command.permcheck(["audit", photos, "--deep", "--null"] + ids).output
+    #expect(records(listed) == refused.sorted())
+    #expect(try Command.permcheck(["audit", photos, "--deep"]).status == 64)
+  }
+
   @Test func mistakes() throws {
     let tree = try Tree()
     for arguments in [

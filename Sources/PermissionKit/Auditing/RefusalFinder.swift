@@ -24,6 +24,12 @@ struct RefusalFinder {
       isTop || finding.folderLength == finding.path.bytes.count
       ? finding.path.parent : Self.folder(finding)
     var entry = AuditEntry(path: finding.path, folder: folder, answer: finding.answer)
+    if let blocker = finding.blocker {
+      let path = PathBytes(Array(finding.path.bytes[..<blocker.length]))
+      entry.place = path == folder ? .folder : .ancestor(path)
+      entry.rule = blocker.rule
+      return entry
+    }
     guard case .refused(let errno) = finding.answer else { return entry }
     if isTop {
       explainTop(&entry, errno)

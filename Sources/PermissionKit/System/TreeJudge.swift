@@ -84,6 +84,10 @@ struct TreeJudge {
     uid != subject.user.fileSystem && mode & 0o070 != 0 && mode & 0o170000 != 0o120000
   }
 
+  private mutating func read(_ name: UnsafePointer<CChar>, _ size: Int) -> Int {
+    unsafe value.withUnsafeMutableBytes { unsafe ccap_lgetxattr_acl(name, $0.baseAddress, size) }
+  }
+
   /// Returns the key of a name in the working directory of this thread.
   mutating func key(_ fields: ccap_named, _ name: UnsafePointer<CChar>?) -> Key {
     var key = Key(
@@ -91,9 +95,9 @@ struct TreeJudge {
       device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),
       mount: fields.mount, attributes: fields.attributes)
     guard mayMatter(fields.mode, fields.uid), let name = unsafe name else { return key }
-    let length = unsafe value.withUnsafeMutableBytes {
-      unsafe ccap_lgetxattr_acl(name, $0.baseAddress, $0.count)
-    }
+    // The kernel clears as much memory as it is offered, so it is first offered little.
+    var length = unsafe read(name, 256)
+    if length == -Int(Errno.ERANGE.rawValue) { length = unsafe read(name, value.count) }
     if length > 0 {
       key.acl = Array(value[..<length])
     } else if length < 0 {

@@ -10,6 +10,8 @@ package struct TreeQuestion: Sendable {
   package var identity: Credentials?
   /// The user for whom the evaluator judges in the kernel's place; nil to ask the kernel.
   package var judged: Credentials?
+  /// Whether what is judged goes on below folders that the user cannot list or search.
+  package var isDeep = false
 
   /// Creates a question of this process.
   package init(need: Permissions) { self.need = need }
@@ -17,6 +19,16 @@ package struct TreeQuestion: Sendable {
 
 /// One name that is refused, or that nothing can be told about.
 package struct TreeFinding: Sendable {
+  /// A folder that a user who is judged cannot search, so that nothing below is reached.
+  package struct Blocker: Hashable, Sendable {
+    /// The length of its path, with which every path below begins.
+    package var length: Int
+    /// The rule that decided.
+    package var rule: Rule
+    /// The errno of a refusal; nil if it cannot be determined.
+    package var errno: Errno?
+  }
+
   /// What is known about a name.
   package enum Answer: Hashable, Sendable {
     /// faccessat2(2) fails with this errno.
@@ -41,6 +53,8 @@ package struct TreeFinding: Sendable {
   package var answer: Answer
   /// Whether the name is a symbolic link.
   package var isLink = false
+  /// The folder that decided, if that is known.
+  package var blocker: Blocker?
 
   /// The last component as it was asked about; the whole path for a top.
   package var name: PathBytes {

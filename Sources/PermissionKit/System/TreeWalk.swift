@@ -14,6 +14,8 @@ package final class TreeWalk: Sendable {
     var descriptor: Int32?
     /// The folders on the way from the top, to notice a bind mount that leads back.
     var ancestors: [TreeWorker.Place] = []
+    /// The folder above that the user who is judged cannot search.
+    var blocker: TreeFinding.Blocker?
   }
 
   private struct Queue {

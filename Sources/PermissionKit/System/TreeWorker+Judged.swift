@@ -19,19 +19,32 @@ extension TreeWorker {
     report(decision, "", isLink: inode.map { facts.inodes[$0].kind } == .symbolicLink)
     let lists = evaluator.decide(.faccessat2(.read, followsLink: false), path: top).isGranted
     if !lists, inode.map({ facts.inodes[$0].kind }) == .directory { walk.count(unlisted: 1) }
-    return lists
+    // Where the way is refused, nothing below can be better.
+    return lists || walk.question.isDeep && decision.step == .target
+  }
+
+  /// Notes whether the user can search the folder of a level.
+  mutating func block(_ index: Int, below blocker: TreeFinding.Blocker?) {
+    guard let judge, let number = levels[index].descriptor else { return }
+    levels[index].blocker = blocker
+    let folder = Descriptor(rawValue: number)
+    guard blocker == nil, let status = try? system.statx(folder),
+      let search = self.judge?.verdict(judge.key(folder, status)).search, !search.isGranted
+    else { return }
+    levels[index].blocker = TreeFinding.Blocker(
+      length: path.count, rule: search.rule, errno: search.errno)
   }
 
   /// Judges the names of one read.
   mutating func judgeNames(_ count: Int) {
-    let refusesSearch = levels[levels.count - 1].refusesSearch
+    let blocker = levels[levels.count - 1].blocker
     var asked = 0
     for index in 0..<count {
       var fields = named[index]
       if fields.error == Errno.ENOENT.rawValue { continue }
       asked += 1
       let start = Int(fields.name)
-      if fields.error == EXDEV, !refusesSearch {
+      if fields.error == EXDEV, blocker == nil || walk.question.isDeep {
         guard let folder = levels.last?.descriptor,
           !mounts.isDistant(name(start), in: Descriptor(rawValue: folder), system)
         else {
@@ -43,8 +56,12 @@ extension TreeWorker {
           unsafe ccap_stat_name(folder, name, &fields)
         }
       }
-      if refusesSearch {
-        report(.refused(.EACCES), name(start))
+      if let blocker {
+        report(
+          blocker.errno.map(TreeFinding.Answer.refused) ?? .unknown(blocker.rule), name(start))
+        if walk.question.isDeep, fields.error == 0, fields.mode & 0o170000 == 0o040000 {
+          wait(for: start)
+        }
       } else if fields.error != 0 {
         report(.failed(Errno(rawValue: fields.error)), name(start))
       } else if fields.mode & 0o170000 == 0o120000 {
@@ -64,12 +81,17 @@ extension TreeWorker {
     guard let key, let verdict = judge?.verdict(key) else { return }
     if !verdict.need.isGranted { report(verdict.need, name(start), isLink: false) }
     guard fields.mode & 0o170000 == 0o040000 else { return }
-    if verdict.lists {
-      names += name(start).bytes
-      names.append(0)
+    if verdict.lists || walk.question.isDeep {
+      wait(for: start)
     } else {
       walk.count(unlisted: 1)
     }
+  }
+
+  /// Adds a folder to those that wait to be entered.
+  private mutating func wait(for start: Int) {
+    names += name(start).bytes
+    names.append(0)
   }
 
   /// Judges a link in the working directory by the way to its target.

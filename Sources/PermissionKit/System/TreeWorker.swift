@@ -22,8 +22,8 @@ struct TreeWorker {
     var isRead = false
     /// Whether everything in it was entered.
     var isSpent = false
-    /// Whether the user who is judged cannot search it.
-    var refusesSearch = false
+    /// The folder, this one or one above, that the user who is judged cannot search.
+    var blocker: TreeFinding.Blocker?
     var offset: Int64 = 0
   }
 
@@ -77,7 +77,7 @@ struct TreeWorker {
     names.removeAll(keepingCapacity: true)
     firstOpen = 0
     if let descriptor = job.descriptor {
-      push(descriptor, ancestors.removeLast())
+      push(descriptor, ancestors.removeLast(), below: job.blocker)
     } else {
       enterTop()
     }
@@ -188,10 +188,11 @@ struct TreeWorker {
     let slash = path.last == UInt8(ascii: "/") ? 0 : 1
     let whole = name.isEmpty ? PathBytes(path) : PathBytes(path).appending(name)
     let folder = levels.last?.descriptor.map(Descriptor.init(rawValue:)) ?? .currentDirectory
-    sink.found(
-      TreeFinding(
-        path: whole, folderLength: name.isEmpty ? path.count : path.count + slash, folder: folder,
-        answer: answer, isLink: isLink))
+    var finding = TreeFinding(
+      path: whole, folderLength: name.isEmpty ? path.count : path.count + slash, folder: folder,
+      answer: answer, isLink: isLink)
+    if !name.isEmpty { finding.blocker = levels.last?.blocker }
+    sink.found(finding)
   }
 
   // MARK: - Entering and leaving
@@ -287,7 +288,8 @@ struct TreeWorker {
     if walk.isHungry {
       walk.give(
         TreeWalk.Job(
-          path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place]))
+          path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place],
+          blocker: levels[last].blocker))
       path.removeLast(path.count - levels[last].length)
       return
     }
@@ -301,15 +303,16 @@ struct TreeWorker {
     if open > Self.maxOpen { closeFirst() }
   }
 
-  mutating func push(_ folder: Int32, _ place: Place) {
+  mutating func push(
+    _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil
+  ) {
+    let blocker = given ?? levels.last?.blocker
     open += 1
     levels.append(
       Level(
         descriptor: folder, place: place, length: path.count, start: names.count,
         next: names.count))
-    guard let judge, let status = try? system.statx(Descriptor(rawValue: folder)) else { return }
-    let verdict = self.judge?.verdict(judge.key(Descriptor(rawValue: folder), status))
-    levels[levels.count - 1].refusesSearch = verdict?.search.isGranted != true
+    block(levels.count - 1, below: blocker)
   }
 
   /// Closes the first folder that is open; `leave` opens it again.

@@ -15,6 +15,7 @@ struct Audit: ParsableCommand {
       EXAMPLES
         permcheck audit photos
         permcheck audit /srv/photos --user www-data --summary
+        sudo permcheck audit /srv/photos --user www-data --deep --summary
         permcheck audit /srv/photos --null | xargs -0 ls -ld
         permcheck audit /srv -x --json | jq -r .path
 
@@ -34,6 +35,9 @@ struct Audit: ParsableCommand {
   @Flag(name: [.customShort("x"), .long], help: "Stay on the file systems of the arguments.")
   var oneFileSystem = false
 
+  @Flag(help: "For another user: also go on below folders that the user cannot enter.")
+  var deep = false
+
   @Flag(help: "Print only the totals.")
   var summary = false
 
@@ -52,6 +56,9 @@ struct Audit: ParsableCommand {
     if null, summary || output.form.json || output.form.format != nil {
       throw ValidationError("--null cannot be combined with --summary, --json and --format")
     }
+    if deep, who.user == nil, who.uid == nil {
+      throw ValidationError("--deep requires --user or --uid")
+    }
     if who.user != nil, who.uid != nil {
       throw ValidationError("--user and --uid cannot be combined")
     }
@@ -63,6 +70,7 @@ struct Audit: ParsableCommand {
       user: who.user?.text, uid: who.uid, gid: who.gid, groups: who.supplementary ?? [],
       need: who.wanted)
     choice.staysOnFileSystem = oneFileSystem
+    choice.isDeep = deep
     choice.threads = threads
     choice.list = null ? .null : summary || output.quiet ? .none : .lines
     let status = try choice.run()

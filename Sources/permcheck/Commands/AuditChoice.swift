@@ -17,6 +17,8 @@ struct AuditChoice {
   var output: OutputChoice
   var subject = SubjectChoice()
   var staysOnFileSystem = false
+  /// Whether to go on below what another user cannot enter.
+  var isDeep = false
   var threads = 2
   var list = List.lines
 
@@ -34,6 +36,7 @@ struct AuditChoice {
     var question = TreeQuestion(need: subject.need ?? .read)
     question.staysOnFileSystem = staysOnFileSystem
     question.threads = threads
+    question.isDeep = isDeep
     try choose(&question, judged, system)
 
     let (records, totals) = (RecordOutput(), AuditTotals())
@@ -110,6 +113,7 @@ struct AuditChoice {
     _ question: inout TreeQuestion, _ judged: Subject, _ system: any System
   ) throws {
     guard judged.source != .current else { return }
+    if isDeep { return question.judged = judged.credentials }
     let own = try system.credentials()
     if judged.credentials.user == own.user, judged.credentials.effective == own.effective,
       judged.credentials.group == own.group, Set(judged.credentials.groups) == Set(own.groups)
