@@ -95,7 +95,9 @@ func records(_ output: String) -> [String] {
       os.close(os.open(b"odd/\\xff\\xfe", os.O_CREAT, 0o600))
       os.chdir("deep")
       for i in range(5000):
-          os.mkdir("b"); os.mkdir("n"); os.chdir("n")
+          # A folder that waits at every level, or only the way down.
+          if i % 3: os.mkdir("a%d" % i)
+          os.mkdir("n"); os.mkdir("z"); os.chdir("n")
           if i % 500 == 0: os.close(os.open("f", os.O_CREAT, 0o600))
       """
     #expect(try Command.run(["python3", "-c", script, tree.root]).status == 0)

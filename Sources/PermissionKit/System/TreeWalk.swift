@@ -187,7 +187,7 @@ package final class TreeWalk: Sendable {
   // MARK: - Counts
 
   func count(asked: Int = 0, refused: Int = 0, undetermined: Int = 0, unlisted: Int = 0) {
-    if asked > 0 { self.asked.add(asked, ordering: .relaxed) }
+    if asked != 0 { self.asked.add(asked, ordering: .relaxed) }
     if refused > 0 { self.refused.add(refused, ordering: .relaxed) }
     if undetermined > 0 { self.undetermined.add(undetermined, ordering: .relaxed) }
     if unlisted > 0 { self.unlisted.add(unlisted, ordering: .relaxed) }

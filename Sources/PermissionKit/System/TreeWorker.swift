@@ -32,7 +32,7 @@ struct TreeWorker {
   static let block = 1 << 15
   static let smallBlock = 1 << 10
   /// The folders that one thread keeps open; the others are opened again when it comes back.
-  private static let maxOpen = 128
+  private static let maxOpen = 16
 
   let walk: TreeWalk
   let need: Int32

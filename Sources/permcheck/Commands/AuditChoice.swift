@@ -58,8 +58,9 @@ struct AuditChoice {
       }
       progress.clear()
     } catch {
+      let call = question.identity == nil ? "pthread_create" : "setgroups"
       throw PermissionError(
-        .system, "the threads of the audit cannot work", call: "eventfd", errno: error)
+        .system, "the threads of the audit cannot start", call: call, errno: error)
     }
     if let errno = records.failure, errno != .EPIPE {
       throw PermissionError(

@@ -40,6 +40,7 @@ extension HumanFormat {
       }
     }
     if result.causes.count > causes.count {
+      text += rules(result)
       let rest = result.causes.dropFirst(causes.count)
       let sum = rest.reduce(0) { $0 + $1.count }
       text += "  \(Self.grouped(sum)) by \(Self.grouped(rest.count)) more; -v shows all\n"
@@ -70,6 +71,15 @@ extension HumanFormat {
     }
     let mark = counts.undetermined > 0 ? style.yellow("?") : style.green(style.glyph(.yes))
     return "\(mark) \(asked) granted for \(who): \(of)\n"
+  }
+
+  /// Returns a line of totals by rule, where the list of folders is not complete.
+  private func rules(_ result: AuditResult) -> String {
+    var counts: [String: Int] = [:]
+    for (cause, count) in result.causes { counts[cause.rule, default: 0] += count }
+    let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
+    let parts = sorted.map { "\($0.key) \(Self.grouped($0.value))" }
+    return "  by rule: \(parts.joined(separator: ", "))\(counts.count > 5 ? ", …" : "")\n"
   }
 
   private static func folders(_ count: Int) -> String {
