@@ -688,5 +688,6 @@ static inline int ccap_signalfd(const int *signals, int count) {
 }
 
 #include "enter.h"
+#include "tree.h"
 
 #endif

@@ -14,7 +14,7 @@ package enum Documents: Sendable {
   private static let commands = [
     ("check", "check"), ("request", "check"), ("explain", "check"), ("evaluate", "check"),
     ("watch", "change"), ("list", "accessors"), ("list --grants", "grants"),
-    ("revoke", "revocation"), ("log", "log"), ("verify", "verification"),
+    ("revoke", "revocation"), ("log", "log"), ("verify", "verification"), ("audit", "audit"),
   ]
 
   /// The names of the commands whose `--json` has a schema.
@@ -25,7 +25,9 @@ package enum Documents: Sendable {
   /// - Parameter command: The command; nil for every document of every command.
   /// - Returns: The schema as text; nil if there is no such command.
   package static func schema(of command: String? = nil) -> String? {
-    var names = ["check", "change", "accessors", "grants", "revocation", "log", "verification"]
+    var names = [
+      "check", "change", "accessors", "grants", "revocation", "log", "verification", "audit",
+    ]
     if let command {
       guard let name = commands.first(where: { $0.0 == command })?.1 else { return nil }
       names = [name]
@@ -37,7 +39,7 @@ package enum Documents: Sendable {
       ("$id", .string("urn:permissionkit:permcheck:1:\(id)")), ("title", .string(title)),
       (
         "description",
-        #"Paths are UTF-8; the backslash, and each byte that is not UTF-8, is written as \xNN. With schemaVersion 1, no member changes its meaning or type, and none that is required goes; new members and new values of codes may come, and readers must accept them. Each line of permcheck watch --json is a document."#
+        #"Paths are UTF-8; the backslash, and each byte that is not UTF-8, is written as \xNN. With schemaVersion 1, no member changes its meaning or type, and none that is required goes; new members and new values of codes may come, and readers must accept them. Each line of permcheck watch --json and permcheck audit --json is a document."#
       ),
       ("anyOf", .array((names + ["error"]).map(JSONSchema.ref))),
       ("$defs", .object(JSONObject(definitions))),
@@ -55,7 +57,7 @@ package enum Documents: Sendable {
       ("plan", PlanDocument.plan.schema), ("change", ChangeDocument.schema),
       ("accessors", AccessorsDocument.record.schema), ("grants", GrantsDocument.record.schema),
       ("revocation", RevocationDocument.record.schema), ("log", LogDocument.record.schema),
-      ("error", ErrorDocument.record.schema),
+      ("audit", AuditDocument.schema), ("error", ErrorDocument.record.schema),
     ]
   }
 }

@@ -14,6 +14,7 @@ struct Permcheck: ParsableCommand {
       permcheck run NAME … -- COMMAND …
       permcheck watch NAME[=PATH] …
       permcheck verify FILE
+      permcheck audit NAME|DIR …
       permcheck evaluate FACTS
       permcheck list | log | schema
       """,
@@ -42,7 +43,7 @@ struct Permcheck: ParsableCommand {
     version: Tool.version,
     subcommands: [
       Check.self, Explain.self, RequestAccess.self, Revoke.self, Run.self, Watch.self,
-      Verify.self, Evaluate.self, List.self, Log.self, Schema.self,
+      Verify.self, Audit.self, Evaluate.self, List.self, Log.self, Schema.self,
     ],
     defaultSubcommand: Check.self)
 

@@ -66,7 +66,9 @@ public struct StatusFields: Hashable, Sendable {
   }
 
   /// The file type; nil if inode(7) does not list the S_IFMT bits.
-  public var kind: FileKind? {
+  public var kind: FileKind? { Self.kind(ofMode: mode) }
+
+  static func kind(ofMode mode: UInt32) -> FileKind? {
     switch mode & 0o170000 {
     case 0o040000: .directory
     case 0o100000: .regular

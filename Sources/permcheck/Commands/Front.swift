@@ -14,7 +14,8 @@ enum Front {
 
   /// The words that select another command, or help.
   static let others = [
-    "request", "revoke", "run", "watch", "verify", "evaluate", "list", "log", "schema", "help",
+    "request", "revoke", "run", "watch", "verify", "audit", "evaluate", "list", "log", "schema",
+    "help",
   ]
 
   /// Returns the command of these arguments; nil if the parser has to read them.

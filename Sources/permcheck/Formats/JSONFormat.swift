@@ -89,4 +89,13 @@ struct JSONFormat: ReportFormat {
       }, unreadable: summary.unreadable
     ).text
   }
+
+  func text(_ entry: AuditEntry) -> String { AuditDocument.line(entry) }
+
+  func text(_ result: AuditResult) -> String {
+    AuditDocument(
+      toolVersion: Tool.version, subject: result.subject, tops: result.tops, counts: result.counts,
+      causes: result.causes, isStopped: result.isStopped, exitStatus: result.status.rawValue
+    ).text
+  }
 }

@@ -5,8 +5,10 @@ import PermissionKit
 /// A check has these fields: accessor, its status, path, status of the resource, need, errno, rule,
 /// reason code, message, user. A change: time, accessor, old status, new status, cause, path of the cause,
 /// reason code, message. A verification: outcome, name, user or process, accessor or path, need, expected,
-/// status, reason code, message, line of the file. A log: accessor, checks, granted, refused. A revocation: revoked, open or
-/// selected, accessor, user, place, change.
+/// status, reason code, message, line of the file. A log: accessor, checks, granted, refused. A
+/// revocation: revoked, open or selected, accessor, user, place, change. An audit: path, refused or
+/// undetermined, errno, rule, folder that refuses search; its totals: folder, total, search or name, rule,
+/// count.
 struct PlainFormat: ReportFormat {
   static let name = "plain"
 
@@ -72,6 +74,28 @@ struct PlainFormat: ReportFormat {
       Self.line([$0.accessor, "\($0.checks)", "\($0.granted)", "\($0.refused)"])
     }
     .joined()
+  }
+
+  func text(_ entry: AuditEntry) -> String {
+    var folder = ""
+    switch entry.place {
+    case .folder: folder = entry.folder.description
+    case .ancestor(let path): folder = path.description
+    case .itself, .target: break
+    }
+    return Self.line([
+      entry.path.description, entry.errno == nil ? "undetermined" : "refused",
+      entry.errno?.description ?? "", entry.ruleName, folder,
+    ])
+  }
+
+  func text(_ result: AuditResult) -> String {
+    result.causes.map { cause, count in
+      Self.line([
+        cause.folder.description, "total", cause.isSearch ? "search" : "name", cause.rule,
+        "\(count)",
+      ])
+    }.joined()
   }
 
   private static func record(

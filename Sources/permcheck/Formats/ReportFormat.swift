@@ -39,6 +39,10 @@ protocol ReportFormat: SendableMetatype {
   func text(_ result: RevokeResult) throws -> String
   /// Returns the output of permcheck log.
   func text(_ summary: LogSummary) throws -> String
+  /// Returns the line of permcheck audit for one file or folder.
+  func text(_ entry: AuditEntry) throws -> String
+  /// Returns the totals of permcheck audit.
+  func text(_ result: AuditResult) throws -> String
 }
 
 extension ReportFormat {
@@ -63,6 +67,8 @@ extension ReportFormat {
   func text(_ listing: GrantListing) throws -> String { throw Self.unsupported("list --grants") }
   func text(_ result: RevokeResult) throws -> String { throw Self.unsupported("revoke") }
   func text(_ summary: LogSummary) throws -> String { throw Self.unsupported("log") }
+  func text(_ entry: AuditEntry) throws -> String { throw Self.unsupported("audit") }
+  func text(_ result: AuditResult) throws -> String { throw Self.unsupported("audit") }
 
   private static func unsupported(_ command: String) -> PermissionError {
     PermissionError(

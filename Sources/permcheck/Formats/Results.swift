@@ -164,3 +164,16 @@ struct VerifyResult {
   /// The name of the machine; nil if it is not known.
   let host: String?
 }
+
+/// The totals of an audit.
+struct AuditResult {
+  let subject: Subject
+  let need: Permissions
+  let tops: [PathBytes]
+  let counts: TreeCounts
+  /// What refused, and how many files and folders; what refused most comes first.
+  let causes: [(cause: AuditCause, count: Int)]
+  /// Whether the audit was stopped before its end.
+  let isStopped: Bool
+  let status: ExitStatus
+}

@@ -1,0 +1,98 @@
+internal import Synchronization
+
+/// How many files and folders each cause refuses; several threads add to it.
+///
+/// Where there are many causes, those of the deepest folders are put together, so that the memory does
+/// not grow with the tree.
+package final class AuditTotals: Sendable {
+  private static let limit = 4096
+  private let causes = Mutex<[AuditCause: Int]>([:])
+
+  /// Creates totals of nothing.
+  package init() {}
+
+  /// Adds the counts of one thread.
+  func add(_ counts: [AuditCause: Int]) {
+    causes.withLock { causes in
+      causes.merge(counts, uniquingKeysWith: +)
+      Self.shrink(&causes)
+    }
+  }
+
+  /// The causes, those that refuse most first.
+  package var sorted: [(cause: AuditCause, count: Int)] {
+    causes.withLock { $0.map { (cause: $0.key, count: $0.value) } }
+      .sorted { left, right in
+        (right.count, left.cause.folder, left.cause.rule)
+          < (left.count, right.cause.folder, right.cause.rule)
+      }
+  }
+
+  private static func shrink(_ causes: inout [AuditCause: Int]) {
+    while causes.count > limit, let depth = causes.keys.map({ Self.depth($0.folder) }).max(),
+      depth > 0
+    {
+      var fewer: [AuditCause: Int] = [:]
+      for (cause, count) in causes {
+        var cause = cause
+        if Self.depth(cause.folder) == depth {
+          cause.folder = cause.folder.parent
+          cause.isBelow = true
+          cause.isSearch = false
+        }
+        fewer[cause, default: 0] += count
+      }
+      causes = fewer
+    }
+  }
+
+  private static func depth(_ path: PathBytes) -> Int {
+    path.bytes.count { $0 == UInt8(ascii: "/") }
+  }
+}
+
+/// Explains the findings of one thread, adds them up, and hands them on.
+package struct AuditSink: TreeSink {
+  private var finder: RefusalFinder
+  private let totals: AuditTotals
+  private var counts: [AuditCause: Int] = [:]
+  private let list: (AuditEntry) -> Void
+  private let end: () -> Void
+
+  /// Creates a sink.
+  ///
+  /// - Parameters:
+  ///   - subject: The credentials that the walk asks with.
+  ///   - need: The permissions that the walk asks for.
+  ///   - system: The system that facts come from.
+  ///   - totals: What the findings are added to.
+  ///   - list: Receives each finding.
+  ///   - end: Called after the last one.
+  package init(
+    _ subject: Credentials, _ need: Permissions, _ system: any System, _ totals: AuditTotals,
+    list: @escaping (AuditEntry) -> Void, end: @escaping () -> Void
+  ) {
+    finder = RefusalFinder(subject, need, system)
+    self.totals = totals
+    self.list = list
+    self.end = end
+  }
+
+  /// Explains a finding.
+  package mutating func found(_ finding: TreeFinding) {
+    let entry = finder.entry(finding)
+    counts[AuditCause(entry), default: 0] += 1
+    if counts.count > 512 {
+      totals.add(counts)
+      counts = [:]
+    }
+    list(entry)
+  }
+
+  /// Adds what is left to the totals.
+  package mutating func finish() {
+    totals.add(counts)
+    counts = [:]
+    end()
+  }
+}

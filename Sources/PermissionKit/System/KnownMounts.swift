@@ -1,0 +1,17 @@
+/// The facts about the mounts that were met, each read when it is first met.
+struct KnownMounts {
+  /// The mounts, in the order in which they were met.
+  private(set) var facts: [MountFacts] = []
+  private var table = MountTable(mountinfo: [])
+
+  /// Returns the index of a mount in `facts`.
+  mutating func index(of id: UInt64?, _ system: any System) -> Int {
+    let id = id ?? 0
+    if let index = facts.firstIndex(where: { $0.id == id }) { return index }
+    if table[id: id] == nil {
+      table = (try? system.mountTable("/proc/self/mountinfo")) ?? table
+    }
+    facts.append(table[id: id] ?? .unreadable(id: id))
+    return facts.count - 1
+  }
+}

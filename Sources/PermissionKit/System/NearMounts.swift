@@ -1,0 +1,64 @@
+/// Which mounts may keep a look waiting; the list is read again after a tenth of a second.
+struct NearMounts {
+  private var points: [PathBytes]?
+  private var time: Int64 = 0
+
+  /// The mount points that may keep a look waiting; nil if they cannot be read.
+  private mutating func current(_ system: LinuxSystem) -> [PathBytes]? {
+    let now = system.monotonic()
+    if points == nil || now - time > 100_000 {
+      points = (try? system.mountTable())?.distantMounts.map(\.point)
+      time = now
+    }
+    return points
+  }
+
+  /// Whether any mount may keep a look waiting.
+  mutating func hasDistant(_ system: LinuxSystem) -> Bool { current(system)?.isEmpty != true }
+
+  /// Whether a folder of this name may hold such a mount point.
+  func mayHoldPoint(_ name: ArraySlice<UInt8>) -> Bool {
+    points?.contains { $0.parent.lastComponent.bytes.elementsEqual(name) } ?? true
+  }
+
+  /// Whether such a mount is on a name in a folder.
+  mutating func isDistant(
+    _ name: PathBytes, in folder: Descriptor, _ system: LinuxSystem
+  ) -> Bool {
+    guard let points = current(system) else { return true }
+    if points.isEmpty { return false }
+    guard let path = Self.path(of: folder, system) else { return true }
+    return points.contains(path.appending(name))
+  }
+
+  /// Whether such a mount is on any name in a folder.
+  mutating func hasDistantPoint(in folder: Descriptor, _ system: LinuxSystem) -> Bool {
+    guard let points = current(system), let path = Self.path(of: folder, system) else {
+      return true
+    }
+    return points.contains { $0.parent == path }
+  }
+
+  /// Whether the way of a link leads over such a mount, which is not looked at.
+  mutating func leadsToDistant(
+    _ link: PathBytes, in folder: Descriptor, _ system: LinuxSystem
+  ) -> Bool {
+    guard let points = current(system) else { return true }
+    if points.isEmpty { return false }
+    guard let path = Self.path(of: folder, system), var reader = try? FactsReader(system) else {
+      return true
+    }
+    for point in points { reader.answers[point] = false }
+    reader.read(path.appending(link))
+    let facts = reader.facts
+    return !facts.inodes.indices.allSatisfy { facts.reach(at: $0) == .near }
+  }
+
+  private static func path(of folder: Descriptor, _ system: LinuxSystem) -> PathBytes? {
+    let link = PathBytes("/proc/self/fd/\(folder.rawValue)")
+    guard let descriptor = try? system.openat(.currentDirectory, link, [.path, .noFollow], mode: 0)
+    else { return nil }
+    defer { system.close(descriptor) }
+    return try? system.readlinkat(descriptor)
+  }
+}

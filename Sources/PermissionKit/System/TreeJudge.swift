@@ -1,0 +1,122 @@
+internal import CCap
+
+/// Judges for another user by the evaluator, and remembers verdicts by owner, group, mode and ACL.
+struct TreeJudge {
+  /// Everything about an inode that decides.
+  struct Key: Hashable {
+    var mode: UInt32
+    var uid: UInt32
+    var gid: UInt32
+    var device = DeviceNumber(major: 0, minor: 0)
+    var mount: UInt64
+    var attributes: UInt64 = 0
+    var acl: [UInt8] = []
+    var aclError: Errno?
+  }
+
+  /// What a user may do with an inode.
+  struct Verdict {
+    let need: Decision
+    /// Whether a folder can be listed, and whether its names can be reached.
+    let lists: Bool
+    let search: Decision
+  }
+
+  private static let limit = 1 << 16
+
+  let subject: Credentials
+  private let need: Permissions
+  private let system: LinuxSystem
+  private let overflow: AccessFacts.Overflow?
+  private var mounts = KnownMounts()
+  private var verdicts: [Key: Verdict] = [:]
+  private var last: (key: Key, verdict: Verdict)?
+  private var value = [UInt8](repeating: 0, count: 1 << 16)
+
+  init(_ subject: Credentials, _ need: Permissions, _ system: LinuxSystem) {
+    self.subject = subject
+    self.need = need
+    self.system = system
+    overflow = FactsReader.overflow(system)
+  }
+
+  /// Returns the verdict on an inode, which is computed once for all that are alike.
+  mutating func verdict(_ key: Key) -> Verdict {
+    if let last, last.key == key { return last.verdict }
+    let verdict = verdicts[key] ?? computed(key)
+    last = (key, verdict)
+    return verdict
+  }
+
+  private mutating func computed(_ key: Key) -> Verdict {
+    let kind = StatusFields.kind(ofMode: key.mode)
+    let mount = mounts.index(of: key.mount, system)
+    var inode = InodeFacts(
+      kind: kind ?? .regular, mode: UInt16(key.mode & 0o7777), uid: key.uid, gid: key.gid,
+      device: kind?.isDevice == true ? key.device : nil, mount: mount)
+    inode.isImmutable = key.attributes & 0x10 != 0
+    inode.isAppendOnly = key.attributes & 0x20 != 0
+    inode.aclError = key.aclError
+    if !key.acl.isEmpty {
+      inode.acl = AccessControlList(xattr: key.acl)
+      if inode.acl == nil { inode.aclError = .EINVAL }
+    }
+    // The folder above was judged before; this one refuses nothing.
+    var above = InodeFacts(kind: .directory, mode: 0o777, uid: 0, gid: 0, mount: mount)
+    above.entries = [InodeFacts.Entry(name: "it", found: .inode(1))]
+    let evaluator = AccessEvaluator(
+      facts: AccessFacts(inodes: [above, inode], mounts: mounts.facts, overflow: overflow),
+      credentials: subject)
+    func decide(_ need: Permissions) -> Decision {
+      evaluator.decide(.faccessat2(need, followsLink: false), path: "it")
+    }
+    let verdict = Verdict(
+      need: decide(need), lists: decide(.read).isGranted, search: decide(.execute))
+    if verdicts.count >= Self.limit { verdicts = [:] }
+    verdicts[key] = verdict
+    return verdict
+  }
+
+  /// Whether an ACL can change a verdict: not for the owner, and not if the mask is empty.
+  ///
+  /// See acl_permission_check() of fs/namei.c.
+  private func mayMatter(_ mode: UInt32, _ uid: UInt32) -> Bool {
+    uid != subject.user.fileSystem && mode & 0o070 != 0 && mode & 0o170000 != 0o120000
+  }
+
+  private mutating func read(_ name: UnsafePointer<CChar>, _ size: Int) -> Int {
+    unsafe value.withUnsafeMutableBytes { unsafe ccap_lgetxattr_acl(name, $0.baseAddress, size) }
+  }
+
+  /// Returns the key of a name in the working directory of this thread.
+  mutating func key(_ fields: ccap_named, _ name: UnsafePointer<CChar>?) -> Key {
+    var key = Key(
+      mode: fields.mode, uid: fields.uid, gid: fields.gid,
+      device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),
+      mount: fields.mount, attributes: fields.attributes)
+    guard mayMatter(fields.mode, fields.uid), let name = unsafe name else { return key }
+    // The kernel clears as much memory as it is offered, so it is first offered little.
+    var length = unsafe read(name, 256)
+    if length == -Int(Errno.ERANGE.rawValue) { length = unsafe read(name, value.count) }
+    if length > 0 {
+      key.acl = Array(value[..<length])
+    } else if length < 0 {
+      let errno = Errno(rawValue: Int32(-length))
+      if errno != .ENODATA, errno != .EOPNOTSUPP { key.aclError = errno }
+    }
+    return key
+  }
+
+  /// Returns the key of an open folder.
+  func key(_ folder: Descriptor, _ status: StatusFields) -> Key {
+    var key = Key(mode: status.mode, uid: status.uid, gid: status.gid, mount: status.mount ?? 0)
+    key.attributes = (status.isImmutable ? 0x10 : 0) | (status.isAppendOnly ? 0x20 : 0)
+    guard mayMatter(status.mode, status.uid) else { return key }
+    do throws(Errno) {
+      key.acl = try system.getxattr(.access, of: folder)
+    } catch {
+      if error != .ENODATA, error != .EOPNOTSUPP { key.aclError = error }
+    }
+    return key
+  }
+}

@@ -1,0 +1,83 @@
+/// What the walk of a tree asks about each name, and as whom.
+package struct TreeQuestion: Sendable {
+  /// The permissions to ask faccessat2(2) for.
+  package var need: Permissions
+  /// Whether the walk stays on the file systems of its tops; for bind mounts of the same one it goes on.
+  package var staysOnFileSystem = false
+  /// How many threads ask, at least one.
+  package var threads = 2
+  /// The user whose ids each thread takes on for file access, which needs root; nil to ask as this process.
+  package var identity: Credentials?
+  /// The user for whom the evaluator judges in the kernel's place; nil to ask the kernel.
+  package var judged: Credentials?
+  /// Whether what is judged goes on below folders that the user cannot list or search.
+  package var isDeep = false
+
+  /// Creates a question of this process.
+  package init(need: Permissions) { self.need = need }
+}
+
+/// One name that is refused, or that nothing can be told about.
+package struct TreeFinding: Sendable {
+  /// A folder that a user who is judged cannot search, so that nothing below is reached.
+  package struct Blocker: Hashable, Sendable {
+    /// The length of its path, with which every path below begins.
+    package var length: Int
+    /// The rule that decided.
+    package var rule: Rule
+    /// The errno of a refusal; nil if it cannot be determined.
+    package var errno: Errno?
+  }
+
+  /// What is known about a name.
+  package enum Answer: Hashable, Sendable {
+    /// faccessat2(2) fails with this errno.
+    case refused(Errno)
+    /// A file system that may keep the walk waiting is mounted here, or a link leads to one.
+    case distant
+    /// The tree changed so that the rest of this folder could not be found again.
+    case changed
+    /// A system call of the walk itself failed.
+    case failed(Errno)
+    /// The evaluator cannot tell, by this rule.
+    case unknown(Rule)
+  }
+
+  /// The path, which begins with a top as it was given.
+  package var path: PathBytes
+  /// The bytes of the path before its last component.
+  package var folderLength: Int
+  /// The open folder of the name, valid while the finding is handed over; the working directory for a top.
+  package var folder: Descriptor
+  /// What is known.
+  package var answer: Answer
+  /// Whether the name is a symbolic link.
+  package var isLink = false
+  /// The folder that decided, if that is known.
+  package var blocker: Blocker?
+
+  /// The last component as it was asked about; the whole path for a top.
+  package var name: PathBytes {
+    folder == .currentDirectory ? path : PathBytes(Array(path.bytes[folderLength...]))
+  }
+}
+
+/// Receives the findings of one thread of a walk.
+package protocol TreeSink {
+  /// Receives a finding.
+  mutating func found(_ finding: TreeFinding)
+  /// The thread has no more findings.
+  mutating func finish()
+}
+
+/// How much a walk has seen so far.
+package struct TreeCounts: Hashable, Sendable {
+  /// The files and folders that were asked about.
+  package var asked = 0
+  /// The names that are refused.
+  package var refused = 0
+  /// The names that nothing can be told about.
+  package var undetermined = 0
+  /// The folders that the subject cannot list, so that nothing below them is known.
+  package var unlisted = 0
+}

@@ -1,0 +1,123 @@
+internal import CCap
+internal import Glibc
+
+// Judging for another user, where the kernel cannot be asked.
+extension TreeWorker {
+  /// Judges a top and the way to it; returns whether the user can list it.
+  mutating func judgeTop(_ top: PathBytes) -> Bool {
+    walk.count(asked: 1)
+    guard let judge,
+      let facts = try? FactsReader.facts(of: [top], system, isSubject: false)
+    else {
+      report(.failed(.EACCES), "")
+      return false
+    }
+    let evaluator = AccessEvaluator(facts: facts, credentials: judge.subject)
+    let decision = evaluator.decide(
+      .faccessat2(walk.question.need, followsLink: true), path: top)
+    let inode = facts.inode(at: top)
+    report(decision, "", isLink: inode.map { facts.inodes[$0].kind } == .symbolicLink)
+    let lists = evaluator.decide(.faccessat2(.read, followsLink: false), path: top).isGranted
+    if !lists, inode.map({ facts.inodes[$0].kind }) == .directory { walk.count(unlisted: 1) }
+    // Where the way is refused, nothing below can be better.
+    return lists || walk.question.isDeep && decision.step == .target
+  }
+
+  /// Notes whether the user can search the folder of a level.
+  mutating func block(_ index: Int, below blocker: TreeFinding.Blocker?) {
+    guard let judge, let number = levels[index].descriptor else { return }
+    levels[index].blocker = blocker
+    let folder = Descriptor(rawValue: number)
+    guard blocker == nil, let status = try? system.statx(folder),
+      let search = self.judge?.verdict(judge.key(folder, status)).search, !search.isGranted
+    else { return }
+    levels[index].blocker = TreeFinding.Blocker(
+      length: path.count, rule: search.rule, errno: search.errno)
+  }
+
+  /// Judges the names of one read.
+  mutating func judgeNames(_ count: Int) {
+    let blocker = levels[levels.count - 1].blocker
+    var asked = 0
+    for index in 0..<count {
+      var fields = named[index]
+      if fields.error == Errno.ENOENT.rawValue { continue }
+      asked += 1
+      let start = Int(fields.name)
+      if fields.error == EXDEV, blocker == nil || walk.question.isDeep {
+        guard let folder = levels.last?.descriptor,
+          !mounts.isDistant(name(start), in: Descriptor(rawValue: folder), system)
+        else {
+          report(.distant, name(start))
+          continue
+        }
+        unsafe buffer.withUnsafeBytes {
+          let name = unsafe $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start }
+          unsafe ccap_stat_name(folder, name, &fields)
+        }
+      }
+      if let blocker {
+        report(
+          blocker.errno.map(TreeFinding.Answer.refused) ?? .unknown(blocker.rule), name(start))
+        if walk.question.isDeep, fields.error == 0, fields.mode & 0o170000 == 0o040000 {
+          wait(for: start)
+        }
+      } else if fields.error != 0 {
+        report(.failed(Errno(rawValue: fields.error)), name(start))
+      } else if fields.mode & 0o170000 == 0o120000 {
+        judgeLink(name(start))
+      } else {
+        judge(fields, start)
+      }
+    }
+    walk.count(asked: asked)
+  }
+
+  private mutating func judge(_ fields: ccap_named, _ start: Int) {
+    let key = unsafe buffer.withUnsafeBytes { bytes in
+      unsafe judge?.key(
+        fields, bytes.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start })
+    }
+    guard let key, let verdict = judge?.verdict(key) else { return }
+    if !verdict.need.isGranted { report(verdict.need, name(start), isLink: false) }
+    guard fields.mode & 0o170000 == 0o040000 else { return }
+    if verdict.lists || walk.question.isDeep {
+      wait(for: start)
+    } else {
+      walk.count(unlisted: 1)
+    }
+  }
+
+  /// Adds a folder to those that wait to be entered.
+  private mutating func wait(for start: Int) {
+    names += name(start).bytes
+    names.append(0)
+  }
+
+  /// Judges a link in the working directory by the way to its target.
+  private mutating func judgeLink(_ name: PathBytes) {
+    guard let folder = levels.last?.descriptor,
+      !mounts.leadsToDistant(name, in: Descriptor(rawValue: folder), system)
+    else { return report(.distant, name, isLink: true) }
+    guard let judge,
+      let facts = try? FactsReader.facts(of: [name], system, isSubject: false)
+    else { return report(.failed(.EACCES), name, isLink: true) }
+    let decision = AccessEvaluator(facts: facts, credentials: judge.subject)
+      .decide(.faccessat2(walk.question.need, followsLink: true), path: name)
+    report(decision, name, isLink: true)
+  }
+
+  private mutating func report(
+    _ decision: Decision, _ name: PathBytes, isLink: Bool
+  ) {
+    switch decision.verdict {
+    case .granted: break
+    case .refused(let errno): report(.refused(errno), name, isLink: isLink)
+    case .undetermined: report(.unknown(decision.rule), name, isLink: isLink)
+    }
+  }
+
+  private func name(_ start: Int) -> PathBytes {
+    PathBytes(Array(buffer[start...].prefix { $0 != 0 }))
+  }
+}

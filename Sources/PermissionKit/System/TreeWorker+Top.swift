@@ -1,0 +1,34 @@
+internal import CCap
+internal import Glibc
+
+extension TreeWorker {
+  /// Asks about a top, and enters it if it is a folder and no link.
+  mutating func enterTop() {
+    let top = PathBytes(path)
+    if let home { _ = ccap_enter_directory(home.rawValue) }
+    guard system.reach(top) == .near else { return report(.distant, "") }
+    if judge != nil, !judgeTop(top) { return }
+    do throws(Errno) {
+      let folder = try system.openat(
+        .currentDirectory, top, [.directory, .noFollow, .nonBlocking], mode: 0)
+      guard let status = try? system.statx(folder) else { return system.close(folder) }
+      ask(folder.rawValue, "")
+      push(folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode))
+    } catch {
+      if [EMFILE, ENFILE].contains(error.rawValue) { return report(.failed(error), "") }
+      if judge != nil {
+        if error != .ENOTDIR, error != .ELOOP { report(.failed(error), "") }
+        return
+      }
+      walk.count(asked: 1, unlisted: error == .EACCES ? 1 : 0)
+      let status = try? system.openat(.currentDirectory, top, [.path, .noFollow], mode: 0)
+      let isLink = status.flatMap { try? system.statx($0) }?.kind == .symbolicLink
+      if let status { system.close(status) }
+      do throws(Errno) {
+        try system.faccessat2(top, walk.question.need)
+      } catch {
+        report(.refused(error), "", isLink: isLink)
+      }
+    }
+  }
+}

@@ -1,0 +1,374 @@
+internal import CCap
+internal import Glibc
+
+/// One thread of a walk: the folders from its job to where it is, depth first.
+struct TreeWorker {
+  /// What tells a folder from every other one.
+  struct Place: Hashable, Sendable {
+    let fileSystem: DeviceNumber
+    let inode: UInt64
+  }
+
+  /// An entered folder.
+  struct Level {
+    var descriptor: Int32?
+    let place: Place
+    /// The length of its path.
+    let length: Int
+    /// Where its names begin in `names`, and where the next name to enter begins.
+    let start: Int
+    var next: Int
+    /// Whether all its names were read.
+    var isRead = false
+    /// Whether everything in it was entered.
+    var isSpent = false
+    /// The folder, this one or one above, that the user who is judged cannot search.
+    var blocker: TreeFinding.Blocker?
+    var offset: Int64 = 0
+  }
+
+  /// Memory that grows only with the depth: names that wait, before reads get smaller.
+  static let manyNames = 1 << 22
+  static let block = 1 << 15
+  static let smallBlock = 1 << 10
+  /// The folders that one thread keeps open; the others are opened again when it comes back.
+  private static let maxOpen = 16
+
+  let walk: TreeWalk
+  let need: Int32
+  var sink: any TreeSink
+  let system = LinuxSystem()
+  var path: [UInt8] = []
+  var levels: [Level] = []
+  /// The names of folders to enter, each with a NUL; those of the last level are at the end.
+  var names: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: Self.block)
+  private var found = [UInt8](repeating: 0, count: Self.block)
+  var ancestors: [Place] = []
+  private var open = 0
+  private var firstOpen = 0
+  var mounts = NearMounts()
+  /// Judges in the kernel's place; nil if the kernel is asked.
+  var judge: TreeJudge?
+  /// The fields of the names of one read.
+  var named: [ccap_named] = []
+  /// The working directory, where relative tops begin.
+  var home: Descriptor?
+
+  init(_ walk: TreeWalk, _ sink: any TreeSink) {
+    self.walk = walk
+    self.sink = sink
+    need = Int32(walk.question.need.rawValue)
+    guard let judged = walk.question.judged else { return }
+    judge = TreeJudge(judged, walk.question.need, system)
+    named = Array(repeating: ccap_named(), count: Self.block / 24 + 1)
+    home = try? system.openat(.currentDirectory, ".", [.path, .directory], mode: 0)
+  }
+
+  mutating func finish() {
+    sink.finish()
+    close(home?.rawValue)
+  }
+
+  /// Walks everything below the folder of a job.
+  mutating func run(_ job: TreeWalk.Job) {
+    path = job.path
+    ancestors = job.ancestors
+    names.removeAll(keepingCapacity: true)
+    firstOpen = 0
+    if let descriptor = job.descriptor {
+      push(descriptor, ancestors.removeLast(), below: job.blocker)
+    } else {
+      enterTop()
+    }
+    while let level = levels.last, !walk.isEnded {
+      if level.next < names.count {
+        enterNext()
+      } else if !level.isRead {
+        read()
+      } else {
+        leave()
+      }
+    }
+    for level in levels { close(level.descriptor) }
+    levels = []
+    open = 0
+  }
+
+  // MARK: - Reading a folder
+
+  private mutating func read() {
+    let last = levels.count - 1
+    guard let descriptor = levels[last].descriptor else {
+      levels[last].isRead = true
+      return
+    }
+    names.removeLast(names.count - levels[last].start)
+    levels[last].next = levels[last].start
+    if judge != nil { _ = ccap_enter_directory(descriptor) }
+    let careful: Int32 = mayHaveDistantPoint(descriptor) ? 1 : 0
+    repeat {
+      let size = names.count > Self.manyNames ? Self.smallBlock : Self.block
+      var batch = ccap_names()
+      var count = 0
+      if judge == nil {
+        unsafe ccap_ask_names(descriptor, need, careful, &buffer, &found, size, &batch)
+      } else {
+        count = unsafe ccap_stat_names(descriptor, careful, &buffer, size, &named, &batch)
+      }
+      walk.count(asked: Int(batch.asked))
+      if batch.length <= 0 {
+        // ENOENT is the end of a removed folder.
+        if batch.length < 0, batch.length != -Int(ENOENT) {
+          report(.failed(Errno(rawValue: Int32(-batch.length))), "")
+        }
+        levels[last].isRead = true
+      } else {
+        levels[last].offset = batch.offset
+        if judge == nil { take(Int(batch.found), descriptor) } else { judgeNames(count) }
+      }
+    } while !levels[last].isRead && names.count - levels[last].start < Self.block
+      && !walk.isEnded
+  }
+
+  /// Whether something that may keep a look waiting is mounted on a name in the last level.
+  private mutating func mayHaveDistantPoint(_ folder: Int32) -> Bool {
+    guard mounts.hasDistant(system) else { return false }
+    // The name of a top need not be that of its folder.
+    let name = path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...]
+    guard levels.count == 1 || mounts.mayHoldPoint(name) else { return false }
+    return mounts.hasDistantPoint(in: Descriptor(rawValue: folder), system)
+  }
+
+  /// Takes the records of one read.
+  private mutating func take(_ count: Int, _ folder: Int32) {
+    var index = 0
+    while index < count {
+      let (type, errno) = (found[index], Int32(found[index + 1]))
+      let start = index + 2
+      var end = start
+      while found[end] != 0 { end += 1 }
+      index = end + 1
+      if Int(type) == CCAP_FOLDER {
+        names += found[start...end]
+        continue
+      }
+      let isLink = Int(type) == CCAP_LINK
+      // Only a link that leads nowhere is refused so; another name is gone.
+      if errno == ENOENT, !isLink {
+        walk.count(asked: -1)
+        continue
+      }
+      let name = found[start...end]
+      if errno == EXDEV {
+        askThrough(name, folder, isLink: isLink)
+      } else {
+        report(.refused(Errno(rawValue: errno)), PathBytes(Array(name.dropLast())), isLink: isLink)
+      }
+    }
+  }
+
+  /// Asks about a name or the target of a link on another mount, if that cannot keep the walk waiting.
+  private mutating func askThrough(_ name: ArraySlice<UInt8>, _ folder: Int32, isLink: Bool) {
+    let text = PathBytes(Array(name.dropLast()))
+    let isDistant =
+      isLink
+      ? mounts.leadsToDistant(text, in: Descriptor(rawValue: folder), system)
+      : mounts.isDistant(text, in: Descriptor(rawValue: folder), system)
+    if isDistant { return report(.distant, text, isLink: isLink) }
+    let result = unsafe Array(name).withUnsafeBytes {
+      unsafe ccap_ask_through(folder, $0.bindMemory(to: CChar.self).baseAddress, need)
+    }
+    if result < 0 { report(.refused(Errno(rawValue: -result)), text, isLink: isLink) }
+  }
+
+  /// Hands over what is known about a name in the last level; the empty name is that folder itself.
+  mutating func report(_ answer: TreeFinding.Answer, _ name: PathBytes, isLink: Bool = false) {
+    if case .refused = answer { walk.count(refused: 1) } else { walk.count(undetermined: 1) }
+    let slash = path.last == UInt8(ascii: "/") ? 0 : 1
+    let whole = name.isEmpty ? PathBytes(path) : PathBytes(path).appending(name)
+    let folder = levels.last?.descriptor.map(Descriptor.init(rawValue:)) ?? .currentDirectory
+    var finding = TreeFinding(
+      path: whole, folderLength: name.isEmpty ? path.count : path.count + slash, folder: folder,
+      answer: answer, isLink: isLink)
+    if !name.isEmpty { finding.blocker = levels.last?.blocker }
+    sink.found(finding)
+  }
+
+  // MARK: - Entering and leaving
+
+  /// Enters the next folder that waits in the last level.
+  private mutating func enterNext() {
+    let last = levels.count - 1
+    let start = levels[last].next
+    var end = start
+    while names[end] != 0 { end += 1 }
+    levels[last].next = end + 1
+    guard let folder = levels[last].descriptor else { return }
+    let opened = unsafe names.withUnsafeBytes {
+      unsafe ccap_open_folder(
+        folder, $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start })
+    }
+    if opened == -ENOENT { return }
+    let name = names[start...end]
+    if opened == -EXDEV { return enterMount(name, folder) }
+    guard opened >= 0 else {
+      return refuse(name, folder, -opened)
+    }
+    enter(opened, name)
+  }
+
+  /// Asks about a folder that cannot be opened.
+  private mutating func refuse(_ name: ArraySlice<UInt8>, _ folder: Int32, _ errno: Int32) {
+    let text = PathBytes(Array(name.dropLast()))
+    if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
+      return report(.failed(Errno(rawValue: errno)), text)
+    }
+    let isFolder = errno != ENOTDIR && errno != ELOOP
+    if judge != nil {
+      walk.count(unlisted: isFolder ? 1 : 0)
+      return report(.failed(Errno(rawValue: errno)), text)
+    }
+    walk.count(asked: 1, unlisted: isFolder ? 1 : 0)
+    let result = unsafe Array(name).withUnsafeBytes {
+      unsafe ccap_ask_at(folder, $0.bindMemory(to: CChar.self).baseAddress, need)
+    }
+    if result < 0 { report(.refused(Errno(rawValue: -result)), text) }
+  }
+
+  /// Enters the file system that is mounted on a name, if it keeps nobody waiting.
+  private mutating func enterMount(_ name: ArraySlice<UInt8>, _ folder: Int32) {
+    let text = PathBytes(Array(name.dropLast()))
+    if mounts.isDistant(text, in: Descriptor(rawValue: folder), system) {
+      return report(.distant, text)
+    }
+    let opened: Descriptor
+    do throws(Errno) {
+      opened = try system.openat(
+        Descriptor(rawValue: folder), text, [.directory, .noFollow, .nonBlocking], mode: 0)
+    } catch {
+      return refuse(name, folder, error.rawValue)
+    }
+    guard let status = try? system.statx(opened) else { return close(opened.rawValue) }
+    let place = Place(fileSystem: status.fileSystem, inode: status.inode)
+    // As find(1): a folder that contains itself is passed over.
+    if ancestors.contains(place) || levels.contains(where: { $0.place == place }) {
+      return close(opened.rawValue)
+    }
+    let isOther = (levels.first?.place ?? place).fileSystem != status.fileSystem
+    if isOther, walk.question.staysOnFileSystem {
+      ask(opened.rawValue, text)
+      return close(opened.rawValue)
+    }
+    enter(opened.rawValue, name)
+  }
+
+  /// Asks about an open folder; to open it asked for read permission.
+  mutating func ask(_ folder: Int32, _ name: PathBytes) {
+    // The name of a folder was judged when it was read.
+    if judge != nil { return }
+    walk.count(asked: 1)
+    guard walk.question.need != .read else { return }
+    let result = unsafe ccap_ask_at(folder, "", need)
+    if result < 0 { report(.refused(Errno(rawValue: -result)), name) }
+  }
+
+  /// Goes on in an open folder, or gives it to a thread that waits.
+  private mutating func enter(_ folder: Int32, _ name: ArraySlice<UInt8>) {
+    if walk.question.need == .read, judge == nil {
+      walk.count(asked: 1)
+    } else {
+      ask(folder, PathBytes(Array(name.dropLast())))
+    }
+    guard let status = try? system.statx(Descriptor(rawValue: folder)) else { return close(folder) }
+    let place = Place(fileSystem: status.fileSystem, inode: status.inode)
+    let last = levels.count - 1
+    if path.last != UInt8(ascii: "/") { path.append(UInt8(ascii: "/")) }
+    path += name.dropLast()
+    if walk.isHungry {
+      walk.give(
+        TreeWalk.Job(
+          path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place],
+          blocker: levels[last].blocker))
+      path.removeLast(path.count - levels[last].length)
+      return
+    }
+    push(folder, place)
+    if levels[last].isRead, levels[last].next == levels[last + 1].start {
+      close(levels[last].descriptor)
+      levels[last].descriptor = nil
+      levels[last].isSpent = true
+      open -= 1
+    }
+    if open > Self.maxOpen { closeFirst() }
+  }
+
+  mutating func push(
+    _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil
+  ) {
+    let blocker = given ?? levels.last?.blocker
+    open += 1
+    levels.append(
+      Level(
+        descriptor: folder, place: place, length: path.count, start: names.count,
+        next: names.count))
+    block(levels.count - 1, below: blocker)
+  }
+
+  /// Closes the first folder that is open; `leave` opens it again.
+  private mutating func closeFirst() {
+    while firstOpen < levels.count - 1, levels[firstOpen].descriptor == nil { firstOpen += 1 }
+    guard firstOpen < levels.count - 1 else { return }
+    close(levels[firstOpen].descriptor)
+    levels[firstOpen].descriptor = nil
+    open -= 1
+  }
+
+  /// Goes back to the next folder above in which something waits.
+  private mutating func leave() {
+    let left = levels.removeLast()
+    names.removeLast(names.count - left.start)
+    open -= 1
+    var steps = 1
+    while let level = levels.last {
+      if level.descriptor != nil { break }
+      if !level.isSpent, let descriptor = climb(from: left.descriptor, steps, to: level) {
+        levels[levels.count - 1].descriptor = descriptor
+        firstOpen = min(firstOpen, levels.count - 1)
+        open += 1
+        break
+      }
+      path.removeLast(path.count - level.length)
+      if !level.isSpent { report(.changed, "") }
+      names.removeLast(names.count - level.start)
+      levels.removeLast()
+      steps += 1
+    }
+    close(left.descriptor)
+    if let level = levels.last { path.removeLast(path.count - level.length) }
+  }
+
+  /// Opens a folder above again; nil if another one is there now.
+  private func climb(from start: Int32?, _ steps: Int, to level: Level) -> Int32? {
+    guard let start else { return nil }
+    var current = Descriptor(rawValue: start)
+    defer { if current.rawValue != start { system.close(current) } }
+    for _ in 0..<steps {
+      guard let above = try? system.openat(current, "..", [.path, .directory], mode: 0) else {
+        return nil
+      }
+      if current.rawValue != start { system.close(current) }
+      current = above
+    }
+    guard let status = try? system.statx(current),
+      Place(fileSystem: status.fileSystem, inode: status.inode) == level.place,
+      let folder = try? system.openat(current, ".", [.directory, .nonBlocking], mode: 0)
+    else { return nil }
+    if !level.isRead { _ = lseek(folder.rawValue, Int(level.offset), SEEK_SET) }
+    return folder.rawValue
+  }
+
+  func close(_ descriptor: Int32?) {
+    if let descriptor { system.close(Descriptor(rawValue: descriptor)) }
+  }
+}

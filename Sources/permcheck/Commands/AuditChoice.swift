@@ -1,0 +1,174 @@
+import ArgumentParser
+import PermissionKit
+
+/// What permcheck audit is asked to do.
+struct AuditChoice {
+  /// What is printed of each file and folder without access.
+  enum List {
+    /// A line in the format of the output.
+    case lines
+    /// The path alone, ended by NUL.
+    case null
+    case none
+  }
+
+  /// Accessors, or paths.
+  var names: [PathBytes]
+  var output: OutputChoice
+  var subject = SubjectChoice()
+  var staysOnFileSystem = false
+  /// Whether to go on below what another user cannot enter.
+  var isDeep = false
+  var threads = 2
+  var list = List.lines
+
+  /// Walks, prints, and returns the exit status.
+  func run() throws -> ExitStatus {
+    let system = LinuxSystem.once
+    let context = try subject.context(system)
+    let console = Console(system, output)
+    if !output.quiet { subject.warnOfRoot(context, console) }
+    let judged = try Inspection.subject(context)
+    let tops = try names.flatMap { try Self.paths($0, context, judged) }
+    if let missing = tops.first(where: { Self.isMissing($0, system) }) {
+      throw PermissionError(.invalidArgument, "\(missing): no such file or folder")
+    }
+    var question = TreeQuestion(need: subject.need ?? .read)
+    question.staysOnFileSystem = staysOnFileSystem
+    question.threads = threads
+    question.isDeep = isDeep
+    try choose(&question, judged, system)
+
+    let (records, totals) = (RecordOutput(), AuditTotals())
+    let (list, need, credentials) = (self.list, question.need, judged.credentials)
+    let (form, style, isVerbose) = (output.form, console.style, output.verbose)
+    let walk: TreeWalk
+    do throws(Errno) {
+      walk = try TreeWalk(question, tops: tops) {
+        if list == .null { return NullSink(records) }
+        let lines = RecordLines(records, form.init(style, isVerbose: isVerbose))
+        return AuditSink(
+          credentials, need, system, totals, list: { if list == .lines { lines.add($0) } },
+          end: { lines.flush() })
+      }
+      let progress = AuditProgress(system, console, isShown: list != .lines && !output.quiet)
+      try walk.run {
+        if records.failure != nil || progress.isInterrupted { walk.stop() }
+        progress.show(walk.counts)
+      }
+      progress.clear()
+    } catch {
+      let call = question.identity == nil ? "pthread_create" : "setgroups"
+      throw PermissionError(
+        .system, "the threads of the audit cannot start", call: call, errno: error)
+    }
+    if let errno = records.failure, errno != .EPIPE {
+      throw PermissionError(
+        .system, "standard output cannot be written", call: "write", errno: errno)
+    }
+    let counts = walk.counts
+    let status: ExitStatus =
+      counts.refused > 0
+      ? .refused : counts.undetermined > 0 || walk.isEnded ? .notDetermined : .authorized
+    let result = AuditResult(
+      subject: judged, need: need, tops: tops, counts: counts, causes: totals.sorted,
+      isStopped: walk.isEnded, status: status)
+    if list != .null {
+      console.print(try output.format(console).text(result))
+      try console.flush()
+    }
+    return status
+  }
+
+  /// Returns the paths of an argument: itself, or those of an accessor.
+  private static func paths(
+    _ name: PathBytes, _ context: AccessContext, _ subject: Subject
+  ) throws -> [PathBytes] {
+    switch try Operand(name, through: .alsa) {
+    case .path(let path): return [path]
+    case .accessor(let argument):
+      let target = try Operand.accessor(argument).target(context, subject)
+      let paths = target.set.resources.map(\.path)
+      if paths.isEmpty {
+        throw PermissionError(.invalidArgument, "\(target.name): no device or folder to audit")
+      }
+      return paths
+    }
+  }
+
+  private static func isMissing(_ path: PathBytes, _ system: any System) -> Bool {
+    guard system.reach(path) == .near else { return false }
+    do throws(Errno) {
+      system.close(try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0))
+      return false
+    } catch {
+      return error == .ENOENT
+    }
+  }
+
+  /// CAP_SETGID and CAP_SETUID, see capabilities(7).
+  private static let changesIDs = CapabilitySet(rawValue: 1 << 6 | 1 << 7)
+
+  /// Chooses who asks: this process, its threads with the ids of another user, or nobody.
+  private func choose(
+    _ question: inout TreeQuestion, _ judged: Subject, _ system: any System
+  ) throws {
+    guard judged.source != .current else { return }
+    if isDeep { return question.judged = judged.credentials }
+    let own = try system.credentials()
+    if judged.credentials.user == own.user, judged.credentials.effective == own.effective,
+      judged.credentials.group == own.group, Set(judged.credentials.groups) == Set(own.groups)
+    {
+      return
+    }
+    if own.user.effective == 0, judged.credentials.user.fileSystem != 0,
+      own.effective.isSuperset(of: Self.changesIDs)
+    {
+      question.identity = judged.credentials
+    } else {
+      question.judged = judged.credentials
+    }
+  }
+}
+
+/// Collects the lines of one thread and writes many at once.
+private final class RecordLines {
+  private let records: RecordOutput
+  private let format: any ReportFormat
+  private var buffer: [UInt8] = []
+
+  init(_ records: RecordOutput, _ format: any ReportFormat) {
+    self.records = records
+    self.format = format
+  }
+
+  func add(_ entry: AuditEntry) {
+    buffer += Array((try? format.text(entry))?.utf8 ?? "".utf8)
+    if buffer.count > 1 << 14 { flush() }
+  }
+
+  func flush() {
+    if !buffer.isEmpty { records.write(buffer) }
+    buffer.removeAll(keepingCapacity: true)
+  }
+}
+
+/// Writes the paths of refused files and folders, each with a NUL.
+private struct NullSink: TreeSink {
+  private let records: RecordOutput
+  private var buffer: [UInt8] = []
+
+  init(_ records: RecordOutput) { self.records = records }
+
+  mutating func found(_ finding: TreeFinding) {
+    guard case .refused = finding.answer else { return }
+    buffer += finding.path.bytes
+    buffer.append(0)
+    if buffer.count > 1 << 16 { finish() }
+  }
+
+  mutating func finish() {
+    if !buffer.isEmpty { records.write(buffer) }
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

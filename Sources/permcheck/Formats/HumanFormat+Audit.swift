@@ -1,0 +1,98 @@
+import PermissionKit
+
+// Audits: a line for each finding, then the totals.
+extension HumanFormat {
+  func text(_ entry: AuditEntry) -> String {
+    let mark = entry.errno == nil ? style.yellow("?") : style.red(style.glyph(.no))
+    var text = "\(mark) \(Sanitizer.clean(entry.path.description))  \(reason(entry))"
+    if entry.place == .itself, let inode = entry.inode { text += "  \(style.dim(inode.modeText))" }
+    return text + "\n"
+  }
+
+  private func reason(_ entry: AuditEntry) -> String {
+    switch entry.place {
+    case .itself: entry.ruleName
+    case .folder: search(entry.folder, entry.ruleName)
+    case .ancestor(let folder): search(folder, entry.ruleName)
+    case .target: "target of the link (\(entry.ruleName))"
+    }
+  }
+
+  /// Returns `search on 2019 (other-bits)`.
+  private func search(_ folder: PathBytes, _ rule: String) -> String {
+    let name = folder.lastComponent.isEmpty ? folder : folder.lastComponent
+    return "search on \(Sanitizer.clean(name.description)) (\(rule))"
+  }
+
+  func text(_ result: AuditResult) -> String {
+    let counts = result.counts
+    var text = heading(result)
+    let causes = result.causes.prefix(isVerbose ? .max : 10)
+    let width = causes.first.map { Self.grouped($0.count).count } ?? 0
+    for (cause, count) in causes {
+      let number = Self.grouped(count)
+      text += "  \(String(repeating: " ", count: width - number.count))\(number) "
+      let folder = Sanitizer.clean(cause.folder.description)
+      if cause.isSearch {
+        text += "below \(folder) by one folder: \(search(cause.folder, cause.rule))\n"
+      } else {
+        text += "\(cause.isBelow ? "below" : "in") \(folder): \(cause.rule)\n"
+      }
+    }
+    if result.causes.count > causes.count {
+      text += rules(result)
+      let rest = result.causes.dropFirst(causes.count)
+      let sum = rest.reduce(0) { $0 + $1.count }
+      text += "  \(Self.grouped(sum)) by \(Self.grouped(rest.count)) more; -v shows all\n"
+    }
+    if counts.undetermined > 0 {
+      text += "\(style.yellow("?")) \(Self.grouped(counts.undetermined)) cannot be determined\n"
+    }
+    if counts.unlisted > 0 {
+      text +=
+        style.dim(
+          "\(Self.folders(counts.unlisted)) cannot be listed; what is below is not known") + "\n"
+    }
+    if result.isStopped { text += style.yellow("stopped before the end") + "\n" }
+    return text
+  }
+
+  private func heading(_ result: AuditResult) -> String {
+    let asked = [
+      (Permissions.read, "read"), (.write, "write"), (.execute, "execute"),
+    ].filter { result.need.contains($0.0) }.map(\.1).joined(separator: "+")
+    let uid = "uid \(result.subject.credentials.user.fileSystem)"
+    let name = result.subject.displayName
+    let who = Sanitizer.clean(name == uid ? uid : "\(name) (\(uid))")
+    let (counts, of) = (result.counts, "\(Self.grouped(result.counts.asked)) files and folders")
+    if counts.refused > 0 {
+      return "\(style.red(style.glyph(.no))) \(asked) refused for \(who): "
+        + "\(Self.grouped(counts.refused)) of \(of)\n"
+    }
+    let mark = counts.undetermined > 0 ? style.yellow("?") : style.green(style.glyph(.yes))
+    return "\(mark) \(asked) granted for \(who): \(of)\n"
+  }
+
+  /// Returns a line of totals by rule, where the list of folders is not complete.
+  private func rules(_ result: AuditResult) -> String {
+    var counts: [String: Int] = [:]
+    for (cause, count) in result.causes { counts[cause.rule, default: 0] += count }
+    let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
+    let parts = sorted.map { "\($0.key) \(Self.grouped($0.value))" }
+    return "  by rule: \(parts.joined(separator: ", "))\(counts.count > 5 ? ", …" : "")\n"
+  }
+
+  private static func folders(_ count: Int) -> String {
+    count == 1 ? "1 folder" : "\(grouped(count)) folders"
+  }
+
+  /// Returns a number with commas: `1,204`.
+  static func grouped(_ number: Int) -> String {
+    var text = ""
+    for (index, digit) in String(number).reversed().enumerated() {
+      if index > 0, index % 3 == 0, digit != "-" { text = "," + text }
+      text = String(digit) + text
+    }
+    return text
+  }
+}
