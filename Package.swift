@@ -78,6 +78,8 @@ let package = Package(
       name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], exclude: ["Reference"],
       swiftSettings: settings),
     .testTarget(
+      name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax"], swiftSettings: settings),
+    .testTarget(
       name: "PermissionDocumentsTests",
       dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit"], exclude: ["Golden"],
       swiftSettings: settings

@@ -1,3 +1,10 @@
+// Some documents that are no TOML break an assertion of toml++ 3.3, such as "[=". They must not end the
+// program, so an assertion throws here.
+#undef NDEBUG
+namespace {
+struct Unexpected {};
+}  // namespace
+#define TOML_ASSERT(expression) ((expression) ? static_cast<void>(0) : throw Unexpected{})
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_HEADER_ONLY 1
@@ -50,15 +57,49 @@ struct Reader {
   }
 };
 
+bool is_unexpected(std::string_view text) {
+  try {
+    (void)toml::parse(text);
+    return false;
+  } catch (const Unexpected &) {
+    return true;
+  }
+}
+
+/// Returns where the character is that breaks an assertion: the last one of the shortest such beginning.
+toml::source_region unexpected_place(std::string_view text) {
+  size_t good = 0, bad = text.size();
+  while (bad - good > 1) {
+    const size_t middle = good + (bad - good) / 2;
+    (is_unexpected(text.substr(0, middle)) ? bad : good) = middle;
+  }
+  toml::source_region place{};
+  place.begin = {1, 1};
+  for (const char byte : text.substr(0, bad - 1)) {
+    if (byte == '\n') {
+      place.begin.line += 1;
+      place.begin.column = 1;
+    } else if ((byte & 0xc0) != 0x80) {
+      place.begin.column += 1;
+    }
+  }
+  return place;
+}
+
 }  // namespace
 
 void ctoml_read(const char *bytes, size_t length, void *context,
                 void (*receive)(void *context, const struct ctoml_part *part)) {
   const Reader reader{context, receive};
-  const toml::parse_result result = toml::parse(std::string_view(bytes, length));
-  if (result) {
-    reader.read(result.table());
-  } else {
-    reader.send(CTOML_ERROR, result.error().source(), result.error().description());
+  const std::string_view text(bytes, length);
+  try {
+    const toml::parse_result result = toml::parse(text);
+    if (result) {
+      reader.read(result.table());
+    } else {
+      reader.send(CTOML_ERROR, result.error().source(), result.error().description());
+    }
+  } catch (const Unexpected &) {
+    reader.send(CTOML_ERROR, unexpected_place(text), "this character cannot stand here");
   }
 }
