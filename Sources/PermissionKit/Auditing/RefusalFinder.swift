@@ -5,16 +5,15 @@ struct RefusalFinder {
   private let subject: Credentials
   private let need: Permissions
   private let system: any System
-  private let overflow: AccessFacts.Overflow?
-  /// The folder of the last finding.
-  private var folder: (path: PathBytes, inode: InodeFacts)?
-  private var mounts = KnownMounts()
+  private var judge: TreeJudge
+  /// The folder of the last finding, and whether it can be searched.
+  private var folder: (path: PathBytes, key: TreeJudge.Key, search: Decision)?
 
   init(_ subject: Credentials, _ need: Permissions, _ system: any System) {
     self.subject = subject
     self.need = need
     self.system = system
-    overflow = FactsReader.overflow(system)
+    judge = TreeJudge(subject, need, system)
   }
 
   /// Returns a finding with the rule that decided, if the facts explain it.
@@ -50,33 +49,24 @@ struct RefusalFinder {
     _ finding: TreeFinding, _ entry: inout AuditEntry, _ errno: Errno
   ) {
     if folder?.path != entry.folder {
-      guard let inode = inode(finding.folder) else { return }
-      folder = (entry.folder, inode)
+      guard let key = key(finding.folder) else { return }
+      folder = (entry.folder, key, judge.verdict(key).search)
     }
-    guard var parent = folder?.inode else { return }
-    let name = finding.name
-    var inodes: [InodeFacts] = []
-    var found = InodeFacts.Entry.Found.unreadable(.EACCES)
-    if let descriptor = try? system.openat(finding.folder, name, [.path, .noFollow], mode: 0) {
-      defer { system.close(descriptor) }
-      if let inode = inode(descriptor) {
-        inodes = [inode]
-        found = .inode(1)
-      }
+    if let folder, folder.search.errno == errno {
+      (entry.place, entry.rule) = (.folder, folder.search.rule)
+      entry.inode = folder.key.summary
+      return
     }
-    parent.parent = 0
-    parent.entries = [InodeFacts.Entry(name: name, found: found)]
-    let facts = AccessFacts(inodes: [parent] + inodes, mounts: mounts.facts, overflow: overflow)
-    let decision = AccessEvaluator(facts: facts, credentials: subject)
-      .decide(.faccessat2(need, followsLink: false), path: name)
-    if decision.errno == errno, decision.step == .walk, decision.inode == 0 {
-      (entry.place, entry.rule, entry.inode) = (.folder, decision.rule, parent.summary)
-    } else if finding.isLink || inodes.first?.kind == .symbolicLink {
-      (entry.place, entry.rule) = (.target, Self.linkRule(errno))
-    } else {
-      entry.inode = inodes.first?.summary
-      if decision.errno == errno { entry.rule = decision.rule }
-    }
+    if finding.isLink { return (entry.place, entry.rule) = (.target, Self.linkRule(errno)) }
+    guard
+      let descriptor = try? system.openat(
+        finding.folder, finding.name, [.path, .noFollow], mode: 0)
+    else { return }
+    defer { system.close(descriptor) }
+    guard let key = key(descriptor) else { return }
+    let need = judge.verdict(key).need
+    entry.inode = key.summary
+    if need.errno == errno { entry.rule = need.rule }
   }
 
   /// Explains with the facts of the whole path, as the caller gave it.
@@ -103,26 +93,7 @@ struct RefusalFinder {
     }
   }
 
-  private mutating func inode(_ descriptor: Descriptor) -> InodeFacts? {
-    guard let status = try? system.statx(descriptor), let kind = status.kind else { return nil }
-    var inode = InodeFacts(
-      kind: kind, mode: UInt16(status.mode & 0o7777), uid: status.uid, gid: status.gid,
-      device: kind.isDevice ? status.device : nil, mount: mounts.index(of: status.mount, system))
-    inode.isImmutable = status.isImmutable
-    inode.isAppendOnly = status.isAppendOnly
-    if kind == .symbolicLink { return inode }
-    do throws(Errno) {
-      let value = try system.getxattr(.access, of: descriptor)
-      if !value.isEmpty {
-        inode.acl = AccessControlList(xattr: value)
-        if inode.acl == nil { inode.aclError = .EINVAL }
-      }
-    } catch .ENODATA {
-    } catch .EOPNOTSUPP {
-      inode.hasACLs = false
-    } catch {
-      inode.aclError = error
-    }
-    return inode
+  private func key(_ descriptor: Descriptor) -> TreeJudge.Key? {
+    (try? system.statx(descriptor)).map { judge.key(descriptor, $0, isExact: true) }
   }
 }

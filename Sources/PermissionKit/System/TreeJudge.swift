@@ -12,6 +12,15 @@ struct TreeJudge {
     var attributes: UInt64 = 0
     var acl: [UInt8] = []
     var aclError: Errno?
+
+    /// What ls(1) shows.
+    var summary: InodeSummary? {
+      StatusFields.kind(ofMode: mode).map {
+        InodeSummary(
+          kind: $0, mode: UInt16(mode & 0o7777), uid: uid, gid: gid,
+          acl: acl.isEmpty ? nil : AccessControlList(xattr: acl))
+      }
+    }
   }
 
   /// What a user may do with an inode.
@@ -26,14 +35,14 @@ struct TreeJudge {
 
   let subject: Credentials
   private let need: Permissions
-  private let system: LinuxSystem
+  private let system: any System
   private let overflow: AccessFacts.Overflow?
   private var mounts = KnownMounts()
   private var verdicts: [Key: Verdict] = [:]
   private var last: (key: Key, verdict: Verdict)?
   private var value = [UInt8](repeating: 0, count: 1 << 16)
 
-  init(_ subject: Credentials, _ need: Permissions, _ system: LinuxSystem) {
+  init(_ subject: Credentials, _ need: Permissions, _ system: any System) {
     self.subject = subject
     self.need = need
     self.system = system
@@ -107,11 +116,16 @@ struct TreeJudge {
     return key
   }
 
-  /// Returns the key of an open folder.
-  func key(_ folder: Descriptor, _ status: StatusFields) -> Key {
+  /// Returns the key of an open file or folder, which may be an O_PATH descriptor.
+  ///
+  /// `isExact` also reads an ACL that changes no verdict, for the name of the rule.
+  func key(_ folder: Descriptor, _ status: StatusFields, isExact: Bool = false) -> Key {
     var key = Key(mode: status.mode, uid: status.uid, gid: status.gid, mount: status.mount ?? 0)
+    if status.kind?.isDevice == true { key.device = status.device }
     key.attributes = (status.isImmutable ? 0x10 : 0) | (status.isAppendOnly ? 0x20 : 0)
-    guard mayMatter(status.mode, status.uid) else { return key }
+    guard isExact && status.kind != .symbolicLink || mayMatter(status.mode, status.uid) else {
+      return key
+    }
     do throws(Errno) {
       key.acl = try system.getxattr(.access, of: folder)
     } catch {
