@@ -103,6 +103,7 @@ import Testing
       ("permcheck --user=ro\t", "permcheck --user=root "),
       ("permcheck camera=/dev/nul\t", "permcheck camera=/dev/null "),
       ("permcheck explain /etc/hostn\t", "permcheck explain /etc/hostname "),
+      ("permcheck audit /etc/hostn\t", "permcheck audit /etc/hostname "),
       (#"permcheck camera="/dev/nul\#t"#, #"permcheck camera="/dev/null" "#),
       ("permcheck --log='/etc/hostn\t", "permcheck --log='/etc/hostname' "),
       (#"permcheck explain "/etc/hostn\#t"#, #"permcheck explain "/etc/hostname" "#),

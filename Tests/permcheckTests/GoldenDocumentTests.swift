@@ -32,6 +32,7 @@ struct GoldenDocumentTests {
     printf '%s\n' '[[expect]]' 'name = "closed"' "path = '$A/album'" 'user = ["daemon", "bin"]' \
       'need = "rx"' 'is = "refused"' '[[expect]]' "path = '$A/none'" 'is = ["granted", "limited"]' >$A/expect
     show verify $P verify $A/expect --skip-unavailable --json
+    show audit $P audit $A/album --user daemon --summary --json
     show usage $P camra --json
     show error $P photos=$A/album --user no-such-user --json
     """
@@ -83,7 +84,7 @@ struct GoldenDocumentTests {
       let wanted = String(decoding: try Data(contentsOf: file), as: UTF8.self)
       #expect(wanted == String(decoding: seen, as: UTF8.self) + "\n", "\(name)")
     }
-    #expect(names.count == 14)
+    #expect(names.count == 15)
   }
 
   /// The plain output, of which scripts cut fields.
@@ -96,6 +97,6 @@ struct GoldenDocumentTests {
       try Data(output.utf8).write(to: file)
     }
     #expect(try String(contentsOf: file, encoding: .utf8) == output)
-    #expect(output.components(separatedBy: "== ").count == 11)
+    #expect(output.components(separatedBy: "== ").count == 12)
   }
 }

@@ -218,6 +218,17 @@ struct VerifyTests {
     #expect(try watch.finish().status == 1)
   }
 
+  /// A folder and a file become links and FIFOs again and again, while root verifies.
+  @Test func rootOpensNothingOutsideATreeThatIsSwapped() throws {
+    let tree = try Tree()
+    let outcome = try Command.run([
+      "/usr/bin/python3",
+      URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Runner/swap.py").path,
+      tree.root, Command.permcheck, "100",
+    ])
+    #expect(outcome.output == "seen True, opened outside 0, slow 0\n", "\(outcome)")
+  }
+
   @Test func outputIsWrittenAtOnce() throws {
     let tree = try Tree()
     try tree.file("old", "old")

@@ -27,7 +27,7 @@ struct Audit: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp("An accessor (photos, mic=PATH, …) or a path.", valueName: "name|dir"),
-    completion: .list(AccessorArgument.known))
+    completion: .accessors)
   var names: [PathBytes]
 
   @OptionGroup var who: WhoOptions
@@ -44,7 +44,9 @@ struct Audit: ParsableCommand {
   @Flag(help: "Print only the paths, as given, each ended by NUL.")
   var null = false
 
-  @Option(help: ArgumentHelp("How many threads ask, 1 to 64.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("How many threads ask, 1 to 64.", valueName: "n"),
+    completion: .list(["1", "2", "4", "8"]))
   var threads = 2
 
   @OptionGroup var output: OutputOptions

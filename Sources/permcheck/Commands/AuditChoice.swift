@@ -24,6 +24,9 @@ struct AuditChoice {
 
   /// Walks, prints, and returns the exit status.
   func run() throws -> ExitStatus {
+    guard output.form.printsAudits else {
+      throw ValidationError("audit has no format \(output.form.name); use human, plain or json")
+    }
     let system = LinuxSystem.once
     let context = try subject.context(system)
     let console = Console(system, output)

@@ -73,7 +73,7 @@ extension CompletionScript {
             cur="${cur#[\"\']}"
             # The path of a name is absolute.
             cur="${cur:-/}" __permcheck_add_completions -f
-        elif [[ "${command}" = explain && "${whole}" = */* && "${prev}" != --* ]]; then
+        elif [[ "${command}" =~ ^(explain|audit)$ && "${whole}" = */* && "${prev}" != --* ]]; then
             __permcheck_add_completions -f
         else
             if [[ "${whole}" = --*=* ]]; then

@@ -26,13 +26,13 @@ extension CompletionScript {
         test (count $tokens) -eq 1; or test "$tokens[2]" = help
     end
 
-    # NAME=PATH, or a path to explain; the path of a name is absolute.
+    # NAME=PATH, or a path to explain or audit; the path of a name is absolute.
     function __permcheck_is_path
         set -l word (commandline -ct)
         set -l tokens (__permcheck_words -pc)
         string match -q -- '-*' $word; and return 1
         string match -q -- '*=?*' $word; and return 0
-        string match -q -- '*/*' $word; and test "$tokens[2]" = explain
+        string match -q -- '*/*' $word; and contains -- "$tokens[2]" explain audit
     end
     complete -c permcheck -n __permcheck_is_path -F
 

@@ -26,7 +26,7 @@ extension CompletionScript {
             compset -P 1 '*='
             if [[ "${PREFIX}" = [/~]* ]]; then _files; else _files -P / -W /; fi
             return
-        elif [[ "${words[2]}" = explain && "${PREFIX}" = */* && "${words[CURRENT - 1]}" != --* ]]; then
+        elif [[ "${words[2]}" == (explain|audit) && "${PREFIX}" = */* && "${words[CURRENT - 1]}" != --* ]]; then
             _files
             return
         fi

@@ -114,7 +114,14 @@ struct Verifier {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .thisProcess { context.subject = item.subject }
     context.families = AccessorRegistry.standard.families
-    if case .accessor(let argument) = item.expectation.target { context.path = argument.path }
+    switch item.expectation.target {
+    case .accessor(let argument): context.path = argument.path
+    case .path:
+      // Whoever owns a folder on the way could put a link there, so root asks and opens nothing.
+      if item.who == .thisProcess, item.subject.credentials.user.effective == 0 {
+        context.probe = .access
+      }
+    }
     return context
   }
 
@@ -134,6 +141,7 @@ struct Verifier {
     let who: Expectation.Who
     /// The node that an accessor is about; nil for all of its nodes, and for paths.
     let path: PathBytes?
+    let probe: Probe.Method
   }
 
   /// What two items may both ask.
@@ -156,7 +164,8 @@ struct Verifier {
       return index
     }
     for (index, item) in items.enumerated() where same[index] == index {
-      let group = Group(who: item.who, path: context(item).path)
+      let context = context(item)
+      let group = Group(who: item.who, path: context.path, probe: context.probe)
       if groups[group] == nil { order.append(group) }
       groups[group, default: []].append(index)
     }

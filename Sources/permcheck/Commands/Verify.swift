@@ -19,7 +19,8 @@ struct Verify: ParsableCommand {
         reason = "parent-search"         only for this reason
         wait = "5s"                      until it holds
 
-      Without user, uid or pid it is about this process. "granted" is authorized or
+      Without user, uid or pid it is about this process; root asks the kernel about
+      paths without opening them. "granted" is authorized or
       limited, "refused" is denied or restricted. What cannot be determined never
       meets an expectation.
 

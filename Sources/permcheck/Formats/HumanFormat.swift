@@ -3,6 +3,7 @@ import PermissionKit
 /// A format for people, with marks, and with colours if the terminal has them.
 struct HumanFormat: ReportFormat {
   static let name = "human"
+  static let printsAudits = true
 
   let style: Style
   /// Whether to print all evidence.

@@ -4,6 +4,7 @@ import PermissionKit
 /// A format for programs: JSON documents, which `permcheck schema` describes.
 struct JSONFormat: ReportFormat {
   static let name = "json"
+  static let printsAudits = true
 
   private let isVerbose: Bool
 

@@ -11,6 +11,7 @@ import PermissionKit
 /// count.
 struct PlainFormat: ReportFormat {
   static let name = "plain"
+  static let printsAudits = true
 
   init(_ style: Style, isVerbose: Bool) {}
 

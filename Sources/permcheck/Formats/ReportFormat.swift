@@ -7,6 +7,8 @@ import PermissionKit
 protocol ReportFormat: SendableMetatype {
   /// The name that selects the format: `--format plain`.
   static var name: String { get }
+  /// Whether the format prints audits.
+  static var printsAudits: Bool { get }
 
   /// Creates a format.
   ///
@@ -58,6 +60,7 @@ extension ReportFormat {
       CheckResult(subject: result.subject, reports: result.reports, status: result.status))
   }
 
+  static var printsAudits: Bool { false }
   static func exit(_ result: CheckResult) -> ExitStatus { result.status }
   static func exit(_ result: VerifyResult) -> ExitStatus { result.status }
   func summary(_ findings: Findings) -> String? { nil }
