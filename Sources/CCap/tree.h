@@ -7,6 +7,8 @@
 
 // struct linux_dirent64 of include/linux/dirent.h: inode 8, offset 8, length 2, type 1, name.
 enum { CCAP_NAME = 19, CCAP_FOLDER = 4, CCAP_LINK = 10 };
+// The permission to search a folder, for faccessat2(2).
+enum { CCAP_SEARCH = 1 };
 
 // What one getdents64(2) of a folder gave.
 struct ccap_names {
@@ -41,7 +43,8 @@ static inline int ccap_is_near(int dir, const char *name) {
   enum { PATH = 010000000 };
   int fd = ccap_open_near(dir, name, PATH | O_NOFOLLOW);
   if (fd >= 0) close(fd);
-  return fd == -EXDEV ? fd : 0;
+  // What is not there, or not to be seen, is asked about.
+  return fd >= 0 || fd == -ENOENT || fd == -EACCES || fd == -ENOTDIR ? 0 : fd;
 }
 
 // Asks faccessat2(2) about a name that is no link when it is asked, or about an open file.

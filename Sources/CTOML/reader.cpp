@@ -86,12 +86,32 @@ toml::source_region unexpected_place(std::string_view text) {
   return place;
 }
 
+/// Returns the line with more dots than any key needs, where tables would nest too deep for the stack; 0
+/// if there is none.
+uint32_t deep_line(std::string_view text) {
+  uint32_t line = 1;
+  int dots = 0;
+  for (const char byte : text) {
+    if (byte == '.' && ++dots > 1000) return line;
+    if (byte == '\n') {
+      line += 1;
+      dots = 0;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 void ctoml_read(const char *bytes, size_t length, void *context,
                 void (*receive)(void *context, const struct ctoml_part *part)) {
   const Reader reader{context, receive};
   const std::string_view text(bytes, length);
+  if (const uint32_t line = deep_line(text)) {
+    toml::source_region place{};
+    place.begin = {line, 1};
+    return reader.send(CTOML_ERROR, place, "this line has more than 1,000 dots");
+  }
   try {
     const toml::parse_result result = toml::parse(text);
     if (result) {

@@ -89,7 +89,9 @@ package struct VerificationDocument: Sendable {
       JSONSchema.about(
         "The code that one of the reasons must have.", ReportDocument.reasonCodes)
     ) { $0.reason.map { .string($0.rawValue) } },
-    .always("outcome", JSONSchema.oneOf(["holds", "fails", "skipped"])) { .string($0.outcome) },
+    .always("outcome", JSONSchema.oneOf(["holds", "fails", "undetermined", "skipped"])) {
+      .string($0.outcome)
+    },
     .always("report", JSONSchema.ref("report")) { ReportDocument.report.json($0.report) },
   ])
 }

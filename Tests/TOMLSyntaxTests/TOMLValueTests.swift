@@ -48,7 +48,7 @@ struct TOMLValueTests {
   }
 
   @Test func depthEndsWithAnError() {
-    for part in ["[", "{a=", "[["] {
+    for part in ["[", "{a=", "[[", "a."] {
       let deep = Array("a = ".utf8) + Array(String(repeating: part, count: 100_000).utf8)
       #expect(throws: TOMLValue.SyntaxError.self) { _ = try TOMLValue.document(deep) }
     }

@@ -43,6 +43,55 @@ func records(_ output: String) -> [String] {
     return tree
   }
 
+  /// Deeper than the folders that are kept open, with folders that can be listed and not searched.
+  @Test(arguments: [1, 2]) func nothingIsMissedBehindAFolderWithoutSearch(threads: Int) throws {
+    let tree = try Tree()
+    var path = ""
+    for _ in 0..<40 {
+      for name in ["a", "z"] {
+        try tree.file(path + "\(name)/file", mode: 0o600)
+        try tree.folder(path + "\(name)/shut", mode: 0o744)
+      }
+      path += "m/"
+    }
+    let expected = try findRecords(tree.root, ["!", "-readable"], as: Self.visitor)
+    #expect(expected.count == 80)
+    let arguments = ["audit", tree.root, "--null", "--threads", "\(threads)"]
+    #expect(try records(Command.permcheck(arguments, as: Self.visitor).output) == expected)
+    let asRoot = try Command.permcheck(arguments + ["--uid", "61234", "--gid", "61234"])
+    #expect(records(asRoot.output) == expected)
+  }
+
+  @Test func whatWasNotLookedAtIsNotGranted() throws {
+    let tree = try Tree()
+    try tree.file("closed/file", mode: 0o600)
+    try tree.folder("closed", mode: 0o711)
+    let outcome = try Command.permcheck(
+      ["audit", tree.root, "--need", "x", "--summary"], as: Self.visitor)
+    #expect(outcome.status == 2, "\(outcome)")
+  }
+
+  /// A chain of folders, each with a cause of its own, ends soon.
+  @Test(.timeLimit(.minutes(1))) func manyCausesInADeepTreeEndSoon() throws {
+    let tree = try Tree()
+    let program = """
+      import os, sys
+      os.chdir(sys.argv[1])
+      for _ in range(4500):
+          os.close(os.open("s", os.O_CREAT, 0o600)); os.mkdir("d"); os.chdir("d")
+      """
+    _ = try Command.run(["/usr/bin/python3", "-c", program, tree.root])
+    defer { _ = try? Command.run(["rm", "-rf", tree.path("d")]) }
+    let outcome = try Command.permcheck(["audit", tree.root, "--summary"], as: Self.visitor)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.contains("4,500 of"), "\(outcome.output.suffix(300))")
+  }
+
+  @Test func linksOfProcLeadWhereTheyLead() throws {
+    let outcome = try Command.permcheck(["audit", "/proc/self/ns", "--null"])
+    #expect(outcome.output == "", "\(outcome)")
+  }
+
   @Test(arguments: ["r", "w", "x"], [0, 1, 2])
   func theListIsThatOfFind(need: String, account: Int) throws {
     let tree = try Self.tree()

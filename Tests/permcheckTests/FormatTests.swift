@@ -48,7 +48,8 @@ struct FormatTests {
   /// A verification with each outcome under each name.
   static var verification: VerifyResult {
     let outcomes: [(AuthorizationStatus, Verdict.Outcome)] = [
-      (.authorized, .holds), (.denied, .fails), (.notDetermined, .fails), (.unavailable, .skipped),
+      (.authorized, .holds), (.denied, .fails), (.notDetermined, .undetermined),
+      (.unavailable, .skipped),
     ]
     let verdicts = hostile.flatMap { name in
       outcomes.enumerated().map { index, outcome in

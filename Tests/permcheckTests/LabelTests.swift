@@ -31,7 +31,7 @@ struct LabelTests {
     #expect(!lines.contains { $0.hasPrefix("✔") }, seen)
     if let plainLines {
       #expect(lines.count == plainLines, seen)
-      #expect(lines.allSatisfy { line in line.count { $0 == "\t" } == 8 }, seen)
+      #expect(lines.allSatisfy { line in line.count { $0 == "\t" } == 9 }, seen)
     } else {
       #expect(lines.count == 4, "one row, one reason, one fix, its command: \(seen)")
       #expect(lines.first?.hasPrefix("✘") == true, seen)

@@ -41,7 +41,7 @@ struct SeveralUsersTests {
     #expect((json?["subject"] as? [String: Any])?["user"] as? String == "daemon")
   }
 
-  /// What getent(1) lists, each uid once.
+  /// What getent(1) lists, each name once.
   @Test func everybodyIsWhomTheDataBaseLists() throws {
     let passwd = try Command.run(["getent", "passwd"]).output.split(separator: "\n")
     var uids: Set<String> = []
@@ -73,7 +73,7 @@ struct SeveralUsersTests {
 
   @Test(arguments: [
     ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
-    ["request", "photos"],
+    ["request", "photos"], ["audit", "/etc/ssl"],
   ])
   func otherCommandsTakeOneUser(_ command: [String]) throws {
     let at = command.firstIndex(of: "--") ?? command.count

@@ -108,18 +108,18 @@ struct SnapshotTests {
     let tree = try Self.laptop()
     let not = { (group: String) in
       "not-in-group\ttester is not in group \(group) (crw-rw---- root:\(group))"
-        + " and no ACL entry names tester"
+        + " and no ACL entry names tester\ttester"
     }
     let sound = { (node: String) in
       "microphone\tdenied\t/ROOT/dev/snd/\(node)\tdenied\trw\tEACCES\tother-bits\t\(not("audio"))"
     }
     #expect(
       try output(["camera", "mic", "photos", "--format", "plain"], tree, 1) == """
-        camera\tlimited\t/ROOT/dev/video0\tauthorized\trw\t\tacl-user:54321\t\t
+        camera\tlimited\t/ROOT/dev/video0\tauthorized\trw\t\tacl-user:54321\t\t\ttester
         camera\tlimited\t/ROOT/dev/video2\tdenied\trw\tEACCES\tother-bits\t\(not("video"))
         \(sound("pcmC0D0c"))
         \(sound("controlC0"))
-        photos\tauthorized\t/ROOT/home/tester/Pictures\tauthorized\trwx\t\towner-bits\t\t
+        photos\tauthorized\t/ROOT/home/tester/Pictures\tauthorized\trwx\t\towner-bits\t\t\ttester
 
         """)
   }

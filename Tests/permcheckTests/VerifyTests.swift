@@ -148,6 +148,45 @@ struct VerifyTests {
     #expect(try verify(good, ["--format", "nagios"]).status == 0)
   }
 
+  @Test func aProcessNumberIsNotZero() throws {
+    let outcome = try verify(
+      expectation("path = \"/etc/passwd\"", "is = \"granted\"")
+        + expectation("path = \"/etc/shadow\"", "pid = 0", "is = \"refused\""))
+    #expect(outcome.status == 64 && outcome.errors.contains(":6:7: pid is"), "\(outcome)")
+  }
+
+  /// Two processes in one file, of which one is in a container.
+  @Test func eachProcessHasItsOwnSurroundings() throws {
+    let tree = try Tree()
+    try tree.folder("root/proc")
+    try tree.file("root/.dockerenv")
+    let own = try Command.permcheck(["camera", "--json"]).output
+    try #require(own.contains("\"unavailable\""), "there is a camera")
+    let box = try LiveCommand([
+      "unshare", "--uts", "--mount", "--pid", "--fork", "python3", "-c",
+      "import os, sys, time; os.chroot('\(tree.path("root"))'); os.chdir('/'); print(os.getpid(), flush=True); time.sleep(60)",
+    ])
+    _ = box.line()
+    let pids = try Command.run(["pgrep", "-f", "-n", "os.chroot.'\(tree.path("root"))"])
+    let pid = try #require(Int(pids.output.split(separator: "\n").last ?? ""))
+    let inside = expectation("accessor = \"camera\"", "pid = \(pid)", "is = \"unavailable\"")
+    let here = expectation("accessor = \"camera\"", "is = \"unavailable\"")
+    func reasons(_ toml: String, _ who: String) throws -> [String] {
+      let json = try JSONSerialization.jsonObject(
+        with: Data(try verify(toml, ["--json"]).output.utf8))
+      let results = (json as? [String: Any])?["results"] as? [[String: Any]] ?? []
+      let report = results.first { $0["who"] as? String == who }?["report"] as? [String: Any]
+      let resources = report?["resources"] as? [[String: Any]] ?? []
+      return resources.flatMap { $0["reasons"] as? [[String: Any]] ?? [] }
+        .compactMap { $0["code"] as? String }
+    }
+    for toml in [inside + here, here + inside] {
+      #expect(try reasons(toml, "this process") == reasons(here, "this process"))
+      #expect(try reasons(toml, "pid \(pid)") == reasons(inside, "pid \(pid)"))
+    }
+    box.send(SIGTERM)
+  }
+
   @Test func aReasonMustBeTheOneThatIsSo() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
@@ -238,8 +277,15 @@ struct VerifyTests {
     let text = try String(contentsOfFile: tree.path("old"), encoding: .utf8)
     #expect(text.hasSuffix("# EOF\n"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: tree.root) == ["old"])
+    // Quiet is about the terminal; who could not read the old file cannot read the new one.
+    try tree.mode("old", 0o600)
+    #expect(try verify(toml, ["-q", "--format", "tap", "--output", tree.path("old")]).status == 0)
+    #expect(try String(contentsOfFile: tree.path("old"), encoding: .utf8).hasPrefix("TAP"))
+    let mode = try FileManager.default.attributesOfItem(atPath: tree.path("old"))[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+    try tree.link("link", to: "old")
     // Nothing but a file is replaced.
-    for place in ["/dev/null", tree.root] {
+    for place in ["/dev/null", tree.root, tree.path("link")] {
       let refused = try verify(toml, ["--output", place])
       #expect(refused.status == 70 && refused.errors.contains("regular"), "\(refused)")
     }

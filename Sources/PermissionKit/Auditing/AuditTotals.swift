@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// How many files and folders each cause refuses; several threads add to it.
 ///
-/// Where there are many causes, those of the deepest folders are put together, so that the memory does
-/// not grow with the tree.
+/// Where there are many causes, or long paths, those of the deepest folders are put together, so that the
+/// memory does not grow with the tree.
 package final class AuditTotals: Sendable {
   private static let limit = 4096
   private let causes = Mutex<[AuditCause: Int]>([:])
@@ -29,14 +29,13 @@ package final class AuditTotals: Sendable {
   }
 
   private static func shrink(_ causes: inout [AuditCause: Int]) {
-    while causes.count > limit, let depth = causes.keys.map({ Self.depth($0.folder) }).max(),
-      depth > 0
-    {
+    while isMuch(causes), let deepest = causes.keys.map({ depth($0.folder) }).max(), deepest > 0 {
+      let most = deepest * 3 / 4
       var fewer: [AuditCause: Int] = [:]
       for (cause, count) in causes {
         var cause = cause
-        if Self.depth(cause.folder) == depth {
-          cause.folder = cause.folder.parent
+        if depth(cause.folder) > most {
+          cause.folder = ancestor(of: cause.folder, most)
           cause.isBelow = true
           cause.isSearch = false
         }
@@ -44,6 +43,22 @@ package final class AuditTotals: Sendable {
       }
       causes = fewer
     }
+  }
+
+  /// Whether there are many causes, or the paths of their folders are long.
+  static func isMuch(_ causes: [AuditCause: Int], limit: Int = limit) -> Bool {
+    causes.count > limit || causes.keys.reduce(0) { $0 + $1.folder.bytes.count } > limit * 512
+  }
+
+  /// Returns the folder of a depth on the way to a path.
+  private static func ancestor(of path: PathBytes, _ depth: Int) -> PathBytes {
+    var slashes = 0
+    let end = path.bytes.firstIndex { byte in
+      if byte == UInt8(ascii: "/") { slashes += 1 }
+      return slashes > depth
+    }
+    let bytes = Array(path.bytes[..<(end ?? path.bytes.endIndex)])
+    return PathBytes(bytes.isEmpty ? [UInt8(ascii: "/")] : bytes)
   }
 
   private static func depth(_ path: PathBytes) -> Int {
@@ -56,6 +71,8 @@ package struct AuditSink: TreeSink {
   private var finder: RefusalFinder
   private let totals: AuditTotals
   private var counts: [AuditCause: Int] = [:]
+  /// The length of the paths in `counts`.
+  private var bytes = 0
   private let list: (AuditEntry) -> Void
   private let end: () -> Void
 
@@ -81,8 +98,11 @@ package struct AuditSink: TreeSink {
   /// Explains a finding.
   package mutating func found(_ finding: TreeFinding) {
     let entry = finder.entry(finding)
-    counts[AuditCause(entry), default: 0] += 1
-    if counts.count > 512 {
+    let cause = AuditCause(entry)
+    if counts[cause] == nil { bytes += cause.folder.bytes.count }
+    counts[cause, default: 0] += 1
+    if counts.count > 512 || bytes > 1 << 20 {
+      bytes = 0
       totals.add(counts)
       counts = [:]
     }

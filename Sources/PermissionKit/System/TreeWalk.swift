@@ -37,6 +37,7 @@ package final class TreeWalk: Sendable {
   private let undetermined = Atomic(0)
   private let unlisted = Atomic(0)
   private let failure = Atomic<Int32>(0)
+  private let isAlone = Atomic(false)
 
   /// Creates a walk, which starts with `run`.
   ///
@@ -122,10 +123,10 @@ package final class TreeWalk: Sendable {
     }
     // What is judged has its ACL read by name in the working directory, which each thread changes.
     if question.judged != nil {
-      let result = ccap_own_directory()
-      if result < 0 {
-        failure.store(-result, ordering: .relaxed)
-        stop()
+      // Where a filter refuses that, one thread has the directory of the process to itself.
+      if ccap_own_directory() < 0, isAlone.exchange(true, ordering: .relaxed) {
+        missing(1)
+        return post(ends, 1)
       }
     }
     if !isEnded {
@@ -137,7 +138,14 @@ package final class TreeWalk: Sendable {
   }
 
   /// Counts threads that could not be started as waiting for ever.
-  private func missing(_ threads: Int) { queue.withLock { $0.waiting += threads } }
+  private func missing(_ threads: Int) {
+    let isDone = queue.withLock { queue in
+      queue.waiting += threads
+      if queue.waiting >= question.threads { queue.isDone = true }
+      return queue.isDone
+    }
+    if isDone { post(wakeups, question.threads) }
+  }
 
   /// Whether a thread waits for a job that another one could give it.
   var isHungry: Bool { hunger.load(ordering: .relaxed) > 0 }

@@ -11,7 +11,10 @@ extension TreeWorker {
     do throws(Errno) {
       let folder = try system.openat(
         .currentDirectory, top, [.directory, .noFollow, .nonBlocking], mode: 0)
-      guard let status = try? system.statx(folder) else { return system.close(folder) }
+      guard let status = try? system.statx(folder) else {
+        system.close(folder)
+        return report(.changed, "")
+      }
       ask(folder.rawValue, "")
       push(folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode))
     } catch {

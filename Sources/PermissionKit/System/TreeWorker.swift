@@ -105,7 +105,10 @@ struct TreeWorker {
     }
     names.removeLast(names.count - levels[last].start)
     levels[last].next = levels[last].start
-    if judge != nil { _ = ccap_enter_directory(descriptor) }
+    if judge != nil, ccap_enter_directory(descriptor) < 0 {
+      levels[last].isRead = true
+      return report(.changed, "")
+    }
     let careful: Int32 = mayHaveDistantPoint(descriptor) ? 1 : 0
     repeat {
       let size = names.count > Self.manyNames ? Self.smallBlock : Self.block
@@ -160,7 +163,10 @@ struct TreeWorker {
         continue
       }
       let name = found[start...end]
-      if errno == EXDEV {
+      if [EMFILE, ENFILE, ENOMEM, ENOSYS].contains(errno) {
+        report(.failed(Errno(rawValue: errno)), PathBytes(Array(name.dropLast())), isLink: isLink)
+      } else if errno == EXDEV || isLink && errno == ELOOP {
+        // A link of /proc leads where no name does.
         askThrough(name, folder, isLink: isLink)
       } else {
         report(.refused(Errno(rawValue: errno)), PathBytes(Array(name.dropLast())), isLink: isLink)
@@ -221,7 +227,7 @@ struct TreeWorker {
   /// Asks about a folder that cannot be opened.
   private mutating func refuse(_ name: ArraySlice<UInt8>, _ folder: Int32, _ errno: Int32) {
     let text = PathBytes(Array(name.dropLast()))
-    if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
+    if ![EACCES, ENOTDIR, ELOOP].contains(errno) {
       return report(.failed(Errno(rawValue: errno)), text)
     }
     let isFolder = errno != ENOTDIR && errno != ELOOP
@@ -249,7 +255,10 @@ struct TreeWorker {
     } catch {
       return refuse(name, folder, error.rawValue)
     }
-    guard let status = try? system.statx(opened) else { return close(opened.rawValue) }
+    guard let status = try? system.statx(opened) else {
+      close(opened.rawValue)
+      return report(.changed, text)
+    }
     let place = Place(fileSystem: status.fileSystem, inode: status.inode)
     // As find(1): a folder that contains itself is passed over.
     if ancestors.contains(place) || levels.contains(where: { $0.place == place }) {
@@ -280,9 +289,16 @@ struct TreeWorker {
     } else {
       ask(folder, PathBytes(Array(name.dropLast())))
     }
-    guard let status = try? system.statx(Descriptor(rawValue: folder)) else { return close(folder) }
+    guard let status = try? system.statx(Descriptor(rawValue: folder)) else {
+      close(folder)
+      return report(.changed, PathBytes(Array(name.dropLast())))
+    }
     let place = Place(fileSystem: status.fileSystem, inode: status.inode)
     let last = levels.count - 1
+    // A subvolume of btrfs is no mount, but another file system.
+    if walk.question.staysOnFileSystem, place.fileSystem != levels[last].place.fileSystem {
+      return close(folder)
+    }
     if path.last != UInt8(ascii: "/") { path.append(UInt8(ascii: "/")) }
     path += name.dropLast()
     if walk.isHungry {
@@ -294,7 +310,10 @@ struct TreeWorker {
       return
     }
     push(folder, place)
-    if levels[last].isRead, levels[last].next == levels[last + 1].start {
+    // What cannot be searched is no way back to the folders above.
+    if unsafe ccap_ask_at(folder, "", Int32(CCAP_SEARCH)) == 0, levels[last].isRead,
+      levels[last].next == levels[last + 1].start
+    {
       close(levels[last].descriptor)
       levels[last].descriptor = nil
       levels[last].isSpent = true

@@ -91,14 +91,14 @@ public struct UserDatabase: Sendable {
       + files.groups.filter { $0.gid != user.gid && $0.members.contains(user.name) }.map(\.gid)
   }
 
-  /// Returns every user, each uid once, in the order of the data base.
+  /// Returns every user, each name once, in the order of the data base.
   ///
   /// A server (sss, ldap) need not list its users.
   package func everyUser() throws(Errno) -> [UserRecord] {
-    var seen: Set<UInt32> = []
+    var seen: Set<String> = []
     let users: [UserRecord]
     if let files { users = files.users } else { users = try system.getpwent() }
-    return users.filter { seen.insert($0.uid).inserted }
+    return users.filter { seen.insert($0.name).inserted }
   }
 
   /// Returns the users whose primary group this is, and those whom the group lists; nil if there is no

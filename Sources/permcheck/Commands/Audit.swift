@@ -70,6 +70,7 @@ struct Audit: ParsableCommand {
     var choice = AuditChoice(names: names, output: output.choice)
     choice.subject = SubjectChoice(
       user: who.user?.text, uid: who.uid, gid: who.gid, groups: who.supplementary ?? [],
+      others: who.userNames.dropFirst().map(\.text),
       need: who.wanted)
     choice.staysOnFileSystem = oneFileSystem
     choice.isDeep = deep

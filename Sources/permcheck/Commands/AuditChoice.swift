@@ -72,7 +72,8 @@ struct AuditChoice {
     let counts = walk.counts
     let status: ExitStatus =
       counts.refused > 0
-      ? .refused : counts.undetermined > 0 || walk.isEnded ? .notDetermined : .authorized
+      ? .refused
+      : counts.undetermined + counts.unlisted > 0 || walk.isEnded ? .notDetermined : .authorized
     let result = AuditResult(
       subject: judged, need: need, tops: tops, counts: counts, causes: totals.sorted,
       isStopped: walk.isEnded, status: status)

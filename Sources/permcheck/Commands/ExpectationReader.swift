@@ -155,7 +155,7 @@ struct ExpectationReader {
     }
     if let value = values["user"] { return users(value).map { (.user($0.name), $0.place) } }
     if let value = values["pid"] {
-      guard let pid = number(value, "pid", upTo: UInt32(Int32.max)), pid > 0 else { return [] }
+      guard let pid = number(value, "pid", from: 1, upTo: UInt32(Int32.max)) else { return [] }
       return [(.process(Int32(pid)), value.place)]
     }
     guard let value = values["uid"] else { return [(.thisProcess, place)] }
@@ -196,14 +196,14 @@ struct ExpectationReader {
   }
 
   private mutating func number(
-    _ value: TOMLValue, _ key: String, upTo most: UInt32
+    _ value: TOMLValue, _ key: String, from least: UInt32 = 0, upTo most: UInt32
   ) -> UInt32? {
     if case .integer(let number) = value.content, let number = UInt32(exactly: number),
-      number <= most
+      number >= least, number <= most
     {
       return number
     }
-    wrong(value.place, "\(key) is a whole number from 0 to \(most)")
+    wrong(value.place, "\(key) is a whole number from \(least) to \(most)")
     return nil
   }
 

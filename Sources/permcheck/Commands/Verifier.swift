@@ -66,7 +66,7 @@ struct Verifier {
   /// Returns factories for everything that is checked, so that it can be watched.
   var factories: [AccessWatcher.Factory] {
     items.map { item in
-      func make() throws(PermissionError) -> PermissionAccessor { accessor(item) }
+      func make() throws(PermissionError) -> PermissionAccessor { try accessor(item) }
       return make
     }
   }
@@ -74,8 +74,14 @@ struct Verifier {
   private func verdict(_ index: Int, _ report: AccessReport) -> Verdict {
     let expectation = items[index].expectation
     var outcome = Verdict.Outcome.fails
-    let codes = report.resources.flatMap(\.reasons).map(\.code)
-    if expectation.statuses.contains(report.status) {
+    let deciding = report.resources.filter { $0.status == report.status }
+    let codes = deciding.flatMap(\.reasons).map(\.code)
+    let wantsAccess = expectation.statuses.contains { $0 == .authorized || $0 == .limited }
+    let isUnknown = report.resources.contains { $0.status == .notDetermined }
+    if report.status == .notDetermined || isUnknown && !wantsAccess {
+      // A device that cannot be told may be usable.
+      outcome = .undetermined
+    } else if expectation.statuses.contains(report.status) {
       if expectation.reason.map(codes.contains) ?? true { outcome = .holds }
     } else if report.status == .unavailable, skipsUnavailable {
       outcome = .skipped
@@ -83,7 +89,7 @@ struct Verifier {
     return Verdict(
       name: expectation.name, line: expectation.place.line, who: who(items[index]),
       words: expectation.words, wanted: expectation.wanted, reason: expectation.reason,
-      wantsAccess: expectation.statuses.contains { $0 == .authorized || $0 == .limited },
+      wantsAccess: wantsAccess,
       report: report, outcome: outcome)
   }
 
@@ -93,7 +99,9 @@ struct Verifier {
     case .thisProcess: "this process"
     case .process(let pid): "pid \(pid)"
     case .user(let name): name
-    case .ids: item.subject.displayName
+    case .ids(let uid, let gid, let groups):
+      "uid \(uid) gid \(gid)"
+        + (groups.isEmpty ? "" : " groups \(groups.map(String.init).joined(separator: ","))")
     }
   }
 
@@ -105,7 +113,9 @@ struct Verifier {
     while verdict(index, watcher.reports[0]).outcome != .holds {
       guard case .checked = try watcher.next(until: end) else { break }
     }
-    return watcher.reports[0]
+    var report = watcher.reports[0]
+    report.accessor = item.expectation.what
+    return report
   }
 
   // MARK: - One check
@@ -114,20 +124,36 @@ struct Verifier {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .thisProcess { context.subject = item.subject }
     context.families = AccessorRegistry.standard.families
+    var path: PathBytes?
     switch item.expectation.target {
-    case .accessor(let argument): context.path = argument.path
-    case .path:
-      // Whoever owns a folder on the way could put a link there, so root asks and opens nothing.
-      if item.who == .thisProcess, item.subject.credentials.user.effective == 0 {
-        context.probe = .access
-      }
+    case .accessor(let argument):
+      path = argument.path
+      context.path = path
+    case .path(let plain): path = plain
+    }
+    // Whoever owns a folder on the way could put a link there, so root asks and opens nothing.
+    if let path, item.who == .thisProcess, item.subject.credentials.user.effective == 0,
+      !Self.isRootsPlace(path)
+    {
+      context.probe = .access
     }
     return context
   }
 
-  private func accessor(_ item: Item) -> PermissionAccessor {
+  /// Whether root alone makes the names on the way: those of devices, /proc and /sys.
+  private static func isRootsPlace(_ path: PathBytes) -> Bool {
+    let isOpenToAll = ["/dev/shm/", "/dev/mqueue/"].contains { path.hasPrefix($0) }
+    let isUp = path.description.split(separator: "/").contains("..")
+    return !isOpenToAll && !isUp && ["/dev/", "/proc/", "/sys/"].contains { path.hasPrefix($0) }
+  }
+
+  private func accessor(_ item: Item) throws(PermissionError) -> PermissionAccessor {
     var context = context(item)
     context.system = LinuxSystem()
+    // The groups of a user, or the ids of a process, may have changed meanwhile.
+    if item.who != .thisProcess {
+      context.subject = try Self.subject(item.who, UserDatabase(context.system))
+    }
     switch item.expectation.target {
     case .accessor(let argument): return argument.accessor(context, .discard)
     case .path(let path): return PathAccessor(path, context)
@@ -173,13 +199,15 @@ struct Verifier {
     var shared: [(context: AccessContext, subject: Subject, targets: [Inspection.Target])] = []
     var sharedItems: [[Int]] = []
     var reports = [AccessReport?](repeating: nil, count: items.count)
-    let surroundings = Surroundings()
+    // What is around one process is not around another.
+    var surroundings: [Int32?: Surroundings] = [:]
     for group in order {
       let members = groups[group] ?? []
       var common = context(items[members[0]])
       common.need = nil
-      common.surroundings = surroundings
       let subject = items[members[0]].subject
+      common.surroundings = surroundings[subject.process] ?? Surroundings()
+      surroundings[subject.process] = common.surroundings
       let targets = members.map { target(items[$0], subject, &paths) }
       switch group.who {
       case .user, .ids:
@@ -196,8 +224,8 @@ struct Verifier {
         reports[index] = report
       }
     }
-    return items.indices.map { index in
-      var report = reports[same[index]] ?? accessor(items[index]).currentAccess()
+    return try items.indices.map { index in
+      var report = try reports[same[index]] ?? accessor(items[index]).currentAccess()
       report.accessor = items[index].expectation.what
       return report
     }

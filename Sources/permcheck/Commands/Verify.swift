@@ -101,8 +101,10 @@ struct Verify: ParsableCommand {
   }
 
   private func status(_ verdicts: [Verdict]) -> ExitStatus {
+    if verdicts.isEmpty { return .failure }
     if verdicts.allSatisfy({ $0.outcome == .skipped }) { return .skipped }
-    return verdicts.contains { $0.outcome == .fails } ? .refused : .authorized
+    let isGood = verdicts.allSatisfy { $0.outcome == .holds || $0.outcome == .skipped }
+    return isGood ? .authorized : .refused
   }
 
   /// Reads the file and looks up its users.

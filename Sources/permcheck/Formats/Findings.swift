@@ -128,13 +128,13 @@ extension Findings {
     title = "permcheck verify"
     file = result.file
     items = result.verdicts.map { verdict in
-      var outcome: Finding.Outcome =
+      let outcome: Finding.Outcome =
         switch verdict.outcome {
         case .holds: .holds
-        case .skipped: .skipped
         case .fails: .fails
+        case .undetermined: .undetermined
+        case .skipped: .skipped
         }
-      if outcome == .fails, verdict.report.status == .notDetermined { outcome = .undetermined }
       var finding = Finding(
         verdict.report, outcome: outcome, name: verdict.name, who: verdict.who)
       finding.expected = verdict.wanted

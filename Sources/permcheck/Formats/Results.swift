@@ -132,6 +132,7 @@ struct Verdict {
   enum Outcome: String {
     case holds
     case fails
+    case undetermined
     case skipped
   }
 

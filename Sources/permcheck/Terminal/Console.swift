@@ -55,7 +55,7 @@ final class Console {
 
   /// Buffers text for standard output, which `flush` or `finish` writes at once.
   func print(_ text: String) {
-    if !isQuiet { output += Array(text.utf8) }
+    if !isQuiet || file != nil { output += Array(text.utf8) }
   }
 
   /// Writes a warning as one line to standard error.
@@ -99,9 +99,16 @@ extension System {
   fileprivate func replace(_ path: PathBytes, with bytes: [UInt8]) throws(PermissionError) {
     let new = PathBytes(path.bytes + Array(".\(getpid()).new".utf8))
     do throws(Errno) {
-      if let kind = try? kind(of: path), kind != .regular { throw .EEXIST }
+      var mode: UInt16 = 0o644
+      if let old = try? openat(.currentDirectory, path, [.path, .noFollow], mode: 0) {
+        defer { close(old) }
+        let status = try statx(old)
+        // Neither a device nor the file behind a link would be replaced, but its name.
+        if status.kind != .regular { throw .EINVAL }
+        mode = UInt16(status.mode & 0o777)
+      }
       let file = try openat(
-        .currentDirectory, new, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o644)
+        .currentDirectory, new, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
       do throws(Errno) {
         defer { close(file) }
         var rest = bytes[...]
@@ -116,7 +123,7 @@ extension System {
       throw PermissionError(
         .system, "\(Sanitizer.clean(path.description)) cannot be written", path: path,
         call: "rename", errno: error,
-        advice: error == .EEXIST ? "it is not a regular file" : nil)
+        advice: error == .EINVAL ? "it is not a regular file" : nil)
     }
   }
 }
