@@ -18,7 +18,7 @@ import Testing
     try tree.file("holds.toml", expectation(secret, "refused"))
     try tree.file("fails.toml", expectation(secret, "granted"))
     try tree.file(
-      "skipped.toml", expectation("path = \"\(tree.path("none"))\"\nneed = \"r\"", "granted"))
+      "absent.toml", expectation("path = \"\(tree.path("none"))\"\nneed = \"r\"", "granted"))
     try tree.file("wrong.toml", "[[expect]]\n")
     return tree
   }
@@ -48,8 +48,8 @@ import Testing
   @Test(arguments: [
     (["file=holds.toml"], 0, "0", "1 of 1 hold"),
     (["file=fails.toml"], 1, "1", "::error file=fails.toml"),
-    (["file=skipped.toml", "skip-unavailable=true"], 0, "77", "everything was skipped"),
-    (["file=skipped.toml"], 1, "1", "::error file=skipped.toml"),
+    (["file=absent.toml", "skip-unavailable=true"], 0, "77", "everything was"),
+    (["file=absent.toml"], 1, "1", "::error file=absent.toml"),
     (["file=fails.toml", "format=human"], 1, "1", "0 of 1 hold"),
     (["file=fails.toml", "format=junit", "output=a b.xml"], 1, "1", "::error file=fails.toml"),
     (["file=wrong.toml"], 64, "64", "exit status 64"),
@@ -86,8 +86,8 @@ import Testing
 
   @Test(arguments: [
     ("holds", "false", 0, "artifact: permcheck.xml: True"),
-    ("fails", "false", 1, "0 of 1 hold"), ("skipped", "false", 1, "0 of 1 hold"),
-    ("skipped", "true", 77, "the job is shown with a warning"),
+    ("fails", "false", 1, "0 of 1 hold"), ("absent", "false", 1, "0 of 1 hold"),
+    ("absent", "true", 77, "the job is shown with a warning"),
     ("wrong", "false", 64, "permcheck.xml: False"),
     ("$(touch pwned)", "false", 64, "permcheck.xml: False"),
     ("-- --init", "false", 64, "permcheck.xml: False"),
