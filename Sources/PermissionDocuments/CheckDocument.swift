@@ -98,7 +98,7 @@ package struct Setting: Sendable {
   ///   - context: The input of the check.
   ///   - reports: The reports, whose first tells the time.
   package init(_ context: AccessContext, _ reports: [AccessReport]) {
-    host = (try? context.system.line(of: "/proc/sys/kernel/hostname"))?.description
+    host = context.system.hostname
     time = reports.lazy.compactMap(\.time).first ?? context.system.realtime()
     root = context.root
   }

@@ -48,6 +48,9 @@ extension System {
     return PathBytes(Array(start.prefix(length)))
   }
 
+  /// The name of the machine, see hostname(7); nil if /proc does not show it.
+  package var hostname: String? { (try? line(of: "/proc/sys/kernel/hostname"))?.description }
+
   /// Returns the names in a directory that a condition selects, sorted.
   public func names(
     in directory: PathBytes, where isWanted: (PathBytes) -> Bool = { _ in true }

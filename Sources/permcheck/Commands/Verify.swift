@@ -92,7 +92,7 @@ struct Verify: ParsableCommand {
     let verdicts = try verifier.run()
     let result = VerifyResult(
       file: words[0], verdicts: verdicts, status: status(verdicts), time: system.realtime(),
-      host: (try? system.line(of: "/proc/sys/kernel/hostname"))?.description)
+      host: system.hostname)
     let format = output.format(console)
     console.print(try format.text(result))
     try console.flush()

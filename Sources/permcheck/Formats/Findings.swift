@@ -121,7 +121,7 @@ extension Findings {
         who: (report.subject ?? result.subject).displayName)
     }
     time = result.reports.lazy.compactMap(\.time).first ?? 0
-    host = (try? result.context?.system.line(of: "/proc/sys/kernel/hostname"))?.description
+    host = result.context?.system.hostname
   }
 
   init(_ result: VerifyResult) {
