@@ -95,7 +95,7 @@ let package = Package(
         "PermissionKit", "TestSupport", "permcheck", "crash-tracer",
         "kernel-asker", "lease-player", "log-writer",
       ],
-      exclude: ["Completion", "Fuzz", "Golden", "Model", "Runner", "Schemas"],
+      exclude: ["Completion", "Fuzz", "Golden", "Model", "Runner", "Schemas", "Storage"],
       swiftSettings: settings
     ),
     .target(

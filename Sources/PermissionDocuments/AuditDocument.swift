@@ -8,6 +8,7 @@ package struct AuditDocument: Sendable {
   private let tops: [PathBytes]
   private let counts: TreeCounts
   private let causes: [Cause]
+  private let doubts: [Reason]
   private let isStopped: Bool
   private let exitStatus: Int32
 
@@ -19,13 +20,14 @@ package struct AuditDocument: Sendable {
   /// Creates the totals.
   package init(
     toolVersion: String, subject: Subject, tops: [PathBytes], counts: TreeCounts,
-    causes: [(cause: AuditCause, count: Int)], isStopped: Bool, exitStatus: Int32
+    causes: [(cause: AuditCause, count: Int)], doubts: [Reason], isStopped: Bool, exitStatus: Int32
   ) {
     self.toolVersion = toolVersion
     self.subject = subject
     self.tops = tops
     self.counts = counts
     self.causes = causes.map { Cause(cause: $0.cause, count: $0.count) }
+    self.doubts = doubts
     self.isStopped = isStopped
     self.exitStatus = exitStatus
   }
@@ -71,6 +73,10 @@ package struct AuditDocument: Sendable {
       .sometimes("mode", JSONSchema.string) { $0.inode.map { .string($0.modeText) } },
     ], about: "A line of permcheck audit --json: a file or folder without access.")
 
+  private static let doubts = JSONSchema.about(
+    "What may refuse the process in addition, and cannot be seen from outside.",
+    JSONSchema.array(JSONSchema.string))
+
   private static let record = JSONRecord<AuditDocument>(
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
@@ -88,6 +94,9 @@ package struct AuditDocument: Sendable {
           "Folders that cannot be listed, so that nothing below is known.", JSONSchema.natural())
       ) { JSONValue($0.counts.unlisted) },
       .always("causes", JSONSchema.array(cause.schema)) { .array($0.causes.map(cause.json)) },
+      .sometimes("doubts", doubts) { document in
+        document.doubts.isEmpty ? nil : .array(document.doubts.map { .string($0.message) })
+      },
       .always("isStopped", JSONSchema.bool) { .bool($0.isStopped) },
       .always("exitStatus", JSONSchema.integer) { JSONValue(Int($0.exitStatus)) },
     ], about: "The last line of permcheck audit --json: the totals.")

@@ -3,11 +3,12 @@
 ///
 /// The rules themselves cannot be read from outside. Landlock shows only by the flag that an ordinary
 /// program needs for it.
-struct ProcessLayers {
+package struct ProcessLayers {
   private let system: any System
   private let process: Int32
 
-  init(_ system: any System, _ process: Int32) {
+  /// Looks at a process.
+  package init(_ system: any System, _ process: Int32) {
     self.system = system
     self.process = process
   }
@@ -19,7 +20,7 @@ struct ProcessLayers {
   ///   - need: The permissions that were asked for.
   ///   - isDevice: Whether it is a device node, which a device cgroup may refuse.
   /// - Returns: The reasons; empty if nothing confines the process.
-  func doubts(_ path: PathBytes, _ need: Permissions, isDevice: Bool) -> [Reason] {
+  package func doubts(_ path: PathBytes, _ need: Permissions, isDevice: Bool) -> [Reason] {
     let who = "process \(process)"
     guard let status = system.status(ofProcess: process) else {
       return [
@@ -60,6 +61,9 @@ struct ProcessLayers {
   }
 
   // MARK: - Device cgroups
+
+  /// Whether the cgroup of the process may refuse a device that mode and ACL grant.
+  package var mayRefuseDevices: Bool { deviceRules("", .read) != nil }
 
   /// Returns what is known about the device rules of the process's cgroup; nil if it has none.
   private func deviceRules(_ path: PathBytes, _ need: Permissions) -> [String]? {

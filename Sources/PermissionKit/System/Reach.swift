@@ -42,6 +42,21 @@ extension System {
     return places.lazy.map(facts.reach).first { $0 != .near } ?? .near
   }
 
+  /// Whether paths lead another process to the same files: it has the same mounts and root directory.
+  ///
+  /// - Throws: The errno of what cannot be read of the process in /proc.
+  package func sharesPaths(withProcess pid: Int32) throws(Errno) -> Bool {
+    let mounts = PathBytes("/proc/\(pid)/mountinfo")
+    guard try mountTable(mounts) == mountTable() else { return false }
+    let root = try openat(
+      .currentDirectory, PathBytes("/proc/\(pid)/root/."), [.path, .directory], mode: 0)
+    defer { close(root) }
+    let own = try openat(.currentDirectory, "/", [.path, .directory], mode: 0)
+    defer { close(own) }
+    let (theirs, ours) = (try statx(root), try statx(own))
+    return theirs.fileSystem == ours.fileSystem && theirs.inode == ours.inode
+  }
+
   /// Throws ETIMEDOUT if the mount of `path` does not answer.
   func mustAnswer(_ path: PathBytes) throws(Errno) {
     if case .silent = reach(path) { throw .ETIMEDOUT }

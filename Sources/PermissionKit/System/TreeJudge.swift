@@ -35,6 +35,8 @@ struct TreeJudge {
 
   let subject: Credentials
   private let need: Permissions
+  /// Whether the owner does not decide alone, as several users are judged.
+  private let isOfMany: Bool
   private let system: any System
   private let overflow: AccessFacts.Overflow?
   private var mounts = KnownMounts()
@@ -42,8 +44,11 @@ struct TreeJudge {
   private var last: (key: Key, verdict: Verdict)?
   private var value = [UInt8](repeating: 0, count: 1 << 16)
 
-  init(_ subject: Credentials, _ need: Permissions, _ system: any System) {
+  init(
+    _ subject: Credentials, _ need: Permissions, _ system: any System, isOfMany: Bool = false
+  ) {
     self.subject = subject
+    self.isOfMany = isOfMany
     self.need = need
     self.system = system
     overflow = FactsReader.overflow(system)
@@ -58,6 +63,25 @@ struct TreeJudge {
   }
 
   private mutating func computed(_ key: Key) -> Verdict {
+    let verdict = Self.verdict(facts(of: key), subject, need)
+    if verdicts.count >= Self.limit { verdicts = [:] }
+    verdicts[key] = verdict
+    return verdict
+  }
+
+  /// Returns what a user may do with the inode of `facts(of:)`.
+  static func verdict(
+    _ facts: AccessFacts, _ subject: Credentials, _ need: Permissions
+  ) -> Verdict {
+    let evaluator = AccessEvaluator(facts: facts, credentials: subject)
+    func decide(_ need: Permissions) -> Decision {
+      evaluator.decide(.faccessat2(need, followsLink: false), path: "it")
+    }
+    return Verdict(need: decide(need), lists: decide(.read).isGranted, search: decide(.execute))
+  }
+
+  /// Returns facts about an inode in a folder that refuses nothing.
+  mutating func facts(of key: Key) -> AccessFacts {
     let kind = StatusFields.kind(ofMode: key.mode)
     let mount = mounts.index(of: key.mount, system)
     var inode = InodeFacts(
@@ -73,24 +97,14 @@ struct TreeJudge {
     // The folder above was judged before; this one refuses nothing.
     var above = InodeFacts(kind: .directory, mode: 0o777, uid: 0, gid: 0, mount: mount)
     above.entries = [InodeFacts.Entry(name: "it", found: .inode(1))]
-    let evaluator = AccessEvaluator(
-      facts: AccessFacts(inodes: [above, inode], mounts: mounts.facts, overflow: overflow),
-      credentials: subject)
-    func decide(_ need: Permissions) -> Decision {
-      evaluator.decide(.faccessat2(need, followsLink: false), path: "it")
-    }
-    let verdict = Verdict(
-      need: decide(need), lists: decide(.read).isGranted, search: decide(.execute))
-    if verdicts.count >= Self.limit { verdicts = [:] }
-    verdicts[key] = verdict
-    return verdict
+    return AccessFacts(inodes: [above, inode], mounts: mounts.facts, overflow: overflow)
   }
 
   /// Whether an ACL can change a verdict: not for the owner, and not if the mask is empty.
   ///
   /// See acl_permission_check() of fs/namei.c.
   private func mayMatter(_ mode: UInt32, _ uid: UInt32) -> Bool {
-    uid != subject.user.fileSystem && mode & 0o070 != 0 && mode & 0o170000 != 0o120000
+    (isOfMany || uid != subject.user.fileSystem) && mode & 0o070 != 0 && mode & 0o170000 != 0o120000
   }
 
   private mutating func read(_ name: UnsafePointer<CChar>, _ size: Int) -> Int {

@@ -10,8 +10,15 @@ package struct TreeQuestion: Sendable {
   package var identity: Credentials?
   /// The user for whom the evaluator judges in the kernel's place; nil to ask the kernel.
   package var judged: Credentials?
+  /// The users whose access is counted instead, each by the evaluator; empty to list what is refused.
+  package var everyone: [Credentials] = []
+  /// Whether a device cgroup that cannot be read may refuse the devices that mode and ACL grant.
+  package var doubtsDevices = false
   /// Whether what is judged goes on below folders that the user cannot list or search.
   package var isDeep = false
+
+  /// Whether the evaluator answers, not the kernel.
+  var isJudged: Bool { judged != nil || !everyone.isEmpty }
 
   /// Creates a question of this process.
   package init(need: Permissions) { self.need = need }

@@ -16,6 +16,8 @@ package final class TreeWalk: Sendable {
     var ancestors: [TreeWorker.Place] = []
     /// The folder above that the user who is judged cannot search.
     var blocker: TreeFinding.Blocker?
+    /// What a folder above decides for each user who is counted; nil if none decides.
+    var barred: [CensusAnswer?]?
   }
 
   private struct Queue {
@@ -38,6 +40,7 @@ package final class TreeWalk: Sendable {
   private let unlisted = Atomic(0)
   private let failure = Atomic<Int32>(0)
   private let isAlone = Atomic(false)
+  private let answers: Mutex<[[CensusAnswer: Int]]>
 
   /// Creates a walk, which starts with `run`.
   ///
@@ -55,6 +58,7 @@ package final class TreeWalk: Sendable {
     wakeups = Descriptor(rawValue: try system.check(ccap_semaphore()))
     ends = Descriptor(rawValue: try system.check(ccap_semaphore()))
     hunger = Atomic(-tops.count)
+    answers = Mutex(question.everyone.map { _ in [:] })
     queue = Mutex(Queue(jobs: tops.reversed().map { Job(path: $0.bytes) }))
   }
 
@@ -122,7 +126,7 @@ package final class TreeWalk: Sendable {
       }
     }
     // What is judged has its ACL read by name in the working directory, which each thread changes.
-    if question.judged != nil {
+    if question.isJudged {
       // Where a filter refuses that, one thread has the directory of the process to itself.
       if ccap_own_directory() < 0, isAlone.exchange(true, ordering: .relaxed) {
         missing(1)
@@ -193,6 +197,20 @@ package final class TreeWalk: Sendable {
   }
 
   // MARK: - Counts
+
+  /// How many files and folders each user of the question has which access to.
+  package var census: [[CensusAnswer: Int]] { answers.withLock { $0 } }
+
+  /// Adds what one thread counted.
+  func add(_ census: TreeCensus) {
+    answers.withLock { answers in
+      for (answer, counts) in census.counts {
+        for (user, count) in counts.enumerated() where count > 0 {
+          answers[user][answer, default: 0] += count
+        }
+      }
+    }
+  }
 
   func count(asked: Int = 0, refused: Int = 0, undetermined: Int = 0, unlisted: Int = 0) {
     if asked != 0 { self.asked.add(asked, ordering: .relaxed) }

@@ -44,17 +44,10 @@ extension TreeWorker {
       if fields.error == Errno.ENOENT.rawValue { continue }
       asked += 1
       let start = Int(fields.name)
-      if fields.error == EXDEV, blocker == nil || walk.question.isDeep {
-        guard let folder = levels.last?.descriptor,
-          !mounts.isDistant(name(start), in: Descriptor(rawValue: folder), system)
-        else {
-          report(.distant, name(start))
-          continue
-        }
-        unsafe buffer.withUnsafeBytes {
-          let name = unsafe $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start }
-          unsafe ccap_stat_name(folder, name, &fields)
-        }
+      if fields.error == EXDEV, blocker == nil || walk.question.isDeep,
+        !statMount(start, &fields)
+      {
+        continue
       }
       if let blocker {
         report(
@@ -73,13 +66,38 @@ extension TreeWorker {
     walk.count(asked: asked)
   }
 
-  private mutating func judge(_ fields: ccap_named, _ start: Int) {
-    let key = unsafe buffer.withUnsafeBytes { bytes in
+  /// Reads the fields of a name that another file system is mounted on; false if it may keep the
+  /// walk waiting.
+  mutating func statMount(_ start: Int, _ fields: inout ccap_named) -> Bool {
+    guard let folder = levels.last?.descriptor,
+      !mounts.isDistant(name(start), in: Descriptor(rawValue: folder), system)
+    else {
+      report(.distant, name(start))
+      return false
+    }
+    unsafe buffer.withUnsafeBytes {
+      let name = unsafe $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start }
+      unsafe ccap_stat_name(folder, name, &fields)
+    }
+    return true
+  }
+
+  /// Returns everything that decides about a name in the working directory.
+  mutating func key(_ fields: ccap_named, _ start: Int) -> TreeJudge.Key? {
+    unsafe buffer.withUnsafeBytes { bytes in
       unsafe judge?.key(
         fields, bytes.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start })
     }
-    guard let key, let verdict = judge?.verdict(key) else { return }
-    if !verdict.need.isGranted { report(verdict.need, name(start), isLink: false) }
+  }
+
+  private mutating func judge(_ fields: ccap_named, _ start: Int) {
+    guard let key = key(fields, start), let verdict = judge?.verdict(key) else { return }
+    if !verdict.need.isGranted {
+      report(verdict.need, name(start), isLink: false)
+    } else if walk.question.doubtsDevices, StatusFields.kind(ofMode: fields.mode)?.isDevice == true
+    {
+      report(.unknown(.deviceCgroup), name(start))
+    }
     guard fields.mode & 0o170000 == 0o040000 else { return }
     if verdict.lists || walk.question.isDeep {
       wait(for: start)
@@ -89,7 +107,7 @@ extension TreeWorker {
   }
 
   /// Adds a folder to those that wait to be entered.
-  private mutating func wait(for start: Int) {
+  mutating func wait(for start: Int) {
     names += name(start).bytes
     names.append(0)
   }
@@ -117,7 +135,7 @@ extension TreeWorker {
     }
   }
 
-  private func name(_ start: Int) -> PathBytes {
+  func name(_ start: Int) -> PathBytes {
     PathBytes(Array(buffer[start...].prefix { $0 != 0 }))
   }
 }

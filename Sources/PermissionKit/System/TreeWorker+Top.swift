@@ -7,7 +7,13 @@ extension TreeWorker {
     let top = PathBytes(path)
     if let home { _ = ccap_enter_directory(home.rawValue) }
     guard system.reach(top) == .near else { return report(.distant, "") }
-    if judge != nil, !judgeTop(top) { return }
+    var bars = TreeCensus.Bars.none
+    if census != nil {
+      guard let found = countTop(top) else { return }
+      bars = found
+    } else if judge != nil, !judgeTop(top) {
+      return
+    }
     do throws(Errno) {
       let folder = try system.openat(
         .currentDirectory, top, [.directory, .noFollow, .nonBlocking], mode: 0)
@@ -16,10 +22,13 @@ extension TreeWorker {
         return report(.changed, "")
       }
       ask(folder.rawValue, "")
-      push(folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode))
+      push(
+        folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode), below: nil, bars
+      )
     } catch {
       if [EMFILE, ENFILE].contains(error.rawValue) { return report(.failed(error), "") }
       if judge != nil {
+        if census != nil, error == .EACCES { return walk.count(unlisted: 1) }
         if error != .ENOTDIR, error != .ELOOP { report(.failed(error), "") }
         return
       }

@@ -24,6 +24,8 @@ struct TreeWorker {
     var isSpent = false
     /// The folder, this one or one above, that the user who is judged cannot search.
     var blocker: TreeFinding.Blocker?
+    /// What this folder or one above decides for each user who is counted.
+    var barred = TreeCensus.Bars.none
     var offset: Int64 = 0
   }
 
@@ -50,6 +52,8 @@ struct TreeWorker {
   var mounts = NearMounts()
   /// Judges in the kernel's place; nil if the kernel is asked.
   var judge: TreeJudge?
+  /// Counts for several users; nil if one is judged, or the kernel is asked.
+  var census: TreeCensus?
   /// The fields of the names of one read.
   var named: [ccap_named] = []
   /// The working directory, where relative tops begin.
@@ -59,14 +63,19 @@ struct TreeWorker {
     self.walk = walk
     self.sink = sink
     need = Int32(walk.question.need.rawValue)
-    guard let judged = walk.question.judged else { return }
-    judge = TreeJudge(judged, walk.question.need, system)
+    let question = walk.question
+    guard let judged = question.judged ?? question.everyone.first else { return }
+    let isOfMany = !question.everyone.isEmpty
+    let judge = TreeJudge(judged, question.need, system, isOfMany: isOfMany)
+    self.judge = judge
+    if isOfMany { census = TreeCensus(question.everyone, question.need, judge) }
     named = Array(repeating: ccap_named(), count: Self.block / 24 + 1)
     home = try? system.openat(.currentDirectory, ".", [.path, .directory], mode: 0)
   }
 
   mutating func finish() {
     sink.finish()
+    if let census { walk.add(census) }
     close(home?.rawValue)
   }
 
@@ -77,7 +86,8 @@ struct TreeWorker {
     names.removeAll(keepingCapacity: true)
     firstOpen = 0
     if let descriptor = job.descriptor {
-      push(descriptor, ancestors.removeLast(), below: job.blocker)
+      let bars = job.barred.flatMap { census?.bars($0) } ?? .none
+      push(descriptor, ancestors.removeLast(), below: job.blocker, bars)
     } else {
       enterTop()
     }
@@ -128,7 +138,13 @@ struct TreeWorker {
         levels[last].isRead = true
       } else {
         levels[last].offset = batch.offset
-        if judge == nil { take(Int(batch.found), descriptor) } else { judgeNames(count) }
+        if judge == nil {
+          take(Int(batch.found), descriptor)
+        } else if census == nil {
+          judgeNames(count)
+        } else {
+          countNames(count)
+        }
       }
     } while !levels[last].isRead && names.count - levels[last].start < Self.block
       && !walk.isEnded
@@ -233,6 +249,8 @@ struct TreeWorker {
     let isFolder = errno != ENOTDIR && errno != ELOOP
     if judge != nil {
       walk.count(unlisted: isFolder ? 1 : 0)
+      // Its name was counted.
+      if census != nil, isFolder { return }
       return report(.failed(Errno(rawValue: errno)), text)
     }
     walk.count(asked: 1, unlisted: isFolder ? 1 : 0)
@@ -305,7 +323,7 @@ struct TreeWorker {
       walk.give(
         TreeWalk.Job(
           path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place],
-          blocker: levels[last].blocker))
+          blocker: levels[last].blocker, barred: census?.answers(levels[last].barred)))
       path.removeLast(path.count - levels[last].length)
       return
     }
@@ -323,15 +341,21 @@ struct TreeWorker {
   }
 
   mutating func push(
-    _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil
+    _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil,
+    _ bars: TreeCensus.Bars? = nil
   ) {
     let blocker = given ?? levels.last?.blocker
+    let bars = bars ?? levels.last?.barred ?? .none
     open += 1
     levels.append(
       Level(
         descriptor: folder, place: place, length: path.count, start: names.count,
         next: names.count))
-    block(levels.count - 1, below: blocker)
+    if census == nil {
+      block(levels.count - 1, below: blocker)
+    } else {
+      bar(levels.count - 1, bars)
+    }
   }
 
   /// Closes the first folder that is open; `leave` opens it again.

@@ -10,7 +10,9 @@ struct Audit: ParsableCommand {
       is entered where it can be listed, as by find; a symbolic link is judged by its
       target and never entered. Network and FUSE file systems that are mounted below
       are not entered. For another user, root asks the kernel with the ids of that
-      user; anybody else predicts the answers from modes and ACLs.
+      user; anybody else predicts the answers from modes and ACLs, as is done for another
+      process. What a sandbox may refuse a process cannot be seen: then the answer is that
+      nothing can be determined.
 
       EXAMPLES
         permcheck audit photos
@@ -18,11 +20,13 @@ struct Audit: ParsableCommand {
         sudo permcheck audit /srv/photos --user www-data --deep --summary
         permcheck audit /srv/photos --null | xargs -0 ls -ld
         permcheck audit /srv -x --json | jq -r .path
+        sudo permcheck audit /srv/photos --who
 
       EXIT STATUS
         0   everything is accessible
         1   something is not
         2   something cannot be determined
+      With --who: 0 if everything could be determined, else 2.
       """)
 
   @Argument(
@@ -35,8 +39,26 @@ struct Audit: ParsableCommand {
   @Flag(name: [.customShort("x"), .long], help: "Stay on the file systems of the arguments.")
   var oneFileSystem = false
 
-  @Flag(help: "For another user: also go on below folders that the user cannot enter.")
+  @Flag(
+    help: "For another user or process: also go on below folders that the user cannot enter.")
   var deep = false
+
+  @Flag(
+    name: .customLong("who"),
+    help:
+      "Count instead what each user of the user data base has access to, and by which rule; --user and --group choose users."
+  )
+  var countsUsers = false
+
+  @Option(
+    help: ArgumentHelp("With --who: the members of this group.", valueName: "name"),
+    completion: .groupNames)
+  var group: TextArgument?
+
+  @Option(
+    help: "Judge for this running process, which must have the same root directory and mounts.",
+    completion: .processes)
+  var pid: Int32?
 
   @Flag(help: "Print only the totals.")
   var summary = false
@@ -58,11 +80,18 @@ struct Audit: ParsableCommand {
     if null, summary || output.form.json || output.form.format != nil {
       throw ValidationError("--null cannot be combined with --summary, --json and --format")
     }
-    if deep, who.user == nil, who.uid == nil {
-      throw ValidationError("--deep requires --user or --uid")
+    if deep, who.user == nil, who.uid == nil, pid == nil {
+      throw ValidationError("--deep requires --user, --uid or --pid")
     }
-    if who.user != nil, who.uid != nil {
-      throw ValidationError("--user and --uid cannot be combined")
+    if [who.user != nil, who.uid != nil, pid != nil].count(where: { $0 }) > 1 {
+      throw ValidationError("--user, --uid and --pid cannot be combined")
+    }
+    if countsUsers, who.uid != nil || pid != nil || null || deep {
+      throw ValidationError("--who cannot be combined with --uid, --pid, --null and --deep")
+    }
+    if group != nil, !countsUsers || who.user != nil {
+      throw ValidationError(
+        countsUsers ? "--user and --group cannot be combined" : "--group requires --who")
     }
   }
 
@@ -70,8 +99,9 @@ struct Audit: ParsableCommand {
     var choice = AuditChoice(names: names, output: output.choice)
     choice.subject = SubjectChoice(
       user: who.user?.text, uid: who.uid, gid: who.gid, groups: who.supplementary ?? [],
-      others: who.userNames.dropFirst().map(\.text),
-      need: who.wanted)
+      others: who.userNames.dropFirst().map(\.text), group: group?.text,
+      need: who.wanted, pid: pid)
+    choice.countsUsers = countsUsers
     choice.staysOnFileSystem = oneFileSystem
     choice.isDeep = deep
     choice.threads = threads

@@ -21,6 +21,8 @@ struct AuditChoice {
   var isDeep = false
   var threads = 2
   var list = List.lines
+  /// Whether to count what each user has access to, instead of what one is refused.
+  var countsUsers = false
 
   /// Walks, prints, and returns the exit status.
   func run() throws -> ExitStatus {
@@ -28,33 +30,61 @@ struct AuditChoice {
       throw ValidationError("audit has no format \(output.form.name); use human, plain or json")
     }
     let system = LinuxSystem.once
-    let context = try subject.context(system)
     let console = Console(system, output)
+    if countsUsers { return try count(system, console) }
+    let context = try subject.context(system)
     if !output.quiet { subject.warnOfRoot(context, console) }
     let judged = try Inspection.subject(context)
-    let tops = try names.flatMap { try Self.paths($0, context, judged) }
-    if let missing = tops.first(where: { Self.isMissing($0, system) }) {
-      throw PermissionError(.invalidArgument, "\(missing): no such file or folder")
-    }
-    var question = TreeQuestion(need: subject.need ?? .read)
-    question.staysOnFileSystem = staysOnFileSystem
-    question.threads = threads
+    var question = question
     question.isDeep = isDeep
     try choose(&question, judged, system)
+    let tops = try tops(context, judged)
 
     let (records, totals) = (RecordOutput(), AuditTotals())
     let (list, need, credentials) = (self.list, question.need, judged.credentials)
     let (form, style, isVerbose) = (output.form, console.style, output.verbose)
+    let walk = try walk(question, tops, system, console, records) {
+      if list == .null { return NullSink(records) }
+      let lines = RecordLines(records, form.init(style, isVerbose: isVerbose))
+      return AuditSink(
+        credentials, need, system, totals, list: { if list == .lines { lines.add($0) } },
+        end: { lines.flush() })
+    }
+    let counts = walk.counts
+    let doubts = counts.refused < counts.asked ? try doubts(judged, tops, system) : []
+    let status: ExitStatus =
+      counts.refused > 0
+      ? .refused
+      : counts.undetermined + counts.unlisted > 0 || walk.isEnded || !doubts.isEmpty
+        ? .notDetermined : .authorized
+    let result = AuditResult(
+      subject: judged, need: need, tops: tops, counts: counts, causes: totals.sorted,
+      doubts: doubts, isStopped: walk.isEnded, status: status)
+    if list != .null {
+      console.print(try output.format(console).text(result))
+      try console.flush()
+    }
+    return status
+  }
+
+  /// What is asked, of this process.
+  var question: TreeQuestion {
+    var question = TreeQuestion(need: subject.need ?? .read)
+    question.staysOnFileSystem = staysOnFileSystem
+    question.threads = threads
+    return question
+  }
+
+  /// Walks to the end, or until somebody stops it or nobody reads the records any more.
+  func walk(
+    _ question: TreeQuestion, _ tops: [PathBytes], _ system: LinuxSystem, _ console: Console,
+    _ records: RecordOutput, _ makeSink: @escaping @Sendable () -> any TreeSink
+  ) throws -> TreeWalk {
     let walk: TreeWalk
     do throws(Errno) {
-      walk = try TreeWalk(question, tops: tops) {
-        if list == .null { return NullSink(records) }
-        let lines = RecordLines(records, form.init(style, isVerbose: isVerbose))
-        return AuditSink(
-          credentials, need, system, totals, list: { if list == .lines { lines.add($0) } },
-          end: { lines.flush() })
-      }
-      let progress = AuditProgress(system, console, isShown: list != .lines && !output.quiet)
+      walk = try TreeWalk(question, tops: tops, makeSink)
+      let progress = AuditProgress(
+        system, console, isShown: (list != .lines || countsUsers) && !output.quiet)
       try walk.run {
         if records.failure != nil || progress.isInterrupted { walk.stop() }
         progress.show(walk.counts)
@@ -69,19 +99,16 @@ struct AuditChoice {
       throw PermissionError(
         .system, "standard output cannot be written", call: "write", errno: errno)
     }
-    let counts = walk.counts
-    let status: ExitStatus =
-      counts.refused > 0
-      ? .refused
-      : counts.undetermined + counts.unlisted > 0 || walk.isEnded ? .notDetermined : .authorized
-    let result = AuditResult(
-      subject: judged, need: need, tops: tops, counts: counts, causes: totals.sorted,
-      isStopped: walk.isEnded, status: status)
-    if list != .null {
-      console.print(try output.format(console).text(result))
-      try console.flush()
+    return walk
+  }
+
+  /// Returns the paths to begin with.
+  func tops(_ context: AccessContext, _ subject: Subject) throws -> [PathBytes] {
+    let tops = try names.flatMap { try Self.paths($0, context, subject) }
+    if let missing = tops.first(where: { Self.isMissing($0, context.system) }) {
+      throw PermissionError(.invalidArgument, "\(missing): no such file or folder")
     }
-    return status
+    return tops
   }
 
   /// Returns the paths of an argument: itself, or those of an accessor.
@@ -118,6 +145,11 @@ struct AuditChoice {
     _ question: inout TreeQuestion, _ judged: Subject, _ system: any System
   ) throws {
     guard judged.source != .current else { return }
+    if let process = judged.process {
+      try Self.requireSamePlace(process, system)
+      question.doubtsDevices = ProcessLayers(system, process).mayRefuseDevices
+      return question.judged = judged.credentials
+    }
     if isDeep { return question.judged = judged.credentials }
     let own = try system.credentials()
     if judged.credentials.user == own.user, judged.credentials.effective == own.effective,

@@ -53,14 +53,15 @@ extension HumanFormat {
         style.dim(
           "\(Self.folders(counts.unlisted)) cannot be listed; what is below is not known") + "\n"
     }
+    for doubt in result.doubts {
+      text += "\(style.yellow("?")) \(Sanitizer.clean(doubt.message))\n"
+    }
     if result.isStopped { text += style.yellow("stopped before the end") + "\n" }
     return text
   }
 
   private func heading(_ result: AuditResult) -> String {
-    let asked = [
-      (Permissions.read, "read"), (.write, "write"), (.execute, "execute"),
-    ].filter { result.need.contains($0.0) }.map(\.1).joined(separator: "+")
+    let asked = Self.words(result.need)
     let uid = "uid \(result.subject.credentials.user.fileSystem)"
     let name = result.subject.displayName
     let who = Sanitizer.clean(name == uid ? uid : "\(name) (\(uid))")
@@ -69,8 +70,16 @@ extension HumanFormat {
       return "\(style.red(style.glyph(.no))) \(asked) refused for \(who): "
         + "\(Self.grouped(counts.refused)) of \(of)\n"
     }
-    let mark = counts.undetermined > 0 ? style.yellow("?") : style.green(style.glyph(.yes))
-    return "\(mark) \(asked) granted for \(who): \(of)\n"
+    let isDoubted = counts.undetermined > 0 || !result.doubts.isEmpty
+    let mark = isDoubted ? style.yellow("?") : style.green(style.glyph(.yes))
+    let granted = result.doubts.isEmpty ? "granted" : "granted by mode and ACL"
+    return "\(mark) \(asked) \(granted) for \(who): \(of)\n"
+  }
+
+  /// Returns `read+write`.
+  static func words(_ need: Permissions) -> String {
+    [(Permissions.read, "read"), (.write, "write"), (.execute, "execute")]
+      .filter { need.contains($0.0) }.map(\.1).joined(separator: "+")
   }
 
   /// Returns a line of totals by rule, where the list of folders is not complete.
@@ -82,7 +91,7 @@ extension HumanFormat {
     return "  by rule: \(parts.joined(separator: ", "))\(counts.count > 5 ? ", …" : "")\n"
   }
 
-  private static func folders(_ count: Int) -> String {
+  static func folders(_ count: Int) -> String {
     count == 1 ? "1 folder" : "\(grouped(count)) folders"
   }
 

@@ -96,7 +96,15 @@ struct JSONFormat: ReportFormat {
   func text(_ result: AuditResult) -> String {
     AuditDocument(
       toolVersion: Tool.version, subject: result.subject, tops: result.tops, counts: result.counts,
-      causes: result.causes, isStopped: result.isStopped, exitStatus: result.status.rawValue
+      causes: result.causes, doubts: result.doubts, isStopped: result.isStopped,
+      exitStatus: result.status.rawValue
+    ).text
+  }
+
+  func text(_ result: CensusResult) -> String {
+    CensusDocument(
+      toolVersion: Tool.version, need: result.need, tops: result.tops, counts: result.counts,
+      users: result.users, isStopped: result.isStopped, exitStatus: result.status.rawValue
     ).text
   }
 }

@@ -8,7 +8,8 @@ import PermissionKit
 /// status, reason code, message, line of the file. A log: accessor, checks, granted, refused. A
 /// revocation: revoked, open or selected, accessor, user, place, change. An audit: path, refused or
 /// undetermined, errno, rule, folder that refuses search; its totals: folder, total, search or name, rule,
-/// count.
+/// count. An audit of users: user, uid, granted, refused, undetermined, rule, its verdict, search or name,
+/// count; a record for each rule.
 struct PlainFormat: ReportFormat {
   static let name = "plain"
   static let printsAudits = true
@@ -96,6 +97,19 @@ struct PlainFormat: ReportFormat {
         cause.folder.description, "total", cause.isSearch ? "search" : "name", cause.rule,
         "\(count)",
       ])
+    }.joined()
+  }
+
+  func text(_ result: CensusResult) -> String {
+    result.users.flatMap { user in
+      user.counts.map { count in
+        Self.line([
+          user.subject.displayName, "\(user.subject.credentials.user.fileSystem)",
+          "\(user.number(.granted))", "\(user.number(.refused))", "\(user.number(.undetermined))",
+          count.answer.rule.description, count.answer.verdict.rawValue,
+          count.answer.isSearch ? "search" : "name", "\(count.number)",
+        ])
+      }
     }.joined()
   }
 

@@ -45,6 +45,8 @@ protocol ReportFormat: SendableMetatype {
   func text(_ entry: AuditEntry) throws -> String
   /// Returns the totals of permcheck audit.
   func text(_ result: AuditResult) throws -> String
+  /// Returns the output of permcheck audit --who.
+  func text(_ result: CensusResult) throws -> String
 }
 
 extension ReportFormat {
@@ -72,6 +74,7 @@ extension ReportFormat {
   func text(_ summary: LogSummary) throws -> String { throw Self.unsupported("log") }
   func text(_ entry: AuditEntry) throws -> String { throw Self.unsupported("audit") }
   func text(_ result: AuditResult) throws -> String { throw Self.unsupported("audit") }
+  func text(_ result: CensusResult) throws -> String { throw Self.unsupported("audit --who") }
 
   private static func unsupported(_ command: String) -> PermissionError {
     PermissionError(

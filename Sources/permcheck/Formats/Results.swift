@@ -174,6 +174,21 @@ struct AuditResult {
   let counts: TreeCounts
   /// What refused, and how many files and folders; what refused most comes first.
   let causes: [(cause: AuditCause, count: Int)]
+  /// What may refuse a process in addition, and cannot be seen from outside.
+  var doubts: [Reason] = []
+  /// Whether the audit was stopped before its end.
+  let isStopped: Bool
+  let status: ExitStatus
+}
+
+/// What an audit counts for each of many users.
+struct CensusResult {
+  let users: [CensusUser]
+  let need: Permissions
+  let tops: [PathBytes]
+  let counts: TreeCounts
+  /// What kept the audit from looking.
+  let causes: [(cause: AuditCause, count: Int)]
   /// Whether the audit was stopped before its end.
   let isStopped: Bool
   let status: ExitStatus

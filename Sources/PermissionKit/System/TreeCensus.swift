@@ -1,0 +1,228 @@
+internal import CCap
+internal import Glibc
+
+/// How access to a file or folder is decided for one user.
+package struct CensusAnswer: Hashable, Sendable {
+  /// What the kernel would answer.
+  package enum Verdict: String, Sendable {
+    case granted
+    case refused
+    case undetermined
+  }
+
+  /// What the kernel would answer.
+  package let verdict: Verdict
+  /// The rule that decides.
+  package let rule: Rule
+  /// Whether a folder on the way decides, because it refuses search.
+  package let isSearch: Bool
+
+  init(_ decision: Decision, isSearch: Bool) {
+    switch decision.verdict {
+    case .granted: verdict = .granted
+    case .refused: verdict = .refused
+    case .undetermined: verdict = .undetermined
+    }
+    rule = decision.rule
+    self.isSearch = isSearch
+  }
+}
+
+/// Counts for each of many users, in one thread, how access to the names of a tree is decided.
+///
+/// Inodes that are alike in owner, group, mode, ACL and mount are judged once for all users.
+struct TreeCensus {
+  /// The answer that folders above give for each user, by its number; 0 where none decides.
+  struct Bars {
+    /// Nil if no folder decides for anybody.
+    fileprivate let numbers: [Int]?
+    static let none = Bars(numbers: nil)
+  }
+
+  /// The answers of all users about inodes that are alike.
+  private struct Verdicts {
+    /// The number of the answer for each user.
+    let need: [Int]
+    /// The same about search; nil if all of them may search.
+    let search: [Int]?
+  }
+
+  /// How many verdicts are remembered, in users times inodes.
+  private static let limit = 1 << 20
+
+  private let users: [Credentials]
+  private let need: Permissions
+  private var judge: TreeJudge
+  private var numbers: [CensusAnswer: Int] = [:]
+  private var known: [CensusAnswer] = []
+  /// How often each answer was given, by its number and the user.
+  private var totals: [[Int]] = []
+  private var verdicts: [TreeJudge.Key: Verdicts] = [:]
+  /// The names of a folder that wait to be counted, all alike.
+  private var last: (key: TreeJudge.Key, verdicts: Verdicts, count: Int)?
+
+  init(_ users: [Credentials], _ need: Permissions, _ judge: TreeJudge) {
+    self.users = users
+    self.need = need
+    self.judge = judge
+    // The number 0 stands for no answer.
+    totals.append([])
+  }
+
+  /// Every answer with how often it was given to each user.
+  var counts: [(CensusAnswer, [Int])] {
+    known.indices.map { (known[$0], totals[$0 + 1]) }
+  }
+
+  private mutating func number(_ answer: CensusAnswer) -> Int {
+    if let number = numbers[answer] { return number }
+    known.append(answer)
+    totals.append(Array(repeating: 0, count: users.count))
+    numbers[answer] = known.count
+    return known.count
+  }
+
+  // MARK: - Folders above
+
+  /// Returns the bars of a folder whose way, or the folder itself, refuses search to some.
+  mutating func bars(_ answers: [CensusAnswer?]) -> Bars {
+    if answers.allSatisfy({ $0 == nil }) { return .none }
+    return Bars(numbers: answers.map { $0.map { number($0) } ?? 0 })
+  }
+
+  /// Returns the answers of bars, which other threads understand; nil if there are none.
+  func answers(_ bars: Bars) -> [CensusAnswer?]? {
+    bars.numbers?.map { $0 == 0 ? nil : known[$0 - 1] }
+  }
+
+  /// Returns the bars inside a folder.
+  mutating func bars(inside key: TreeJudge.Key, _ above: Bars) -> Bars {
+    guard let search = verdicts(on: key).search else { return above }
+    guard let numbers = above.numbers else { return Bars(numbers: search) }
+    return Bars(numbers: zip(numbers, search).map { $0 == 0 ? $1 : $0 })
+  }
+
+  // MARK: - Counting
+
+  /// Counts a name in the folder of the bars.
+  mutating func count(_ key: TreeJudge.Key, _ bars: Bars) {
+    if let last, last.key == key {
+      self.last?.count += 1
+      return
+    }
+    finish(bars)
+    last = (key, verdicts(on: key), 1)
+  }
+
+  /// Counts the names that wait; the next ones are in another folder.
+  mutating func finish(_ bars: Bars) {
+    guard let last else { return }
+    self.last = nil
+    add(last.verdicts.need, bars, last.count)
+  }
+
+  /// Counts a name with an answer for each user.
+  mutating func count(_ answers: [CensusAnswer], _ bars: Bars) {
+    add(answers.map { number($0) }, bars, 1)
+  }
+
+  private mutating func add(_ numbers: [Int], _ bars: Bars, _ count: Int) {
+    if let barred = bars.numbers {
+      for user in numbers.indices {
+        totals[barred[user] == 0 ? numbers[user] : barred[user]][user] += count
+      }
+    } else {
+      for user in numbers.indices { totals[numbers[user]][user] += count }
+    }
+  }
+
+  private mutating func verdicts(on key: TreeJudge.Key) -> Verdicts {
+    if let known = verdicts[key] { return known }
+    let facts = judge.facts(of: key)
+    let found = users.map { TreeJudge.verdict(facts, $0, need) }
+    let computed = Verdicts(
+      need: found.map { number(CensusAnswer($0.need, isSearch: false)) },
+      search: found.allSatisfy(\.search.isGranted)
+        ? nil
+        : found.map {
+          $0.search.isGranted ? 0 : number(CensusAnswer($0.search, isSearch: true))
+        })
+    if (verdicts.count + 1) * users.count > Self.limit { verdicts = [:] }
+    verdicts[key] = computed
+    return computed
+  }
+}
+
+// Counting for many users.
+extension TreeWorker {
+  /// Counts a top; returns what decides on the way to it for each user, nil if nothing can be known.
+  mutating func countTop(_ top: PathBytes) -> TreeCensus.Bars? {
+    walk.count(asked: 1)
+    guard let facts = try? FactsReader.facts(of: [top], system, isSubject: false) else {
+      report(.failed(.EACCES), "")
+      return nil
+    }
+    let decisions = walk.question.everyone.map {
+      AccessEvaluator(facts: facts, credentials: $0)
+        .decide(.faccessat2(walk.question.need, followsLink: true), path: top)
+    }
+    census?.count(decisions.map { Self.answer($0) }, .none)
+    return census?.bars(
+      decisions.map { $0.step == .walk && !$0.isGranted ? Self.answer($0) : nil })
+  }
+
+  /// Returns the answer for a user; ENOENT and its like are no matter of search.
+  private static func answer(_ decision: Decision) -> CensusAnswer {
+    CensusAnswer(decision, isSearch: decision.step == .walk && decision.errno != .ENOENT)
+  }
+
+  /// Notes which users cannot search the folder of a level.
+  mutating func bar(_ index: Int, _ above: TreeCensus.Bars) {
+    levels[index].barred = above
+    guard let number = levels[index].descriptor else { return }
+    let folder = Descriptor(rawValue: number)
+    guard let status = try? system.statx(folder), let key = judge?.key(folder, status),
+      let bars = census?.bars(inside: key, above)
+    else { return }
+    levels[index].barred = bars
+  }
+
+  /// Counts the names of one read.
+  mutating func countNames(_ count: Int) {
+    let bars = levels[levels.count - 1].barred
+    var asked = 0
+    for index in 0..<count {
+      var fields = named[index]
+      if fields.error == Errno.ENOENT.rawValue { continue }
+      asked += 1
+      let start = Int(fields.name)
+      if fields.error == EXDEV, !statMount(start, &fields) { continue }
+      if fields.error != 0 {
+        report(.failed(Errno(rawValue: fields.error)), name(start))
+      } else if fields.mode & 0o170000 == 0o120000 {
+        countLink(name(start), bars)
+      } else {
+        if let key = key(fields, start) { census?.count(key, bars) }
+        if fields.mode & 0o170000 == 0o040000 { wait(for: start) }
+      }
+    }
+    census?.finish(bars)
+    walk.count(asked: asked)
+  }
+
+  /// Counts a link in the working directory by the way to its target.
+  private mutating func countLink(_ name: PathBytes, _ bars: TreeCensus.Bars) {
+    guard let folder = levels.last?.descriptor,
+      !mounts.leadsToDistant(name, in: Descriptor(rawValue: folder), system)
+    else { return report(.distant, name, isLink: true) }
+    guard let facts = try? FactsReader.facts(of: [name], system, isSubject: false) else {
+      return report(.failed(.EACCES), name, isLink: true)
+    }
+    let answers = walk.question.everyone.map {
+      Self.answer(
+        AccessEvaluator(facts: facts, credentials: $0)
+          .decide(.faccessat2(walk.question.need, followsLink: true), path: name))
+    }
+    census?.count(answers, bars)
+  }
+}

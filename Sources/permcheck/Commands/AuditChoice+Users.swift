@@ -1,0 +1,33 @@
+import ArgumentParser
+import PermissionKit
+
+// Audits that count what each of many users has access to.
+extension AuditChoice {
+  /// Counts, prints, and returns the exit status.
+  func count(_ system: LinuxSystem, _ console: Console) throws -> ExitStatus {
+    var choice = subject
+    if choice.user == nil, choice.group == nil { choice.everybody = true }
+    let contexts = try choice.each(system).map { try $0.context(system) }
+    let users = try contexts.map { try Inspection.subject($0) }
+    guard let context = contexts.first, let first = users.first else {
+      throw ValidationError("the user data base has no users")
+    }
+    let tops = try tops(context, first)
+    var question = question
+    question.everyone = users.map(\.credentials)
+    let (need, credentials, totals) = (question.need, first.credentials, AuditTotals())
+    let walk = try walk(question, tops, system, console, RecordOutput()) {
+      AuditSink(credentials, need, system, totals, list: { _ in }, end: {})
+    }
+    let counts = walk.counts
+    let result = CensusResult(
+      users: zip(users, walk.census).map { CensusUser($0, $1) }, need: need, tops: tops,
+      counts: counts, causes: totals.sorted, isStopped: walk.isEnded,
+      status: counts.undetermined + counts.unlisted > 0 || walk.isEnded
+        || walk.census.contains { $0.keys.contains { $0.verdict == .undetermined } }
+        ? .notDetermined : .authorized)
+    console.print(try output.format(console).text(result))
+    try console.flush()
+    return result.status
+  }
+}

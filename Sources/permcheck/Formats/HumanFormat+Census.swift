@@ -1,0 +1,115 @@
+import PermissionKit
+
+// Audits of many users: a line for those who have the same access.
+extension HumanFormat {
+  /// The widest column of names.
+  private static let widest = 28
+
+  /// Users whose access is the same, by the same rules.
+  private struct Row {
+    let users: [CensusUser]
+    /// The names that fit, and how many more there are.
+    var who: String {
+      var (text, shown) = ("", 0)
+      for user in users {
+        let name = Sanitizer.clean(user.subject.displayName)
+        let rest = users.count - shown - 1
+        let tail = rest > 0 ? " and \(rest) more" : ""
+        if shown > 0, text.count + 2 + name.count + tail.count > HumanFormat.widest { break }
+        text += (shown > 0 ? ", " : "") + name
+        shown += 1
+      }
+      return users.count > shown ? "\(text) and \(users.count - shown) more" : text
+    }
+  }
+
+  func text(_ result: CensusResult) -> String {
+    let asked = Self.words(result.need)
+    let tops = result.tops.map { Sanitizer.clean($0.description) }.joined(separator: ", ")
+    let users = result.users.count == 1 ? "1 user" : "\(Self.grouped(result.users.count)) users"
+    var text =
+      "who has \(asked) access below \(tops): \(Self.grouped(result.counts.asked)) files and folders, \(users)\n"
+    let rows = rows(result)
+    let names = rows.map(\.who)
+    let width = names.map(\.count).max() ?? 0
+    let amounts = rows.map { amount($0.users[0]) }
+    let amountWidth = amounts.map(\.count).max() ?? 0
+    for (index, row) in rows.enumerated() {
+      let user = row.users[0]
+      let name = names[index] + String(repeating: " ", count: width - names[index].count)
+      let amount =
+        String(repeating: " ", count: amountWidth - amounts[index].count) + amounts[index]
+      text += "\(mark(user)) \(name)  \(amount)  \(rules(user))\n"
+    }
+    text += doubts(result)
+    return text
+  }
+
+  private func rows(_ result: CensusResult) -> [Row] {
+    if isVerbose { return result.users.map { Row(users: [$0]) } }
+    var groups: [(key: [CensusAnswer: Int], users: [CensusUser])] = []
+    var places: [[CensusAnswer: Int]: Int] = [:]
+    for user in result.users {
+      let key = Dictionary(uniqueKeysWithValues: user.counts.map { ($0.answer, $0.number) })
+      if let place = places[key] {
+        groups[place].users.append(user)
+      } else {
+        places[key] = groups.count
+        groups.append((key, [user]))
+      }
+    }
+    return groups.map { Row(users: $0.users) }
+      .sorted { $1.users[0].number(.granted) < $0.users[0].number(.granted) }
+  }
+
+  private func mark(_ user: CensusUser) -> String {
+    if user.number(.undetermined) > 0 { return style.yellow("?") }
+    if user.number(.granted) == 0 { return style.red(style.glyph(.no)) }
+    return user.number(.refused) == 0
+      ? style.green(style.glyph(.yes)) : style.yellow(style.glyph(.partly))
+  }
+
+  private func amount(_ user: CensusUser) -> String {
+    let granted = user.number(.granted)
+    if granted == 0 { return "none" }
+    return user.number(.refused) + user.number(.undetermined) == 0 ? "all" : Self.grouped(granted)
+  }
+
+  private func rules(_ user: CensusUser) -> String {
+    let parts = [
+      (CensusAnswer.Verdict.granted, "by"), (.refused, "refused by"),
+      (.undetermined, "not known by"),
+    ].compactMap { verdict, words -> String? in
+      let counts = user.counts.filter { $0.answer.verdict == verdict }
+      guard !counts.isEmpty else { return nil }
+      let isAll = counts.count == user.counts.count && counts.count == 1
+      let shown = isVerbose ? counts[...] : counts.prefix(3)
+      let rules = shown.map { count in
+        let rule = count.answer.rule.description
+        let name = count.answer.isSearch ? "search (\(rule))" : rule
+        return isAll ? name : "\(name) \(Self.grouped(count.number))"
+      }
+      let rest = counts.dropFirst(shown.count).reduce(0) { $0 + $1.number }
+      return words + " "
+        + (rules + (rest > 0 ? ["others \(Self.grouped(rest))"] : []))
+        .joined(separator: ", ")
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  private func doubts(_ result: CensusResult) -> String {
+    var text = ""
+    for (cause, count) in result.causes {
+      let folder = Sanitizer.clean(cause.folder.description)
+      text += "\(style.yellow("?")) in \(folder): \(cause.rule), \(Self.grouped(count))\n"
+    }
+    if result.counts.unlisted > 0 {
+      text +=
+        style.dim(
+          "\(Self.folders(result.counts.unlisted)) cannot be listed by permcheck; what is below is not known, try again as root"
+        ) + "\n"
+    }
+    if result.isStopped { text += style.yellow("stopped before the end") + "\n" }
+    return text
+  }
+}
