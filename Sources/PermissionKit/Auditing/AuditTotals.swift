@@ -67,16 +67,15 @@ package final class AuditTotals: Sendable {
 }
 
 /// Explains the findings of one thread, adds them up, and hands them on.
-package struct AuditSink: TreeSink {
+package struct AuditSink {
   private var finder: RefusalFinder
   private let totals: AuditTotals
   private var counts: [AuditCause: Int] = [:]
   /// The length of the paths in `counts`.
   private var bytes = 0
   private let list: (AuditEntry) -> Void
-  private let end: () -> Void
 
-  /// Creates a sink.
+  /// Returns a sink.
   ///
   /// - Parameters:
   ///   - subject: The credentials that the walk asks with.
@@ -85,18 +84,30 @@ package struct AuditSink: TreeSink {
   ///   - totals: What the findings are added to.
   ///   - list: Receives each finding.
   ///   - end: Called after the last one.
-  package init(
+  package static func sink(
     _ subject: Credentials, _ need: Permissions, _ system: any System, _ totals: AuditTotals,
     list: @escaping (AuditEntry) -> Void, end: @escaping () -> Void
+  ) -> TreeSink {
+    var sink = AuditSink(subject, need, system, totals, list)
+    return TreeSink(
+      found: { sink.found($0) },
+      finish: {
+        sink.finish()
+        end()
+      })
+  }
+
+  private init(
+    _ subject: Credentials, _ need: Permissions, _ system: any System, _ totals: AuditTotals,
+    _ list: @escaping (AuditEntry) -> Void
   ) {
     finder = RefusalFinder(subject, need, system)
     self.totals = totals
     self.list = list
-    self.end = end
   }
 
   /// Explains a finding.
-  package mutating func found(_ finding: TreeFinding) {
+  private mutating func found(_ finding: TreeFinding) {
     let entry = finder.entry(finding)
     let cause = AuditCause(entry)
     if counts[cause] == nil { bytes += cause.folder.bytes.count }
@@ -110,9 +121,8 @@ package struct AuditSink: TreeSink {
   }
 
   /// Adds what is left to the totals.
-  package mutating func finish() {
+  private mutating func finish() {
     totals.add(counts)
     counts = [:]
-    end()
   }
 }

@@ -70,11 +70,17 @@ package struct TreeFinding: Sendable {
 }
 
 /// Receives the findings of one thread of a walk.
-package protocol TreeSink {
+package struct TreeSink {
   /// Receives a finding.
-  mutating func found(_ finding: TreeFinding)
-  /// The thread has no more findings.
-  mutating func finish()
+  let found: (TreeFinding) -> Void
+  /// Called when the thread has no more findings.
+  let finish: () -> Void
+
+  /// Creates a sink.
+  package init(found: @escaping (TreeFinding) -> Void, finish: @escaping () -> Void) {
+    self.found = found
+    self.finish = finish
+  }
 }
 
 /// How much a walk has seen so far.

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// It descends where the subject can list, as find(1) does, and follows no link. Each folder is opened
 /// by one name in the folder above, so that nobody can lead the walk out of the tree.
-package final class TreeWalk: Sendable {
+package struct TreeWalk: Sendable {
   /// A folder whose contents a thread walks.
   struct Job: Sendable {
     var path: [UInt8]
@@ -26,21 +26,39 @@ package final class TreeWalk: Sendable {
     var isDone = false
   }
 
+  /// What the threads share.
+  private final class State: Sendable {
+    let isStopped = Atomic(false)
+    let queue: Mutex<Queue>
+    /// Threads that wait for a job, minus jobs that wait for a thread.
+    let hunger: Atomic<Int>
+    let wakeups: Descriptor
+    let ends: Descriptor
+    let asked = Atomic(0)
+    let refused = Atomic(0)
+    let undetermined = Atomic(0)
+    let unlisted = Atomic(0)
+    let failure = Atomic<Int32>(0)
+    let isAlone = Atomic(false)
+    let answers: Mutex<[[CensusAnswer: Int]]>
+
+    init(_ jobs: [Job], users: Int, wakeups: Descriptor, ends: Descriptor) {
+      self.wakeups = wakeups
+      self.ends = ends
+      hunger = Atomic(-jobs.count)
+      queue = Mutex(Queue(jobs: jobs))
+      answers = Mutex(Array(repeating: [:], count: users))
+    }
+
+    deinit {
+      LinuxSystem().close(wakeups)
+      LinuxSystem().close(ends)
+    }
+  }
+
   let question: TreeQuestion
-  private let isStopped = Atomic(false)
-  private let makeSink: @Sendable () -> any TreeSink
-  private let queue: Mutex<Queue>
-  /// Threads that wait for a job, minus jobs that wait for a thread.
-  private let hunger: Atomic<Int>
-  private let wakeups: Descriptor
-  private let ends: Descriptor
-  private let asked = Atomic(0)
-  private let refused = Atomic(0)
-  private let undetermined = Atomic(0)
-  private let unlisted = Atomic(0)
-  private let failure = Atomic<Int32>(0)
-  private let isAlone = Atomic(false)
-  private let answers: Mutex<[[CensusAnswer: Int]]>
+  private let makeSink: @Sendable () -> TreeSink
+  private let state: State
 
   /// Creates a walk, which starts with `run`.
   ///
@@ -50,29 +68,30 @@ package final class TreeWalk: Sendable {
   ///   - makeSink: Creates what receives the findings of one thread.
   /// - Throws: The errno of eventfd(2).
   package init(
-    _ question: TreeQuestion, tops: [PathBytes], _ makeSink: @escaping @Sendable () -> any TreeSink
+    _ question: TreeQuestion, tops: [PathBytes], _ makeSink: @escaping @Sendable () -> TreeSink
   ) throws(Errno) {
     self.question = question
     self.makeSink = makeSink
     let system = LinuxSystem()
-    wakeups = Descriptor(rawValue: try system.check(ccap_semaphore()))
-    ends = Descriptor(rawValue: try system.check(ccap_semaphore()))
-    hunger = Atomic(-tops.count)
-    answers = Mutex(question.everyone.map { _ in [:] })
-    queue = Mutex(Queue(jobs: tops.reversed().map { Job(path: $0.bytes) }))
-  }
-
-  deinit {
-    LinuxSystem().close(wakeups)
-    LinuxSystem().close(ends)
+    let wakeups = Descriptor(rawValue: try system.check(ccap_semaphore()))
+    let ends: Descriptor
+    do throws(Errno) {
+      ends = Descriptor(rawValue: try system.check(ccap_semaphore()))
+    } catch {
+      system.close(wakeups)
+      throw error
+    }
+    state = State(
+      tops.reversed().map { Job(path: $0.bytes) }, users: question.everyone.count,
+      wakeups: wakeups, ends: ends)
   }
 
   /// How much was seen so far.
   package var counts: TreeCounts {
     TreeCounts(
-      asked: asked.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
-      undetermined: undetermined.load(ordering: .relaxed),
-      unlisted: unlisted.load(ordering: .relaxed))
+      asked: state.asked.load(ordering: .relaxed), refused: state.refused.load(ordering: .relaxed),
+      undetermined: state.undetermined.load(ordering: .relaxed),
+      unlisted: state.unlisted.load(ordering: .relaxed))
   }
 
   /// Walks to the end, or until `stop`.
@@ -90,25 +109,25 @@ package final class TreeWalk: Sendable {
     if started < question.threads { missing(question.threads - started) }
     var ended = 0
     while ended < started {
-      let events = try? system.poll([PollRequest(ends, .readable)], timeout: 100)
+      let events = try? system.poll([PollRequest(state.ends, .readable)], timeout: 100)
       if events?.first?.isEmpty == false {
-        _ = try? system.read(ends, 8)
+        _ = try? system.read(state.ends, 8)
         ended += 1
       } else {
         tick()
       }
     }
-    let errno = failure.load(ordering: .relaxed)
+    let errno = state.failure.load(ordering: .relaxed)
     if errno != 0 { throw Errno(rawValue: errno) }
   }
 
   /// Whether the walk has to end before everything was seen.
-  package var isEnded: Bool { isStopped.load(ordering: .relaxed) }
+  package var isEnded: Bool { state.isStopped.load(ordering: .relaxed) }
 
   /// Ends the walk soon; what was found until then stays.
   package func stop() {
-    isStopped.store(true, ordering: .relaxed)
-    post(wakeups, question.threads)
+    state.isStopped.store(true, ordering: .relaxed)
+    post(state.wakeups, question.threads)
   }
 
   // MARK: - Threads
@@ -121,16 +140,16 @@ package final class TreeWalk: Sendable {
           identity.user.fileSystem, identity.group.fileSystem, $0.baseAddress, ids.count)
       }
       if result < 0 {
-        failure.store(-result, ordering: .relaxed)
+        state.failure.store(-result, ordering: .relaxed)
         stop()
       }
     }
     // What is judged has its ACL read by name in the working directory, which each thread changes.
     if question.isJudged {
       // Where a filter refuses that, one thread has the directory of the process to itself.
-      if ccap_own_directory() < 0, isAlone.exchange(true, ordering: .relaxed) {
+      if ccap_own_directory() < 0, state.isAlone.exchange(true, ordering: .relaxed) {
         missing(1)
-        return post(ends, 1)
+        return post(state.ends, 1)
       }
     }
     if !isEnded {
@@ -138,36 +157,36 @@ package final class TreeWalk: Sendable {
       while let job = next() { worker.run(job) }
       worker.finish()
     }
-    post(ends, 1)
+    post(state.ends, 1)
   }
 
   /// Counts threads that could not be started as waiting for ever.
   private func missing(_ threads: Int) {
-    let isDone = queue.withLock { queue in
+    let isDone = state.queue.withLock { queue in
       queue.waiting += threads
       if queue.waiting >= question.threads { queue.isDone = true }
       return queue.isDone
     }
-    if isDone { post(wakeups, question.threads) }
+    if isDone { post(state.wakeups, question.threads) }
   }
 
   /// Whether a thread waits for a job that another one could give it.
-  var isHungry: Bool { hunger.load(ordering: .relaxed) > 0 }
+  var isHungry: Bool { state.hunger.load(ordering: .relaxed) > 0 }
 
   /// Gives a job to a thread that waits.
   func give(_ job: Job) {
-    let isAwaited = queue.withLock { queue in
+    let isAwaited = state.queue.withLock { queue in
       queue.jobs.append(job)
       return queue.waiting > 0
     }
-    hunger.subtract(1, ordering: .relaxed)
-    if isAwaited { post(wakeups, 1) }
+    state.hunger.subtract(1, ordering: .relaxed)
+    if isAwaited { post(state.wakeups, 1) }
   }
 
   private func next() -> Job? {
     var isAwake = false
     while true {
-      let (job, isDone) = queue.withLock { queue -> (Job?, Bool) in
+      let (job, isDone) = state.queue.withLock { queue -> (Job?, Bool) in
         if isAwake { queue.waiting -= 1 }
         if isEnded { queue.isDone = true }
         if queue.isDone { return (nil, true) }
@@ -176,18 +195,18 @@ package final class TreeWalk: Sendable {
         if queue.waiting >= question.threads { queue.isDone = true }
         return (nil, queue.isDone)
       }
-      if isAwake { hunger.subtract(1, ordering: .relaxed) }
+      if isAwake { state.hunger.subtract(1, ordering: .relaxed) }
       if let job {
-        hunger.add(1, ordering: .relaxed)
+        state.hunger.add(1, ordering: .relaxed)
         return job
       }
       if isDone {
-        post(wakeups, question.threads)
+        post(state.wakeups, question.threads)
         return nil
       }
-      hunger.add(1, ordering: .relaxed)
+      state.hunger.add(1, ordering: .relaxed)
       isAwake = true
-      _ = try? LinuxSystem().read(wakeups, 8)
+      _ = try? LinuxSystem().read(state.wakeups, 8)
     }
   }
 
@@ -199,11 +218,11 @@ package final class TreeWalk: Sendable {
   // MARK: - Counts
 
   /// How many files and folders each user of the question has which access to.
-  package var census: [[CensusAnswer: Int]] { answers.withLock { $0 } }
+  package var census: [[CensusAnswer: Int]] { state.answers.withLock { $0 } }
 
   /// Adds what one thread counted.
   func add(_ census: TreeCensus) {
-    answers.withLock { answers in
+    state.answers.withLock { answers in
       for (answer, counts) in census.counts {
         for (user, count) in counts.enumerated() where count > 0 {
           answers[user][answer, default: 0] += count
@@ -213,10 +232,10 @@ package final class TreeWalk: Sendable {
   }
 
   func count(asked: Int = 0, refused: Int = 0, undetermined: Int = 0, unlisted: Int = 0) {
-    if asked != 0 { self.asked.add(asked, ordering: .relaxed) }
-    if refused > 0 { self.refused.add(refused, ordering: .relaxed) }
-    if undetermined > 0 { self.undetermined.add(undetermined, ordering: .relaxed) }
-    if unlisted > 0 { self.unlisted.add(unlisted, ordering: .relaxed) }
+    if asked != 0 { state.asked.add(asked, ordering: .relaxed) }
+    if refused > 0 { state.refused.add(refused, ordering: .relaxed) }
+    if undetermined > 0 { state.undetermined.add(undetermined, ordering: .relaxed) }
+    if unlisted > 0 { state.unlisted.add(unlisted, ordering: .relaxed) }
   }
 }
 

@@ -38,7 +38,7 @@ struct TreeWorker {
 
   let walk: TreeWalk
   let need: Int32
-  var sink: any TreeSink
+  var sink: TreeSink
   let system = LinuxSystem()
   var path: [UInt8] = []
   var levels: [Level] = []
@@ -59,7 +59,7 @@ struct TreeWorker {
   /// The working directory, where relative tops begin.
   var home: Descriptor?
 
-  init(_ walk: TreeWalk, _ sink: any TreeSink) {
+  init(_ walk: TreeWalk, _ sink: TreeSink) {
     self.walk = walk
     self.sink = sink
     need = Int32(walk.question.need.rawValue)

@@ -17,7 +17,7 @@ extension AuditChoice {
     question.everyone = users.map(\.credentials)
     let (need, credentials, totals) = (question.need, first.credentials, AuditTotals())
     let walk = try walk(question, tops, system, console, RecordOutput()) {
-      AuditSink(credentials, need, system, totals, list: { _ in }, end: {})
+      AuditSink.sink(credentials, need, system, totals, list: { _ in }, end: {})
     }
     let counts = walk.counts
     let result = CensusResult(

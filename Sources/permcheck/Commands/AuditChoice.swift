@@ -44,9 +44,9 @@ struct AuditChoice {
     let (list, need, credentials) = (self.list, question.need, judged.credentials)
     let (form, style, isVerbose) = (output.form, console.style, output.verbose)
     let walk = try walk(question, tops, system, console, records) {
-      if list == .null { return NullSink(records) }
+      if list == .null { return NullSink.sink(records) }
       let lines = RecordLines(records, form.init(style, isVerbose: isVerbose))
-      return AuditSink(
+      return AuditSink.sink(
         credentials, need, system, totals, list: { if list == .lines { lines.add($0) } },
         end: { lines.flush() })
     }
@@ -78,7 +78,7 @@ struct AuditChoice {
   /// Walks to the end, or until somebody stops it or nobody reads the records any more.
   func walk(
     _ question: TreeQuestion, _ tops: [PathBytes], _ system: LinuxSystem, _ console: Console,
-    _ records: RecordOutput, _ makeSink: @escaping @Sendable () -> any TreeSink
+    _ records: RecordOutput, _ makeSink: @escaping @Sendable () -> TreeSink
   ) throws -> TreeWalk {
     let walk: TreeWalk
     do throws(Errno) {
@@ -190,20 +190,23 @@ private final class RecordLines {
 }
 
 /// Writes the paths of refused files and folders, each with a NUL.
-private struct NullSink: TreeSink {
+private struct NullSink {
   private let records: RecordOutput
   private var buffer: [UInt8] = []
 
-  init(_ records: RecordOutput) { self.records = records }
+  static func sink(_ records: RecordOutput) -> TreeSink {
+    var sink = NullSink(records: records)
+    return TreeSink(found: { sink.found($0) }, finish: { sink.finish() })
+  }
 
-  mutating func found(_ finding: TreeFinding) {
+  private mutating func found(_ finding: TreeFinding) {
     guard case .refused = finding.answer else { return }
     buffer += finding.path.bytes
     buffer.append(0)
     if buffer.count > 1 << 16 { finish() }
   }
 
-  mutating func finish() {
+  private mutating func finish() {
     if !buffer.isEmpty { records.write(buffer) }
     buffer.removeAll(keepingCapacity: true)
   }
