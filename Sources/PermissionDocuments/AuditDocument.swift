@@ -40,8 +40,10 @@ package struct AuditDocument: Sendable {
     Documents.text(finding.json(entry))
   }
 
-  /// The schema of a line.
-  static var schema: JSONValue { ["anyOf": [finding.schema, record.schema]] }
+  /// The schema of a line, or of the document of `--who`.
+  static var schema: JSONValue {
+    ["anyOf": [finding.schema, record.schema, CensusDocument.record.schema]]
+  }
 
   private static let finding = JSONRecord<AuditEntry>(
     [

@@ -57,7 +57,7 @@ package enum Documents: Sendable {
       ("plan", PlanDocument.plan.schema), ("change", ChangeDocument.schema),
       ("accessors", AccessorsDocument.record.schema), ("grants", GrantsDocument.record.schema),
       ("revocation", RevocationDocument.record.schema), ("log", LogDocument.record.schema),
-      ("audit", AuditDocument.schema), ("census", CensusDocument.record.schema),
+      ("audit", AuditDocument.schema),
       ("error", ErrorDocument.record.schema),
     ]
   }

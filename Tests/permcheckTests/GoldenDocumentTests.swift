@@ -33,6 +33,8 @@ struct GoldenDocumentTests {
       'need = "rx"' 'is = "refused"' '[[expect]]' "path = '$A/none'" 'is = ["granted", "limited"]' >$A/expect
     show verify $P verify $A/expect --skip-unavailable --json
     show audit $P audit $A/album --user daemon --summary --json
+    show audit-line sh -c "$P audit $A/album --user daemon --json | head -n 1"
+    show audit-who $P audit $A/album --who --user daemon --user root --json
     show usage $P camra --json
     show error $P photos=$A/album --user no-such-user --json
     """
@@ -84,7 +86,7 @@ struct GoldenDocumentTests {
       let wanted = String(decoding: try Data(contentsOf: file), as: UTF8.self)
       #expect(wanted == String(decoding: seen, as: UTF8.self) + "\n", "\(name)")
     }
-    #expect(names.count == 15)
+    #expect(names.count == 17)
   }
 
   /// The plain output, of which scripts cut fields.
@@ -97,6 +99,6 @@ struct GoldenDocumentTests {
       try Data(output.utf8).write(to: file)
     }
     #expect(try String(contentsOf: file, encoding: .utf8) == output)
-    #expect(output.components(separatedBy: "== ").count == 12)
+    #expect(output.components(separatedBy: "== ").count == 14)
   }
 }

@@ -263,7 +263,7 @@ struct VerifyTests {
     let outcome = try Command.run([
       "/usr/bin/python3",
       URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Runner/swap.py").path,
-      tree.root, Command.permcheck, "100",
+      tree.root, Command.permcheck, "1000",
     ])
     #expect(outcome.output == "seen True, opened outside 0, slow 0\n", "\(outcome)")
   }

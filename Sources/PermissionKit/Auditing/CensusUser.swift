@@ -17,7 +17,9 @@ package struct CensusUser: Sendable {
   package init(_ subject: Subject, _ counts: [CensusAnswer: Int]) {
     self.subject = subject
     self.counts = counts.map { Count(answer: $0.key, number: $0.value) }
-      .sorted { ($1.number, $0.answer.rule.description) < ($0.number, $1.answer.rule.description) }
+      .sorted { left, right in
+        (right.number, left.answer.order) < (left.number, right.answer.order)
+      }
   }
 
   /// For how many files and folders the answer is this.

@@ -17,6 +17,9 @@ package struct CensusAnswer: Hashable, Sendable {
   /// Whether a folder on the way decides, because it refuses search.
   package let isSearch: Bool
 
+  /// Places answers that were given equally often.
+  package var order: String { "\(rule) \(isSearch) \(verdict)" }
+
   init(_ decision: Decision, isSearch: Bool) {
     switch decision.verdict {
     case .granted: verdict = .granted

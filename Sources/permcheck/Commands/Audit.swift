@@ -9,10 +9,12 @@ struct Audit: ParsableCommand {
       An argument with a slash is a path; any other argument is an accessor. A folder
       is entered where it can be listed, as by find; a symbolic link is judged by its
       target and never entered. Network and FUSE file systems that are mounted below
-      are not entered. For another user, root asks the kernel with the ids of that
-      user; anybody else predicts the answers from modes and ACLs, as is done for another
-      process. What a sandbox may refuse a process cannot be seen: then the answer is that
-      nothing can be determined.
+      are not entered.
+
+      For another user, root asks the kernel with the ids of that user; anybody else
+      predicts the answers from modes and ACLs. So it is done for a process, too. If
+      something may refuse a process that cannot be seen from outside (seccomp,
+      Landlock, SELinux, AppArmor), nothing is called accessible.
 
       EXAMPLES
         permcheck audit photos

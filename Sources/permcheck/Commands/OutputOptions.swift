@@ -5,7 +5,7 @@ import PermissionKit
 struct FormatOptions: ParsableArguments {
   @Option(
     help:
-      "Output format: human, plain (tab-separated lines), json, junit, tap, github, gitlab (code quality), nagios or openmetrics."
+      "Output format: human, plain (tab-separated lines) or json; check and verify also have junit, tap, github, gitlab (code quality), nagios and openmetrics."
   )
   var format: FormatName?
 

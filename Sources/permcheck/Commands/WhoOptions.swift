@@ -28,7 +28,8 @@ struct WhoOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The access to check: r, w, rw, rx, …; by default what the accessor needs.", valueName: "rwx"),
+      "The access to check: r, w, rw, rx, …; by default what the accessor needs, or r for audit and paths.",
+      valueName: "rwx"),
     completion: .permissions)
   var need: TextArgument?
 

@@ -33,8 +33,16 @@ def opens():
     return count
 
 
-open(base + "/out/secret").close()
+# Their owner cannot make devices, but move them.
+for place in ["device", "spare"]:
+    os.mknod(f"{base}/tree/{place}", 0o020666, os.makedev(1, 3))
+    os.chown(f"{base}/tree/{place}", 4321, 4321)
+    libc.inotify_add_watch(notify, f"{base}/tree/{place}".encode(), OPEN)
+
+open(base + "/tree/device").close()
 seen = opens() > 0
+open(base + "/out/secret").close()
+seen = opens() > 0 and seen
 
 subjects = ["", 'user = ["nobody", "daemon"]', "uid = 4321\ngid = 4321"]
 with open(base + "/expect.toml", "w") as file:
@@ -54,6 +62,8 @@ if not swapper:
         lambda: os.rename("other", "folder"), lambda: os.unlink("link"),
         lambda: os.symlink("../out/secret", "next"), lambda: os.rename("next", "file"),
         lambda: os.mkfifo("next"), lambda: os.rename("next", "file"),
+        lambda: os.rename("file", "next"), lambda: os.rename("device", "file"),
+        lambda: os.rename("file", "device"), lambda: os.rename("next", "file"),
         lambda: open("next", "w").close(), lambda: os.rename("next", "file"),
     ]
     while True:
