@@ -8,7 +8,7 @@ was started in, fills it with about FILES names (ACLs on one in a hundred, a thi
 folders that refuse, links, FIFOs, devices, sockets), and asks as several users, as root for them, and by
 the evaluator alone. Prints how many lists were compared, and every difference.
 """
-import os, random, socket, stat, struct, subprocess, sys
+import os, random, socket, stat, struct, subprocess, sys, time
 
 KIND, FOLDER, PERMCHECK, FILES = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 # uid, gid, supplementary groups
@@ -33,7 +33,14 @@ def mount():
         force = [] if KIND == "ext4" else ["-f"]
         inodes = ["-N", "200000"] if KIND == "ext4" else []
         run(f"mkfs.{KIND}", "-q", *force, *inodes, image, stderr=subprocess.DEVNULL)
-        run("mount", "-o", "loop", image, top)
+        # Another process may take the free loop device first.
+        for left in range(20, -1, -1):
+            done = subprocess.run(["mount", "-o", "loop", image, top], stderr=subprocess.PIPE)
+            if done.returncode == 0:
+                break
+            if left == 0:
+                sys.exit(f"mount: {done.stderr.decode()}")
+            time.sleep(0.2)
     os.chmod(top, 0o755)
     if KIND != "overlay":
         return top, [top]
