@@ -1,5 +1,5 @@
 /// The outcome of a request for access; the status of a report tells whether there is access now.
-public enum RequestOutcome: String, Hashable, Sendable, CaseIterable {
+public enum RequestOutcome: String, Hashable, Sendable {
   /// No change that this accessor could make would help.
   case nothingToChange = "nothing-to-change"
   /// Nobody agreed to the change, or nobody was there to ask.

@@ -1,3 +1,4 @@
+import PermissionDocuments
 import PermissionKit
 
 /// What a check or a verification found, for formats that know tests and measurements.

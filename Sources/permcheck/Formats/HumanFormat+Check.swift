@@ -1,3 +1,4 @@
+import PermissionDocuments
 import PermissionKit
 
 // Reports: a line for each device, with reasons and fixes below a refusal.

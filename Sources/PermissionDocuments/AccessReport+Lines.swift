@@ -1,3 +1,5 @@
+package import PermissionKit
+
 // What a report says in one line, for every format that has lines.
 
 /// One device or folder in one line: `vivid  /dev/video0  ACL user:tester:rw-`.
