@@ -18,6 +18,8 @@ let package = Package(
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
+    // libpermissionkit.so, for programs in other languages; Scripts/build-library links it.
+    .library(name: "permissionkit", type: .dynamic, targets: ["PermissionKitC"]),
     .executable(name: "permcheck", targets: ["permcheck"]),
     .executable(name: "permcheck-helper", targets: ["permcheck-helper"]),
   ],
@@ -35,6 +37,12 @@ let package = Package(
     .target(
       name: "PermissionDocuments", dependencies: ["JSONSyntax", "PermissionKit"],
       swiftSettings: safeSettings),
+    .systemLibrary(name: "CPermissionKit"),
+    .target(
+      name: "PermissionKitC",
+      dependencies: ["CPermissionKit", "LibraryStandIns", "PermissionDocuments", "PermissionKit"],
+      swiftSettings: safeSettings
+    ),
     .target(
       name: "PermissionKitTesting",
       dependencies: ["PermissionKit"],
@@ -51,6 +59,7 @@ let package = Package(
     ),
     .target(name: "HelperStart"),
     .target(name: "LibcStandIns"),
+    .target(name: "LibraryStandIns"),
     .target(name: "CTOML"),
     .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
     .target(name: "ToolStart"),

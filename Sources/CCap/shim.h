@@ -483,7 +483,8 @@ static inline long ccap_cap_get_file(int fd, char *out, size_t size) {
 // The capabilities of the calling thread as bit masks, by libcap's capget(2).
 static inline int ccap_capget(uint64_t *effective, uint64_t *permitted) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  // Cleared for valgrind(1), which takes the second half for unwritten.
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
   if (capget(&header, data) != 0) return -errno;
   *effective = (uint64_t)data[1].effective << 32 | data[0].effective;
   *permitted = (uint64_t)data[1].permitted << 32 | data[0].permitted;

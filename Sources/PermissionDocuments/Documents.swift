@@ -2,6 +2,11 @@ internal import JSONSyntax
 
 /// The JSON documents of permcheck, and their schema.
 package enum Documents: Sendable {
+  /// The version of the tool and of the library for C, which documents name.
+  package static var version: StaticString { "0.1.0" }
+  /// The same, as documents have it.
+  package static var toolVersion: String { version.description }
+
   /// Returns a document as one line with a newline; members are sorted by name.
   static func text(_ json: JSONValue) -> String { JSONWriter(sortsKeys: true).text(json) + "\n" }
 

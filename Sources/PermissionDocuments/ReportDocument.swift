@@ -23,7 +23,7 @@ enum ReportDocument {
       "request",
       JSONSchema.about(
         "The outcome of the request before the check.",
-        JSONSchema.oneOf(["nothing-to-change", "declined", "granted", "asked-root"]))
+        JSONSchema.oneOf(["nothing-to-change", "declined", "needs-root", "granted", "asked-root"]))
     ) { $0.requestOutcome.map { .string($0.rawValue) } },
   ])
 

@@ -1,3 +1,4 @@
+import PermissionDocuments
 import PermissionKit
 
 /// What a check or a verification found, for formats that know tests and measurements.
@@ -92,13 +93,8 @@ struct Finding {
     need = report.resources.map(\.need).reduce(into: Permissions()) { $0.formUnion($1) }.letters
     status = report.status
     self.outcome = outcome
-    let main = report.mainReason
-    code = main?.code.rawValue
-    let decision = report.resources.first { $0.status == report.status }?.decision
-    let basis = decision.map { decision in
-      decision.component.map { "\(decision.basis) on \($0)" } ?? decision.basis
-    }
-    message = Sanitizer.clean(main?.message ?? basis ?? "")
+    code = report.mainReason?.code.rawValue
+    message = report.mainMessage
     resources = report.resources.filter { $0.status == report.status }
   }
 }

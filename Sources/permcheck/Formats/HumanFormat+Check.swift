@@ -1,3 +1,4 @@
+import PermissionDocuments
 import PermissionKit
 
 // Reports: a line for each device, with reasons and fixes below a refusal.
@@ -65,22 +66,14 @@ extension HumanFormat {
 
   private func entries(_ report: AccessReport, _ request: String?) -> [Entry] {
     let title = title(report.accessor, report.status)
-    var devices: [[ResourceReport]] = []
-    for resource in report.resources {
-      if let index = devices.firstIndex(where: { $0[0].device == resource.device }) {
-        devices[index].append(resource)
-      } else {
-        devices.append([resource])
-      }
-    }
+    let devices = report.devices
     var entries = devices.map { entry($0, isRequested: request != nil) }
     if devices.count == 1 {
       entries[0].cells[0] = title
       entries[0].cells[1] = word(report.status)
     } else {
-      let usable = devices.count { $0.allSatisfy { $0.status == .authorized } }
-      let count = devices.isEmpty ? "" : "\(usable) of \(devices.count) usable"
-      entries.insert(Entry(cells: [title, word(report.status), count]), at: 0)
+      entries.insert(
+        Entry(cells: [title, word(report.status), report.usable(of: devices)]), at: 0)
     }
     // One request serves all devices, so it is printed once.
     let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
@@ -95,31 +88,25 @@ extension HumanFormat {
 
   /// Returns the line of one device.
   private func entry(_ resources: [ResourceReport], isRequested: Bool) -> Entry {
-    let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
-    let main = resources.first { $0.status == status } ?? resources[0]
+    guard let line = DeviceLine(resources) else { return Entry(cells: ["", ""]) }
+    let (status, main) = (line.status, line.main)
     let title = "  " + mark(status)
     // The nodes of one device often have the same reason, so print each reason once.
     var messages: [String] = []
     for reason in resources.flatMap(\.reasons) where !messages.contains(reason.message) {
       messages.append(reason.message)
     }
-    if status == .unavailable || main.decision == nil && status != .authorized {
+    guard line.isJudged else {
       // There was nothing to judge, so the line shows the reason.
-      let message = main.reasons.first?.message ?? ""
-      var entry = Entry(cells: [title, word(status), Sanitizer.clean(message)])
-      entry.details = messages.filter { $0 != message }.map { .text(Sanitizer.clean($0)) }
+      var entry = Entry(cells: [title, word(status)] + line.cells)
+      entry.details = messages.filter { $0 != main.reasons.first?.message ?? "" }.map {
+        .text(Sanitizer.clean($0))
+      }
       entry.details += fixes([main]) + evidence(main)
       return entry
     }
-    let path = Sanitizer.clean(main.path.description)
-    // The path of a folder already ends with its name.
-    let isNamedByPath = main.path.lastComponent.description == main.label
-    let note = status == .authorized ? main.decision?.basis ?? "" : ""
-    var entry = Entry(
-      cells: [
-        title, word(status), isNamedByPath ? path : Sanitizer.clean(main.label),
-        isNamedByPath ? "" : path, style.dim(Sanitizer.clean(note)),
-      ])
+    var entry = Entry(cells: [title, word(status)] + line.cells)
+    entry.cells[4] = style.dim(entry.cells[4])
     entry.details = messages.map { .text(Sanitizer.clean($0)) }
     let isServed = isRequested && resources.contains { $0.remedies.contains(where: \.isGrant) }
     if !isServed || isVerbose { entry.details += fixes(resources) }

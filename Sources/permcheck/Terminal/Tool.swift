@@ -1,9 +1,10 @@
+import PermissionDocuments
 import PermissionKit
 
 /// Name, version and place of this tool.
 enum Tool {
   static let name = "permcheck"
-  static let version = "0.1.0"
+  static var version: String { Documents.toolVersion }
 
   /// Where sudo looks for programs, see `secure_path` in sudoers(5).
   private static let folders: [PathBytes] = [

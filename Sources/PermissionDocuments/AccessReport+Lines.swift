@@ -1,0 +1,76 @@
+package import PermissionKit
+
+// What a report says in one line, for every format that has lines.
+
+/// One device or folder in one line: `vivid  /dev/video0  ACL user:tester:rw-`.
+package struct DeviceLine: Sendable {
+  /// The worst status of the resources of the device.
+  package let status: AuthorizationStatus
+  /// The first resource that has this status.
+  package let main: ResourceReport
+  /// Whether there was a node or folder to judge; otherwise the line has the reason.
+  package let isJudged: Bool
+  /// What stands after the status, safe for a terminal: the name, the path, and what granted access, or
+  /// only the reason.
+  package let cells: [String]
+
+  /// Creates the line of a device; nil without a resource.
+  package init?(_ resources: [ResourceReport]) {
+    guard let first = resources.first else { return nil }
+    let status = AuthorizationStatus.worst(resources.map(\.status)) ?? .notDetermined
+    let main = resources.first { $0.status == status } ?? first
+    self.status = status
+    self.main = main
+    isJudged = status != .unavailable && (main.decision != nil || status == .authorized)
+    guard isJudged else {
+      cells = [Sanitizer.clean(main.reasons.first?.message ?? "")]
+      return
+    }
+    let path = Sanitizer.clean(main.path.description)
+    // The path of a folder already ends with its name.
+    let isNamedByPath = main.path.lastComponent.description == main.label
+    let note = status == .authorized ? main.decision?.basis ?? "" : ""
+    cells = [
+      isNamedByPath ? path : Sanitizer.clean(main.label), isNamedByPath ? "" : path,
+      Sanitizer.clean(note),
+    ]
+  }
+}
+
+extension AccessReport {
+  /// The resources of each device, in the order of their first resources.
+  package var devices: [[ResourceReport]] {
+    var devices: [[ResourceReport]] = []
+    for resource in resources {
+      if let index = devices.firstIndex(where: { $0[0].device == resource.device }) {
+        devices[index].append(resource)
+      } else {
+        devices.append([resource])
+      }
+    }
+    return devices
+  }
+
+  /// How many of several devices are usable, for people; empty without a device.
+  package func usable(of devices: [[ResourceReport]]) -> String {
+    let usable = devices.count { $0.allSatisfy { $0.status == .authorized } }
+    return devices.isEmpty ? "" : "\(usable) of \(devices.count) usable"
+  }
+
+  /// What stands after the status in the first line on this report, safe for a terminal.
+  package var headline: [String] {
+    let devices = devices
+    if devices.count == 1, let line = DeviceLine(devices[0]) { return line.cells }
+    return [usable(of: devices)]
+  }
+
+  /// Why the status is what it is, in one line that is safe for a terminal: the main reason, or what
+  /// granted access.
+  package var mainMessage: String {
+    let decision = resources.first { $0.status == status }?.decision
+    let basis = decision.map { decision in
+      decision.component.map { "\(decision.basis) on \($0)" } ?? decision.basis
+    }
+    return Sanitizer.clean(mainReason?.message ?? basis ?? "")
+  }
+}

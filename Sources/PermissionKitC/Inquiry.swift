@@ -1,0 +1,138 @@
+internal import CPermissionKit
+internal import PermissionDocuments
+internal import PermissionKit
+internal import Synchronization
+
+/// The three things that a caller can ask; each answers, whatever happens.
+enum Inquiry {
+  /// The one place that accessors are looked up in.
+  private static func registry() -> AccessorRegistry { .standard }
+
+  /// Checks an accessor.
+  static func check(
+    _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+  ) -> Answer {
+    unsafe answer(name) { (name) throws(PermissionError) in
+      let (entry, question) = try unsafe read(name, options)
+      let report = entry.make(question.context, .discard).currentAccess()
+      return try answer(report, entry, question, document(report, question))
+    }
+  }
+
+  /// Checks an accessor, and requests access if it is missing and a request can help.
+  static func request(
+    _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+  ) -> Answer {
+    unsafe answer(name) { (name) throws(PermissionError) in
+      let (entry, question) = try unsafe read(name, options)
+      if question.context.subject?.process != nil {
+        throw Question.misuse("pk_request does not work with pid, only for users")
+      }
+      let accessor = entry.make(question.context, .discard)
+      accessor.acceptsLimited = !question.isStrict
+      let shown = ShownPlan()
+      if let resources = accessor as? ResourceAccessor {
+        resources.grants = grants(question, shown)
+      }
+      let report = try accessor.requestAccessIfNeeded()
+      var document = try document(report, question)
+      document.plans = shown.plan.withLock { $0 }.map { [$0] } ?? []
+      document.isApplied = report.requestOutcome == .granted
+      return answer(report, entry, question, document)
+    }
+  }
+
+  /// Explains the access to a path.
+  static func explain(
+    _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+  ) -> Answer {
+    unsafe answer(path) { (_) throws(PermissionError) in
+      guard let path = unsafe PathBytes(copying: path), !path.isEmpty else {
+        throw Question.misuse("the path is empty")
+      }
+      let question = try unsafe Question(options, registry().families)
+      if question.context.path != nil {
+        throw Question.misuse("pk_explain_path explains its own path, so options.path must be NULL")
+      }
+      let context = question.context
+      let explanation = try Explainer(context).explain { (_) in
+        [Inspection.Target(path: context.belowRoot(path), in: context)]
+      }
+      guard let report = explanation.reports.first else {
+        throw PermissionError(.system, "nothing can be told about \(path)", path: path)
+      }
+      var document = try document(report, question)
+      document.basis = FactsDocument(explanation)
+      return Answer(
+        report, name: report.accessor, isStrict: question.isStrict, json: document.text)
+    }
+  }
+
+  // MARK: - Parts
+
+  /// Answers with what `body` returns or throws.
+  private static func answer(
+    _ argument: UnsafePointer<CChar>?, _ body: (String) throws(PermissionError) -> Answer
+  ) -> Answer {
+    let text = unsafe argument.map { unsafe String(cString: $0) } ?? ""
+    do throws(PermissionError) { return try body(text) } catch { return Answer(error, name: text) }
+  }
+
+  private static func answer(
+    _ report: AccessReport, _ entry: AccessorRegistry.Entry, _ question: Question,
+    _ document: CheckDocument
+  ) -> Answer {
+    Answer(
+      report, name: entry.aliases.first ?? entry.name, isStrict: question.isStrict,
+      json: document.text)
+  }
+
+  private static func read(
+    _ name: String, _ options: UnsafePointer<pk_options>?
+  ) throws(PermissionError) -> (AccessorRegistry.Entry, Question) {
+    let registry = registry()
+    guard let entry = registry[name] else {
+      let known = registry.entries.flatMap { [$0.name] + $0.aliases }.joined(separator: ", ")
+      throw PermissionError(
+        .invalidArgument, "there is no accessor \"\(name)\"", advice: "known: \(known)")
+    }
+    return (entry, try unsafe Question(options, registry.families))
+  }
+
+  private static func document(
+    _ report: AccessReport, _ question: Question
+  ) throws(PermissionError) -> CheckDocument {
+    // Not with ??, which forgets the type of the error.
+    let subject: Subject
+    if let judged = report.subject {
+      subject = judged
+    } else {
+      subject = try Inspection.subject(question.context)
+    }
+    var document = CheckDocument(
+      toolVersion: Documents.toolVersion,
+      subject: subject, reports: [report],
+      exitStatus: report.status.exitStatus(isStrict: question.isStrict))
+    document.setting = Setting(question.context, [report])
+    return document
+  }
+
+  /// The last plan that somebody agreed to, or did not.
+  private final class ShownPlan: Sendable {
+    let plan = Mutex<GrantPlan?>(nil)
+  }
+
+  /// Returns how to request: the smallest change; the call is the consent, or a person gives it.
+  private static func grants(_ question: Question, _ shown: ShownPlan) -> GrantOptions {
+    let (asks, system) = (question.asks, question.context.system)
+    var grants = GrantOptions { (plan: GrantPlan) throws(PermissionError) -> Bool in
+      shown.plan.withLock { $0 = plan }
+      return !asks || TerminalConsent(system: system).ask(plan)
+    }
+    grants.purpose = question.purpose
+    if question.seconds > 0 {
+      grants.lifetime.expires = system.realtime() + Int64(question.seconds) * 1_000_000
+    }
+    return grants
+  }
+}

@@ -1,0 +1,84 @@
+internal import CPermissionKit
+internal import PermissionDocuments
+internal import PermissionKit
+
+extension AuthorizationStatus {
+  /// The number of the status in the header.
+  var number: pk_status {
+    switch self {
+    case .authorized: PK_AUTHORIZED
+    case .limited: PK_LIMITED
+    case .denied: PK_DENIED
+    case .restricted: PK_RESTRICTED
+    case .unavailable: PK_UNAVAILABLE
+    case .notDetermined: PK_NOT_DETERMINED
+    }
+  }
+
+  /// The mark of the status that permcheck prints.
+  var mark: String {
+    switch self {
+    case .authorized: "✔"
+    case .limited: "◐"
+    case .denied, .restricted: "✘"
+    case .unavailable: "–"
+    case .notDetermined: "?"
+    }
+  }
+
+  /// The exit status that permcheck has for this status.
+  func exitStatus(isStrict: Bool) -> Int32 {
+    switch self {
+    case .authorized: 0
+    case .limited: isStrict ? 1 : 0
+    case .denied, .restricted: 1
+    case .notDetermined: 2
+    case .unavailable: 3
+    }
+  }
+}
+
+extension PermissionError {
+  /// The exit status that permcheck has for this error.
+  var exitStatus: Int32 {
+    switch code {
+    case .unknownUser, .unknownProcess, .invalidArgument: 64
+    case .system, .changeFailed: 70
+    case .notAllowed: 1
+    case .notAnswering: 2
+    }
+  }
+}
+
+extension String {
+  /// The text without blanks at its end.
+  var withoutBlanksAtEnd: String {
+    var text = self
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+}
+
+/// Texts that are there as long as the library is.
+enum StaticText {
+  static var empty: UnsafePointer<CChar> { unsafe start(of: "") }
+  static var version: UnsafePointer<CChar> { unsafe start(of: Documents.version) }
+
+  /// Returns the name of a status as in JSON.
+  static func name(of status: pk_status) -> UnsafePointer<CChar> {
+    switch status {
+    case PK_AUTHORIZED: unsafe start(of: "authorized")
+    case PK_LIMITED: unsafe start(of: "limited")
+    case PK_DENIED: unsafe start(of: "denied")
+    case PK_RESTRICTED: unsafe start(of: "restricted")
+    case PK_UNAVAILABLE: unsafe start(of: "unavailable")
+    case PK_NOT_DETERMINED: unsafe start(of: "notDetermined")
+    default: unsafe start(of: "error")
+    }
+  }
+
+  /// Returns the bytes of a literal, which has a NUL at its end.
+  private static func start(of text: StaticString) -> UnsafePointer<CChar> {
+    unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+}
