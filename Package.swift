@@ -17,6 +17,7 @@ let package = Package(
   name: "PermissionKit",
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "PermissionKitArguments", targets: ["PermissionKitArguments"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     .executable(name: "permcheck", targets: ["permcheck"]),
     .executable(name: "permcheck-helper", targets: ["permcheck-helper"]),
@@ -38,6 +39,13 @@ let package = Package(
     .target(
       name: "PermissionKitTesting",
       dependencies: ["PermissionKit"],
+      swiftSettings: safeSettings
+    ),
+    .target(
+      name: "PermissionKitArguments",
+      dependencies: [
+        "PermissionKit", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: safeSettings
     ),
     .executableTarget(
@@ -87,6 +95,13 @@ let package = Package(
     .testTarget(
       name: "PermissionKitTests",
       dependencies: ["PermissionKit", "PermissionKitTesting", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "PermissionKitArgumentsTests",
+      dependencies: [
+        "PermissionKit", "PermissionKitArguments", "PermissionKitTesting", "TestSupport",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -22,17 +22,11 @@ struct LogChoice: Equatable {
   var file: PathBytes?
 
   func analytics(_ system: any System) -> AnalyticsLog {
-    switch chosen(system) {
-    case nil, "none": return AnalyticsLog(DiscardLogging(), system: system)
-    case "-": return AnalyticsLog(StandardErrorLogging(system: system), system: system)
-    case let path?:
-      var log = FileLogging(path, system: system)
-      // A file that somebody names is theirs to tidy up, and its folder may be a mistake.
-      let isNamed = isNamed(system)
-      log.createsFolder = !isNamed
-      log.sizeLimit = isNamed ? nil : 1 << 20
-      return AnalyticsLog(log, system: system)
-    }
+    guard let place = chosen(system) else { return AnalyticsLog(DiscardLogging(), system: system) }
+    if isNamed(system) { return AnalyticsLog(AnalyticsLog.strategy(place, system), system: system) }
+    var log = FileLogging(place, system: system)
+    log.sizeLimit = 1 << 20
+    return AnalyticsLog(log, system: system)
   }
 
   /// Whether the caller chose the place.
