@@ -15,6 +15,7 @@ struct Log: ParsableCommand {
         permcheck log
         permcheck log --since 7d --user www-data --accessor camera
         permcheck log --json --log /var/log/permcheck.jsonl
+        permcheck log --since 1d --format openmetrics
       """)
 
   @Option(
