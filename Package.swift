@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitArguments", targets: ["PermissionKitArguments"]),
+    .library(name: "PermissionKitLogging", targets: ["PermissionKitLogging"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     .executable(name: "permcheck", targets: ["permcheck"]),
     .executable(name: "permcheck-helper", targets: ["permcheck-helper"]),
@@ -42,16 +43,21 @@ let package = Package(
       swiftSettings: safeSettings
     ),
     .target(
+      name: "PermissionKitLogging", dependencies: ["PermissionKit"], swiftSettings: safeSettings),
+    .target(
       name: "PermissionKitArguments",
       dependencies: [
-        "PermissionKit", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "PermissionKit", "PermissionKitLogging",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit", "TOMLSyntax",
+        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit",
+        "PermissionKitLogging",
+        "TOMLSyntax",
         "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -95,6 +101,11 @@ let package = Package(
     .testTarget(
       name: "PermissionKitTests",
       dependencies: ["PermissionKit", "PermissionKitTesting", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "PermissionKitLoggingTests",
+      dependencies: ["PermissionKit", "PermissionKitLogging", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import PermissionKit
+import PermissionKitLogging
 
 /// The options by which people tell a command how to come to its permissions.
 ///
@@ -26,7 +27,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
 
   @Option(
     help: ArgumentHelp(
-      "Write each check and request to this file, to standard error (-) or nowhere (none).",
+      "Write each check and request to this file, to journald, syslog, standard error (-) or none.",
       valueName: "file"),
     completion: .file())
   var accessLog: String?
@@ -86,7 +87,8 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     _ accessor: PermissionAccessor, purpose: String? = nil
   ) throws(PermissionError) -> AccessReport {
     if let accessLog {
-      AnalyticsLog.shared.strategy = AnalyticsLog.strategy(PathBytes(accessLog), Systems.running)
+      AnalyticsLog.shared.strategy = AnalyticsLog.strategy(
+        PathBytes(accessLog), identifier: Self.tool, Systems.running)
     }
     if requestAccess == false { accessor.requestsAccess = false }
     let resources = accessor as? ResourceAccessor
@@ -105,11 +107,14 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     return report
   }
 
+  /// The name by which this program was started.
+  private static var tool: String {
+    Sanitizer.clean(LinuxSystem.arguments.first?.lastComponent.description ?? "permissions")
+  }
+
   /// Writes to standard error, after the name of the tool.
   private func say(_ text: String) {
-    let name = LinuxSystem.arguments.first?.lastComponent.description ?? "permissions"
-    _ = try? LinuxSystem().writeAll(
-      Descriptor(rawValue: 2), Array("\(Sanitizer.clean(name)): \(text)".utf8))
+    _ = try? LinuxSystem().writeAll(Descriptor(rawValue: 2), Array("\(Self.tool): \(text)".utf8))
   }
 }
 

@@ -1,4 +1,4 @@
-public import PermissionKit
+internal import PermissionKit
 
 // A machine in a few lines: a camera, group video, user ada.
 extension FakeSystem {

@@ -90,6 +90,18 @@ struct LogSummaryTests {
       ], "\(read)")
   }
 
+  @Test(arguments: ["journald", "syslog"]) func daemonsHaveNoFile(_ word: String) throws {
+    let outcome = try Command.permcheck(["log", "--log", word])
+    #expect(outcome.status == 64 && outcome.errors.contains("no log file"), "\(outcome)")
+    let tree = try Tree()
+    let file = try Command.run(
+      ["env", "-C", tree.root, Command.permcheck, "camera=/dev/null", "--log", "./" + word])
+    #expect(file.status == 0 && FileManager.default.fileExists(atPath: tree.path(word)))
+    // Where no daemon runs, that is said, and the answer is the same.
+    let lost = try Command.permcheck(["camera=/dev/null", "--log", word])
+    #expect(lost.status == 0)
+  }
+
   @Test func countsWhatChecksHaveWritten() throws {
     let tree = try Tree()
     for words in [["camera=/dev/null"], ["camera=/dev/null", "photos=/"], ["mic=/dev/null"]] {
