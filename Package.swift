@@ -17,6 +17,8 @@ let package = Package(
   name: "PermissionKit",
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "PermissionKitArguments", targets: ["PermissionKitArguments"]),
+    .library(name: "PermissionKitLogging", targets: ["PermissionKitLogging"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     // libpermissionkit.so, for programs in other languages; Scripts/build-library links it.
     .library(name: "permissionkit", type: .dynamic, targets: ["PermissionKitC"]),
@@ -48,10 +50,22 @@ let package = Package(
       dependencies: ["PermissionKit"],
       swiftSettings: safeSettings
     ),
+    .target(
+      name: "PermissionKitLogging", dependencies: ["PermissionKit"], swiftSettings: safeSettings),
+    .target(
+      name: "PermissionKitArguments",
+      dependencies: [
+        "PermissionKit", "PermissionKitLogging",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: safeSettings
+    ),
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit", "TOMLSyntax",
+        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit",
+        "PermissionKitLogging",
+        "TOMLSyntax",
         "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -96,6 +110,18 @@ let package = Package(
     .testTarget(
       name: "PermissionKitTests",
       dependencies: ["PermissionKit", "PermissionKitTesting", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "PermissionKitLoggingTests",
+      dependencies: ["PermissionKit", "PermissionKitLogging", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "PermissionKitArgumentsTests",
+      dependencies: [
+        "PermissionKit", "PermissionKitArguments", "PermissionKitTesting", "TestSupport",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -642,6 +642,18 @@ static inline int ccap_connect(const char *path) {
   return -error;
 }
 
+static inline int ccap_connect_datagram(const char *path) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof name.sun_path) return -ENAMETOOLONG;
+  strcpy(name.sun_path, path);
+  int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  if (connect(fd, (struct sockaddr *)&name, sizeof name) == 0) return fd;
+  int error = errno;
+  close(fd);
+  return -error;
+}
+
 static inline long ccap_send(int fd, const void *bytes, unsigned long count) {
   long sent = send(fd, bytes, count, MSG_NOSIGNAL);
   return sent < 0 ? -errno : sent;

@@ -59,6 +59,49 @@ struct LogSummaryTests {
     #expect(plain.output == "camera\t4\t3\t1\nmicrophone\t2\t0\t2\nphotos\t1\t1\t0\n")
   }
 
+  @Test func prometheusReadsIt() throws {
+    let tree = try Tree()
+    let hostile = "a\\\"b\\\\c\\n"
+    let log =
+      sample + line("photos", "notDetermined")
+      + line("camera", "denied", event: "willReceiveAccess")
+      + line(hostile, "unavailable") + "no event\n"
+    try tree.file("log", log)
+    let outcome = try Command.permcheck(
+      ["log", "--format", "openmetrics", "--log", tree.path("log")])
+    #expect(outcome.status == 0)
+    try tree.file("metrics", outcome.output)
+    let program = """
+      import sys
+      from prometheus_client.openmetrics.parser import text_string_to_metric_families as read
+      families = list(read(open(sys.argv[1], newline='').read()))
+      assert {f.type for f in families} == {'gauge'}
+      for family in families:
+          for s in family.samples:
+              if s.value: print(s.name[14:], *map(repr, s.labels.values()), int(s.value))
+      """
+    let read = try Command.run(["/usr/bin/python3", "-c", program, tree.path("metrics")])
+    #expect(
+      read.output.split(separator: "\n").map(String.init) == [
+        #"checks 'a"b\\c\n' 'unavailable' 1"#, "checks 'camera' 'granted' 3",
+        "checks 'camera' 'refused' 1", "checks 'microphone' 'refused' 2",
+        "checks 'photos' 'granted' 1", "checks 'photos' 'undetermined' 1",
+        "requests 'camera' 1", "unreadable_lines 1",
+      ], "\(read)")
+  }
+
+  @Test(arguments: ["journald", "syslog"]) func daemonsHaveNoFile(_ word: String) throws {
+    let outcome = try Command.permcheck(["log", "--log", word])
+    #expect(outcome.status == 64 && outcome.errors.contains("no log file"), "\(outcome)")
+    let tree = try Tree()
+    let file = try Command.run(
+      ["env", "-C", tree.root, Command.permcheck, "camera=/dev/null", "--log", "./" + word])
+    #expect(file.status == 0 && FileManager.default.fileExists(atPath: tree.path(word)))
+    // Where no daemon runs, that is said, and the answer is the same.
+    let lost = try Command.permcheck(["camera=/dev/null", "--log", word])
+    #expect(lost.status == 0)
+  }
+
   @Test func countsWhatChecksHaveWritten() throws {
     let tree = try Tree()
     for words in [["camera=/dev/null"], ["camera=/dev/null", "photos=/"], ["mic=/dev/null"]] {

@@ -17,6 +17,10 @@ open class PermissionAccessor: CustomStringConvertible {
   public let analytics: AnalyticsLog
   /// Whether the status `limited` counts as access, in `hasAccess()` and for the hooks.
   public var acceptsLimited = true
+  /// Whether missing access is requested; otherwise the template only checks and calls the hooks.
+  public var requestsAccess = true
+  /// Lets the requests of a batch wait for one another; nil outside of a batch.
+  final var turn: Turn?
 
   /// Creates an accessor.
   ///
@@ -42,13 +46,17 @@ open class PermissionAccessor: CustomStringConvertible {
     let start = analytics.system.monotonic()
     var report = currentAccess()
     if isAccess(report) {
-      report.requestOutcome = try keepAccess(report)
+      turn?.begin()
+      defer { turn?.end() }
+      if requestsAccess { report.requestOutcome = try keepAccess(report) }
     } else {
-      if report.isRequestable {
-        willReceiveAccess()
-        write(.willReceiveAccess, report, since: start)
+      if report.isRequestable, requestsAccess {
         let requested: AccessReport
         do throws(PermissionError) {
+          turn?.begin()
+          defer { turn?.end() }
+          willReceiveAccess()
+          write(.willReceiveAccess, report, since: start)
           requested = try requestAccess(report)
         } catch {
           didRejectAccess()
@@ -86,7 +94,8 @@ open class PermissionAccessor: CustomStringConvertible {
   /// - Returns: True for `authorized`, and for `limited` if `acceptsLimited` is set.
   public final func hasAccess() -> Bool { isAccess(currentAccess()) }
 
-  private func isAccess(_ report: AccessReport) -> Bool {
+  /// Returns whether the report counts as access.
+  func isAccess(_ report: AccessReport) -> Bool {
     report.status == .authorized || acceptsLimited && report.status == .limited
   }
 

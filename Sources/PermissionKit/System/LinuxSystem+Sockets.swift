@@ -8,6 +8,13 @@ extension LinuxSystem {
     return Descriptor(rawValue: try check(unsafe withCString(path) { unsafe ccap_connect($0) }))
   }
 
+  /// connect(2) of a datagram socket; a NUL in the path gives EINVAL.
+  package func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor {
+    if path.bytes.contains(0) { throw .EINVAL }
+    return Descriptor(
+      rawValue: try check(unsafe withCString(path) { unsafe ccap_connect_datagram($0) }))
+  }
+
   /// send(2) with MSG_NOSIGNAL.
   package func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
     Int(

@@ -110,7 +110,7 @@ extension System {
   }
 
   /// Writes all bytes.
-  func writeAll(_ file: Descriptor, _ bytes: [UInt8]) throws(Errno) {
+  package func writeAll(_ file: Descriptor, _ bytes: [UInt8]) throws(Errno) {
     var rest = bytes[...]
     while !rest.isEmpty { rest = rest.dropFirst(try write(file, Array(rest))) }
   }

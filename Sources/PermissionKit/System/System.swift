@@ -132,6 +132,12 @@ public protocol System: Sendable {
   /// - Returns: The connected socket.
   /// - Throws: EAGAIN if too many others wait there.
   func connect(_ path: PathBytes) throws(Errno) -> Descriptor
+  /// connect(2) of a new AF_UNIX datagram socket, with SOCK_NONBLOCK.
+  ///
+  /// - Parameter path: The path of a socket, at most 107 bytes.
+  /// - Returns: The connected socket, on which `send` throws EAGAIN if the receiver takes no more.
+  /// - Throws: The errno of connect(2): ECONNREFUSED if nobody listens there.
+  func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor
   /// send(2) with MSG_NOSIGNAL.
   ///
   /// - Returns: The number of bytes sent, which can be less than the number given.

@@ -102,7 +102,7 @@ package struct TreeWalk: Sendable {
     let system = LinuxSystem()
     var started = 0
     for _ in 0..<question.threads {
-      guard TreeThread.start({ self.work() }) else { break }
+      guard DetachedThread.start({ self.work() }) else { break }
       started += 1
     }
     if started == 0 { throw .EAGAIN }
@@ -236,27 +236,5 @@ package struct TreeWalk: Sendable {
     if refused > 0 { state.refused.add(refused, ordering: .relaxed) }
     if undetermined > 0 { state.undetermined.add(undetermined, ordering: .relaxed) }
     if unlisted > 0 { state.unlisted.add(unlisted, ordering: .relaxed) }
-  }
-}
-
-/// A detached thread.
-private final class TreeThread: Sendable {
-  private let body: @Sendable () -> Void
-
-  private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let thread = unsafe Unmanaged.passRetained(TreeThread(body))
-    var id = pthread_t()
-    let result = unsafe pthread_create(
-      &id, nil,
-      { argument in
-        if let argument = unsafe argument {
-          unsafe Unmanaged<TreeThread>.fromOpaque(argument).takeRetainedValue().body()
-        }
-        return nil
-      }, thread.toOpaque())
-    if result != 0 { unsafe thread.release() } else { pthread_detach(id) }
-    return result == 0
   }
 }

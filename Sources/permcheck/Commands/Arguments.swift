@@ -6,6 +6,8 @@ extension PathBytes: ExpressibleByArgument {
   public init?(argument: String) { self.init(escaped: argument) }
 }
 
+extension TimeSpan: ExpressibleByArgument {}
+
 extension Probe.Method: ExpressibleByArgument {}
 
 extension Way: ExpressibleByArgument {}

@@ -18,7 +18,8 @@ struct CheckChoice {
     let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
     if let wait {
       let context = try subject.context(LinuxSystem())
-      try waitForAccess(wait, subject.factories(requests, context, .discard), context.system)
+      let factories = subject.watched(requests, context, .discard)
+      try AccessWatcher.wait(wait, context.system, factories) { self.status($0) == .authorized }
     }
     let system = LinuxSystem.once
     if subject.isOfMany { return try run(for: try subject.each(system), requests, system) }
@@ -26,11 +27,14 @@ struct CheckChoice {
     context.wantsDetail = output.verbose
     context.surroundings = Surroundings()
     let analytics = log.analytics(system)
-    let factories = subject.factories(requests, context, analytics)
-    let reports = try analytics.together { try factories.map { try $0().currentAccess() } }
+    let console = Console(system, output)
+    var batch = AccessBatch()
+    for (request, make) in zip(requests, subject.factories(requests, context, analytics)) {
+      batch.add(request.text.description, make)
+    }
+    let reports = try CheckProgress.run(batch, analytics, system, console)
     let status = status(reports)
 
-    let console = Console(system, output)
     if !output.quiet { subject.warnOfRoot(context, console) }
     log.report(analytics, console, output)
     var result = CheckResult(
@@ -47,15 +51,17 @@ struct CheckChoice {
     let surroundings = Surroundings()
     let analytics = log.analytics(system)
     let first = try choices[0].context(system)
-    let reports = try analytics.together {
-      try choices.flatMap { choice in
-        var context = try choice.context(system)
-        context.wantsDetail = output.verbose
-        context.surroundings = surroundings
-        return try choice.factories(requests, context, analytics).map { try $0().currentAccess() }
+    var batch = AccessBatch()
+    for choice in choices {
+      var context = try choice.context(system)
+      context.wantsDetail = output.verbose
+      context.surroundings = surroundings
+      for (request, make) in zip(requests, choice.factories(requests, context, analytics)) {
+        batch.add("\(request.text) for \(choice.user ?? "this process")", make)
       }
     }
     let console = Console(system, output)
+    let reports = try CheckProgress.run(batch, analytics, system, console)
     log.report(analytics, console, output)
     var result = CheckResult(
       subject: try choices[0].judged(reports, first), reports: reports, status: status(reports),
@@ -94,17 +100,5 @@ struct CheckChoice {
 
   private func status(_ reports: [AccessReport]) -> ExitStatus {
     ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable)
-  }
-
-  /// Waits until there is access or the time is over.
-  private func waitForAccess(
-    _ time: TimeSpan, _ factories: [AccessWatcher.Factory], _ system: any System
-  ) throws {
-    let end = system.monotonic() + time.microseconds
-    if status(try factories.map { try $0().currentAccess() }) == .authorized { return }
-    let watcher = try AccessWatcher(system, factories)
-    while status(watcher.reports) != .authorized {
-      guard case .checked = try watcher.next(until: end) else { return }
-    }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitLogging
 
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,6 +16,7 @@ struct Log: ParsableCommand {
         permcheck log
         permcheck log --since 7d --user www-data --accessor camera
         permcheck log --json --log /var/log/permcheck.jsonl
+        permcheck log --since 1d --format openmetrics
       """)
 
   @Option(
@@ -36,7 +38,8 @@ struct Log: ParsableCommand {
   func run() throws {
     let system = LinuxSystem()
     let console = Console(system, color: output.color)
-    guard let path = log.choice.chosen(system), path != "none", path != "-" else {
+    guard let path = log.choice.chosen(system), !AnalyticsLog.placesWithoutFile.contains(path)
+    else {
       throw ValidationError("there is no log file to summarise; choose one with --log FILE")
     }
     let name = try accessor.map {

@@ -1,11 +1,12 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitLogging
 
 /// The option that chooses the analytics log.
 struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Write the analytics log to this file, to standard error (-) or nowhere (none).",
+      "Write the analytics log to this file, to journald, syslog, standard error (-) or none.",
       discussion:
         "Default: PERMCHECK_LOG, or $XDG_STATE_HOME/permcheck/analytics.jsonl; for root, /var/lib/permcheck/analytics.jsonl. Beyond 1 MB the default file gets the name analytics.jsonl.1.",
       valueName: "file"),
@@ -18,21 +19,18 @@ struct LogOptions: ParsableArguments {
 
 /// The analytics log of a command.
 struct LogChoice: Equatable {
-  /// The file of `--log`, `-` or `none`; nil without it.
+  /// The file of `--log`, `-`, `none`, `journald` or `syslog`; nil without it.
   var file: PathBytes?
 
   func analytics(_ system: any System) -> AnalyticsLog {
-    switch chosen(system) {
-    case nil, "none": return AnalyticsLog(DiscardLogging(), system: system)
-    case "-": return AnalyticsLog(StandardErrorLogging(system: system), system: system)
-    case let path?:
-      var log = FileLogging(path, system: system)
-      // A file that somebody names is theirs to tidy up, and its folder may be a mistake.
-      let isNamed = isNamed(system)
-      log.createsFolder = !isNamed
-      log.sizeLimit = isNamed ? nil : 1 << 20
-      return AnalyticsLog(log, system: system)
+    guard let place = chosen(system) else { return AnalyticsLog(DiscardLogging(), system: system) }
+    if isNamed(system) {
+      let strategy = AnalyticsLog.strategy(place, identifier: Tool.name, system)
+      return AnalyticsLog(strategy, system: system)
     }
+    var log = FileLogging(place, system: system)
+    log.sizeLimit = 1 << 20
+    return AnalyticsLog(log, system: system)
   }
 
   /// Whether the caller chose the place.
@@ -48,7 +46,7 @@ struct LogChoice: Equatable {
     console.warn(failure.description)
   }
 
-  /// Returns the file, `-` or `none`; nil if there is no default place.
+  /// Returns the file or the word that names no file; nil if there is no default place.
   func chosen(_ system: any System) -> PathBytes? {
     if let file { return file }
     if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }

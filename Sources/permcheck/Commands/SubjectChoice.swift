@@ -93,13 +93,23 @@ struct SubjectChoice: Equatable {
     return users.subject(uid: uid, gid: gid, groups: groups)
   }
 
+  /// Returns factories for the accessors of a watch; each call reads the subject again.
+  func watched(
+    _ requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog
+  ) -> [AccessWatcher.Factory] {
+    // An array of closures of one type is no array of another: the cast fails at run time.
+    var watched: [AccessWatcher.Factory] = []
+    for make in factories(requests, context, analytics) { watched.append(make) }
+    return watched
+  }
+
   /// Returns factories for the accessors; each call reads the subject again.
   func factories(
     _ requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog
-  ) -> [AccessWatcher.Factory] {
-    var factories: [AccessWatcher.Factory] = []
+  ) -> [AccessBatch.Factory] {
+    var factories: [AccessBatch.Factory] = []
     for request in requests {
-      func make() throws(PermissionError) -> PermissionAccessor {
+      @Sendable func make() throws(PermissionError) -> PermissionAccessor {
         var context = context
         context.subject = try subject(UserDatabase(context.system, root: context.root))
         return request.accessor(context, analytics)

@@ -52,7 +52,7 @@ struct Watch: ParsableCommand {
     let end = time.map { system.monotonic() + $0.microseconds }
     let watcher = try AccessWatcher(
       system, stoppedBy: try Self.stopRequests(system),
-      subject.factories(requests, context, analytics))
+      subject.watched(requests, context, analytics))
     if output.verbose {
       for (path, errno) in watcher.unseen {
         console.warn("\(path) cannot be watched (\(errno)); it is checked every second")

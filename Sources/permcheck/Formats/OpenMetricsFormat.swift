@@ -47,6 +47,41 @@ struct OpenMetricsFormat: FindingFormat {
     return text + "permcheck_check_timestamp_seconds \(seconds).\(digits)\n# EOF\n"
   }
 
+  /// Gauges, because a log gets shorter when it is renamed, and `--since` leaves out the past.
+  func text(_ summary: LogSummary) -> String {
+    var text = """
+      # HELP permcheck_log_checks Checks in the analytics log, by accessor and outcome.
+      # TYPE permcheck_log_checks gauge
+
+      """
+    for line in summary.lines {
+      let rest = line.checks - line.granted - line.refused - line.unavailable
+      for (outcome, count) in [
+        ("granted", line.granted), ("refused", line.refused), ("unavailable", line.unavailable),
+        ("undetermined", rest),
+      ] {
+        let labels = Self.labels([("accessor", line.accessor), ("outcome", outcome)])
+        text += "permcheck_log_checks{\(labels)} \(count)\n"
+      }
+    }
+    text += """
+      # HELP permcheck_log_requests Requests in the analytics log, by accessor.
+      # TYPE permcheck_log_requests gauge
+
+      """
+    for line in summary.lines {
+      let labels = Self.labels([("accessor", line.accessor)])
+      text += "permcheck_log_requests{\(labels)} \(line.requests)\n"
+    }
+    return text + """
+      # HELP permcheck_log_unreadable_lines Lines of the analytics log that are not events.
+      # TYPE permcheck_log_unreadable_lines gauge
+      permcheck_log_unreadable_lines \(summary.unreadable)
+      # EOF
+
+      """
+  }
+
   private static func labels(_ pairs: [(String, String)]) -> String {
     pairs.map { name, value in
       "\(name)=\"\(value.replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]))\""

@@ -53,6 +53,9 @@ final class Console {
       || text.has("utf8@")
   }
 
+  /// The width of the terminal at which somebody watches the work; nil if nobody does.
+  var watchedColumns: Int? { isQuiet ? nil : errorStyle.columns }
+
   /// Buffers text for standard output, which `flush` or `finish` writes at once.
   func print(_ text: String) {
     if !isQuiet || file != nil { output += Array(text.utf8) }

@@ -1,16 +1,17 @@
-import ArgumentParser
-
 /// A duration: `90s`, `2h30m`, `1d`; a bare number means seconds, which may have a fraction.
 ///
 /// The maximum is 366 days.
-struct TimeSpan: ExpressibleByArgument {
+package struct TimeSpan: Sendable {
   /// The duration in microseconds, never negative.
-  let microseconds: Int64
+  package let microseconds: Int64
 
   private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
   private static let most = 366 * 86_400.0
 
-  init?(argument: String) {
+  /// Reads a duration.
+  ///
+  /// - Parameter argument: The text; nil comes back if it is no duration, or longer than 366 days.
+  package init?(argument: String) {
     var seconds = 0.0
     var number = ""
     for character in argument {

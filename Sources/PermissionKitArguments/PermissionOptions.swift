@@ -1,0 +1,121 @@
+public import ArgumentParser
+public import PermissionKit
+import PermissionKitLogging
+
+/// The options by which people tell a command how to come to its permissions.
+///
+/// ```swift
+/// @OptionGroup var permissions: PermissionOptions
+///
+/// func run() throws {
+///   try permissions.gate(CameraAccessor(), purpose: "snapshot takes a picture")
+/// ```
+public struct PermissionOptions: ParsableArguments, Sendable {
+  @Flag(
+    inversion: .prefixedNo, exclusivity: .chooseLast,
+    help: """
+      Make the changes that give missing access without a question, or never. Default: a person at \
+      the terminal is asked.
+      """)
+  var requestAccess: Bool?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Wait up to this long for access: 5, 0.5, 2m.", valueName: "duration"))
+  var waitForAccess: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write each check and request to this file, to journald, syslog, standard error (-) or none.",
+      valueName: "file"),
+    completion: .file())
+  var accessLog: String?
+
+  /// Creates the options without values; the parser fills them.
+  public init() {}
+
+  /// The exit status of a command whose permissions are missing: EX_NOPERM of sysexits.h.
+  ///
+  /// permcheck has the same number with another meaning: with `--skip-unavailable` it stands for
+  /// "skipped", as in automake.
+  public static let noPermission = ExitCode(77)
+
+  /// Makes sure that there is access; otherwise says why not, and ends the command.
+  ///
+  /// The message is on standard error and begins with the name of the tool.
+  ///
+  /// - Parameters:
+  ///   - accessors: What the command needs, in the order of asking.
+  ///   - purpose: Why, for the person who is asked: `snapshot takes a picture`.
+  /// - Returns: The reports, all with access.
+  /// - Throws: `noPermission`, with which the parser exits in silence, if there is no access;
+  ///   `ExitCode(70)`, EX_SOFTWARE, if a change could not be made. Both are already explained.
+  @discardableResult
+  public func gate(
+    _ accessors: PermissionAccessor..., purpose: String? = nil
+  ) throws(ExitCode) -> [AccessReport] {
+    var reports: [AccessReport] = []
+    do throws(PermissionError) {
+      for accessor in accessors {
+        let report = try request(accessor, purpose: purpose)
+        guard report.status == .authorized || accessor.acceptsLimited && report.isGranted else {
+          say(report.explanation)
+          if report.requestOutcome == .declined, !TerminalConsent().canAsk {
+            say("there is nobody to ask; --request-access makes the change without a question\n")
+          }
+          throw PermissionError(.notAllowed, "")
+        }
+        reports.append(report)
+      }
+      return reports
+    } catch {
+      if error.message.isEmpty { throw Self.noPermission }
+      say(Sanitizer.clean(error.description) + "\n")
+      throw ExitCode(70)
+    }
+  }
+
+  /// Checks access, waits for it and requests it, as the options say; prints nothing but the question.
+  ///
+  /// - Parameters:
+  ///   - accessor: What the command needs.
+  ///   - purpose: Why, for the person who is asked.
+  /// - Returns: The final report. A denial is a report, not an error.
+  /// - Throws: If a change cannot be made or undone, or the kernel refuses to watch files.
+  public func request(
+    _ accessor: PermissionAccessor, purpose: String? = nil
+  ) throws(PermissionError) -> AccessReport {
+    if let accessLog {
+      AnalyticsLog.shared.strategy = AnalyticsLog.strategy(
+        PathBytes(accessLog), identifier: Self.tool, Systems.running)
+    }
+    if requestAccess == false { accessor.requestsAccess = false }
+    let resources = accessor as? ResourceAccessor
+    if let purpose, resources?.grants.purpose == nil { resources?.grants.purpose = purpose }
+    if requestAccess == true {
+      resources?.grants.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in true }
+    }
+    if let waitForAccess {
+      let system = resources?.context.system ?? Systems.running
+      try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) { $0[0].isGranted }
+    }
+    let report = try accessor.requestAccessIfNeeded()
+    if accessLog != nil, let failure = AnalyticsLog.shared.failure {
+      say("warning: \(Sanitizer.clean(failure.description))\n")
+    }
+    return report
+  }
+
+  /// The name by which this program was started.
+  private static var tool: String {
+    Sanitizer.clean(LinuxSystem.arguments.first?.lastComponent.description ?? "permissions")
+  }
+
+  /// Writes to standard error, after the name of the tool.
+  private func say(_ text: String) {
+    _ = try? LinuxSystem().writeAll(Descriptor(rawValue: 2), Array("\(Self.tool): \(text)".utf8))
+  }
+}
+
+extension TimeSpan: ExpressibleByArgument {}
