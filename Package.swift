@@ -17,6 +17,7 @@ let package = Package(
   name: "PermissionKit",
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "AccessorDeclarations", targets: ["AccessorDeclarations"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     .executable(name: "permcheck", targets: ["permcheck"]),
     .executable(name: "permcheck-helper", targets: ["permcheck-helper"]),
@@ -43,8 +44,8 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit", "TOMLSyntax",
-        "ToolStart",
+        "AccessorDeclarations", "JSONSyntax", "LibcStandIns", "PermissionDocuments",
+        "PermissionKit", "TOMLSyntax", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -53,6 +54,9 @@ let package = Package(
     .target(name: "LibcStandIns"),
     .target(name: "CTOML"),
     .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
+    .target(
+      name: "AccessorDeclarations", dependencies: ["PermissionKit", "TOMLSyntax"],
+      swiftSettings: safeSettings),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
@@ -79,6 +83,12 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax"], swiftSettings: settings),
+    .testTarget(
+      name: "AccessorDeclarationsTests",
+      dependencies: [
+        "AccessorDeclarations", "PermissionKit", "PermissionKitTesting", "TOMLSyntax", "TestSupport",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "PermissionDocumentsTests",
       dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit"], exclude: ["Golden"],

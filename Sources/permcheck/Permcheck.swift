@@ -53,14 +53,15 @@ struct Permcheck: ParsableCommand {
   static func main() {
     tool_start_done()
     let arguments = arguments
+    let accessors = Accessors(LinuxSystem())
     do {
       switch Front.command(arguments) {
       case .version?:
         let console = Console(LinuxSystem())
         console.print(Tool.version + "\n")
         try console.flush()
-      case .check(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
-      case .explain(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
+      case .check(let choice)?: LinuxSystem().exit(try choice.run(accessors).rawValue)
+      case .explain(let choice)?: LinuxSystem().exit(try choice.run(accessors).rawValue)
       case nil:
         if let script = CompletionScript.requested(arguments, LinuxSystem()) {
           let console = Console(LinuxSystem())
@@ -74,7 +75,11 @@ struct Permcheck: ParsableCommand {
           throw ValidationError(message)
         }
         var command = try parseAsRoot(arguments)
-        try command.run()
+        if let command = command as? any AccessorCommand {
+          try command.run(accessors)
+        } else {
+          try command.run()
+        }
       }
     } catch {
       finish(error)

@@ -1,4 +1,4 @@
-/// A list of accessors by name: the three of this library, and those that a program adds.
+/// A list of accessors by name: those of this library, and those that a program adds.
 ///
 /// A registry is a value, so additions affect one copy only.
 public struct AccessorRegistry: Sendable {
@@ -15,8 +15,24 @@ public struct AccessorRegistry: Sendable {
     public let summary: String
     /// The device family of the accessor; nil for other accessors.
     public let family: DeviceFamily?
+    /// Where the accessor comes from.
+    public let origin: Origin
+    /// What the accessor is, if it is described by data; nil for an accessor with code of its own.
+    public let declaration: AccessorDeclaration?
     /// Creates the accessor; call it where the accessor is used, because accessors are not Sendable.
     public let make: Factory
+  }
+
+  /// Where an accessor comes from.
+  public enum Origin: Hashable, Sendable {
+    /// This library: camera, microphone and photos, which nothing replaces.
+    case builtIn
+    /// The declarations that are compiled into this library.
+    case shipped
+    /// The program that added it.
+    case program
+    /// A file that declares it.
+    case file(PathBytes)
   }
 
   /// The accessors in the order in which they were added.
@@ -27,20 +43,43 @@ public struct AccessorRegistry: Sendable {
 
   /// A registry with the accessors of this library: camera, microphone (mic) and photos.
   public static var standard: AccessorRegistry {
+    var registry = devices
+    registry.add(
+      PhotoLibraryAccessor.name, summary: "the user's picture folder (XDG)", origin: .builtIn
+    ) {
+      PhotoLibraryAccessor($0, analytics: $1)
+    }
+    return registry
+  }
+
+  /// The accessors of this library, and those whose declarations are compiled in: serial, gpu, kvm, ….
+  public static var shipped: AccessorRegistry {
+    var registry = standard
+    for declaration in AccessorDeclaration.shipped { registry.put(declaration, .shipped) }
+    return registry
+  }
+
+  /// The accessors whose devices the root side gives to ordinary users, by what is compiled in alone.
+  package static var served: AccessorRegistry {
+    var registry = devices
+    registry.put(.serial, .shipped)
+    return registry
+  }
+
+  /// The cameras and microphones.
+  private static var devices: AccessorRegistry {
     var registry = AccessorRegistry()
     registry.add(
-      CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux", family: .camera
+      CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux", family: .camera,
+      origin: .builtIn
     ) {
       CameraAccessor($0, analytics: $1)
     }
     registry.add(
       MicrophoneAccessor.name, aliases: ["mic"], summary: "microphones: capture PCMs of ALSA",
-      family: .microphone
+      family: .microphone, origin: .builtIn
     ) {
       MicrophoneAccessor($0, analytics: $1)
-    }
-    registry.add(PhotoLibraryAccessor.name, summary: "the user's picture folder (XDG)") {
-      PhotoLibraryAccessor($0, analytics: $1)
     }
     return registry
   }
@@ -55,18 +94,91 @@ public struct AccessorRegistry: Sendable {
   ///   - aliases: Other names for the accessor.
   ///   - summary: A description in one line.
   ///   - family: The device family of the accessor; nil for other accessors.
+  ///   - origin: Where the accessor comes from.
   ///   - make: Creates the accessor.
   public mutating func add(
     _ name: String, aliases: [String] = [], summary: String, family: DeviceFamily? = nil,
-    _ make: @escaping Factory
+    origin: Origin = .program, _ make: @escaping Factory
   ) {
-    entries.removeAll { $0.name == name }
-    entries.append(
-      Entry(name: name, aliases: aliases, summary: summary, family: family, make: make))
+    put(
+      Entry(
+        name: name, aliases: aliases, summary: summary, family: family, origin: origin,
+        declaration: nil, make: make))
   }
 
-  /// Returns the accessor with this name or alias; nil if there is none.
+  /// Adds an accessor that a declaration describes, and replaces one with the same name that is not
+  /// built in.
+  ///
+  /// - Parameters:
+  ///   - declaration: What the accessor is.
+  ///   - origin: Where the declaration comes from.
+  /// - Throws: If the declaration has a mistake, or its name or an alias is that of another accessor.
+  public mutating func add(
+    _ declaration: AccessorDeclaration, origin: Origin = .program
+  ) throws(PermissionError) {
+    if let mistake = (declaration.mistakes + clashes(of: declaration)).first {
+      throw PermissionError(
+        .invalidArgument,
+        "the accessor \(Sanitizer.clean(declaration.name)) cannot be added: \(mistake.key): \(mistake.message)"
+      )
+    }
+    put(declaration, origin)
+  }
+
+  /// The names and aliases of a declaration that belong to other accessors.
+  package func clashes(of declaration: AccessorDeclaration) -> [AccessorDeclaration.Mistake] {
+    var found: [AccessorDeclaration.Mistake] = []
+    let others = entries.filter { $0.name != declaration.name || $0.origin == .builtIn }
+    func check(_ name: String, _ key: String, _ index: Int?) {
+      guard
+        let other = others.first(where: { other in
+          // An alias of a declared accessor gives way to a name.
+          other.name == name
+            || other.aliases.contains(name) && (other.origin == .builtIn || key == "aliases")
+        })
+      else { return }
+      let word = other.origin == .builtIn ? "the built-in accessor" : "the accessor"
+      found.append(
+        AccessorDeclaration.Mistake(
+          key: key, index: index, message: "\"\(name)\" is \(word) \(other.name)"))
+    }
+    check(declaration.name, "name", nil)
+    for (index, alias) in declaration.aliases.enumerated() { check(alias, "aliases", index) }
+    return found
+  }
+
+  private mutating func put(_ declaration: AccessorDeclaration, _ origin: Origin) {
+    put(
+      Entry(
+        name: declaration.name, aliases: declaration.aliases, summary: declaration.summary,
+        family: declaration.family, origin: origin, declaration: declaration
+      ) {
+        DeclaredAccessor(declaration, $0, analytics: $1)
+      })
+  }
+
+  private mutating func put(_ entry: Entry) {
+    if let index = entries.firstIndex(where: { $0.name == entry.name }) {
+      entries[index] = entry
+    } else {
+      entries.append(entry)
+    }
+  }
+
+  /// Returns the accessor with this name, or else this alias; nil if there is none.
   public subscript(name: String) -> Entry? {
-    entries.first { $0.name == name || $0.aliases.contains(name) }
+    entries.first { $0.name == name } ?? entries.first { $0.aliases.contains(name) }
+  }
+}
+
+extension AccessorRegistry.Origin: CustomStringConvertible {
+  /// The word for lists: `built-in`, `shipped`, `program`, or the path of the file.
+  public var description: String {
+    switch self {
+    case .builtIn: "built-in"
+    case .shipped: "shipped"
+    case .program: "program"
+    case .file(let path): path.description
+    }
   }
 }

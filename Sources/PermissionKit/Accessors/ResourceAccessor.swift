@@ -7,6 +7,8 @@ open class ResourceAccessor: PermissionAccessor {
   public let context: AccessContext
   /// How to request missing access.
   public var grants = GrantOptions()
+  /// What each plan of a request says besides, for people.
+  var planNotes: [String] = []
   /// The inspection of the latest check; nil if it failed.
   private(set) var inspection: Inspection?
 
@@ -197,7 +199,7 @@ open class ResourceAccessor: PermissionAccessor {
           path: found.resource.path, errno: .EAGAIN, advice: "try again")
       }
     }
-    let plan = try grants.strategy.plan(
+    var plan = try grants.strategy.plan(
       GrantRequest(
         accessor: name, inspection: inspection,
         asks: wanted.map { inspection.ask($0, need: $0.need) },
@@ -205,6 +207,7 @@ open class ResourceAccessor: PermissionAccessor {
         ownedOnly: try isChosenByAnother(inspection.subject, wanted),
         journaled: journaledGrants(of: inspection.subject.credentials.user.fileSystem),
         lifetime: grants.lifetime))
+    plan?.warnings += planNotes
     if grants.isConfinedToDevices, let plan,
       let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {

@@ -23,7 +23,7 @@ struct AuditChoice {
   var list = List.lines
 
   /// Walks, prints, and returns the exit status.
-  func run() throws -> ExitStatus {
+  func run(_ accessors: Accessors) throws -> ExitStatus {
     guard output.form.printsAudits else {
       throw ValidationError("audit has no format \(output.form.name); use human, plain or json")
     }
@@ -32,7 +32,7 @@ struct AuditChoice {
     let console = Console(system, output)
     if !output.quiet { subject.warnOfRoot(context, console) }
     let judged = try Inspection.subject(context)
-    let tops = try names.flatMap { try Self.paths($0, context, judged) }
+    let tops = try names.flatMap { try Self.paths($0, accessors, context, judged) }
     if let missing = tops.first(where: { Self.isMissing($0, system) }) {
       throw PermissionError(.invalidArgument, "\(missing): no such file or folder")
     }
@@ -86,9 +86,9 @@ struct AuditChoice {
 
   /// Returns the paths of an argument: itself, or those of an accessor.
   private static func paths(
-    _ name: PathBytes, _ context: AccessContext, _ subject: Subject
+    _ name: PathBytes, _ accessors: Accessors, _ context: AccessContext, _ subject: Subject
   ) throws -> [PathBytes] {
-    switch try Operand(name, through: .alsa) {
+    switch try Operand(name, accessors, through: .alsa) {
     case .path(let path): return [path]
     case .accessor(let argument):
       let target = try Operand.accessor(argument).target(context, subject)
