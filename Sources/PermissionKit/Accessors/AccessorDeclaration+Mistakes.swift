@@ -62,7 +62,7 @@ extension AccessorDeclaration {
         let path = PathBytes(pattern)
         if !pattern.hasPrefix("/dev/") || !Self.isPath(path) {
           wrong("nodes", index, "a node is a path below /dev, without . and ..")
-        } else if !Glob.isValid(path) || pattern.contains("#") || pattern.contains("**") {
+        } else if !Glob.isValid(path) || pattern.has("#") || pattern.has("**") {
           wrong("nodes", index, "not a pattern; known: *, ? and [a-z]")
         }
       }

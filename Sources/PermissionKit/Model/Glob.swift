@@ -52,7 +52,7 @@ package enum Glob {
     }
   }
 
-  /// Takes a set and its closing bracket from a pattern; nil if the set does not end or is empty.
+  /// Takes a set and its closing bracket from a pattern; nil if the set does not end.
   private static func takeSet(_ pattern: inout ArraySlice<UInt8>) -> ByteSet? {
     var set = ByteSet()
     if let sign = pattern.first, sign == UInt8(ascii: "!") || sign == UInt8(ascii: "^") {
@@ -60,7 +60,8 @@ package enum Glob {
       pattern = pattern.dropFirst()
     }
     while let first = pattern.popFirst() {
-      if first == UInt8(ascii: "]") { return set.ranges.isEmpty ? nil : set }
+      // A bracket that comes first stands for itself.
+      if first == UInt8(ascii: "]"), !set.ranges.isEmpty { return set }
       var last = first
       if pattern.first == UInt8(ascii: "-"), let end = pattern.dropFirst().first,
         end != UInt8(ascii: "]")
@@ -79,7 +80,7 @@ package enum Glob {
     component.bytes.contains { "*?[#".utf8.contains($0) }
   }
 
-  /// Returns whether each set of a pattern ends and is not empty.
+  /// Returns whether each set of a pattern ends, and each range goes up.
   package static func isValid(_ pattern: PathBytes) -> Bool {
     var rest = pattern.bytes[...]
     while let sign = rest.popFirst() {
