@@ -18,9 +18,24 @@ public struct AccessorRegistry: Sendable {
     /// Where the accessor comes from.
     public let origin: Origin
     /// What the accessor is, if it is described by data; nil for an accessor with code of its own.
-    public let declaration: AccessorDeclaration?
+    public var declaration: AccessorDeclaration? { declare?() }
+    // A closure, so that a program without declarations has none of their code.
+    private let declare: (@Sendable () -> AccessorDeclaration)?
     /// Creates the accessor; call it where the accessor is used, because accessors are not Sendable.
     public let make: Factory
+
+    fileprivate init(
+      name: String, aliases: [String], summary: String, family: DeviceFamily?, origin: Origin,
+      declare: (@Sendable () -> AccessorDeclaration)?, make: @escaping Factory
+    ) {
+      self.name = name
+      self.aliases = aliases
+      self.summary = summary
+      self.family = family
+      self.origin = origin
+      self.declare = declare
+      self.make = make
+    }
   }
 
   /// Where an accessor comes from.
@@ -62,7 +77,12 @@ public struct AccessorRegistry: Sendable {
   /// The accessors whose devices the root side gives to ordinary users, by what is compiled in alone.
   package static var served: AccessorRegistry {
     var registry = devices
-    registry.put(.serial, .shipped)
+    registry.add(
+      SerialAccessor.name, aliases: ["tty"], summary: "serial ports", family: .serial,
+      origin: .shipped
+    ) {
+      SerialAccessor($0, analytics: $1)
+    }
     return registry
   }
 
@@ -103,7 +123,7 @@ public struct AccessorRegistry: Sendable {
     put(
       Entry(
         name: name, aliases: aliases, summary: summary, family: family, origin: origin,
-        declaration: nil, make: make))
+        declare: nil, make: make))
   }
 
   /// Adds an accessor that a declaration describes, and replaces one with the same name that is not
@@ -151,7 +171,7 @@ public struct AccessorRegistry: Sendable {
     put(
       Entry(
         name: declaration.name, aliases: declaration.aliases, summary: declaration.summary,
-        family: declaration.family, origin: origin, declaration: declaration
+        family: declaration.family, origin: origin, declare: { declaration }
       ) {
         DeclaredAccessor(declaration, $0, analytics: $1)
       })

@@ -46,13 +46,15 @@ final class Accessors: Sendable {
 }
 
 extension AccessorRegistry.Entry {
-  /// Whether the root side gives access to it: by what is compiled in, whatever a file says.
+  /// Whether the root side gives access to it: only if it is what is compiled in, and not what a file
+  /// says instead.
   var isServed: Bool {
     switch origin {
-    case .builtIn: return family != nil
+    case .builtIn: family != nil
     case .shipped, .file:
-      return declaration.map { AccessorRegistry.served[$0.name]?.declaration == $0 } ?? false
-    case .program: return false
+      AccessorRegistry.served[name] != nil
+        && AccessorDeclaration.shipped.contains { $0 == declaration }
+    case .program: false
     }
   }
 }
