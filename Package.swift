@@ -17,6 +17,7 @@ let package = Package(
   name: "PermissionKit",
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "DeclaredAccessors", targets: ["DeclaredAccessors"]),
     .library(name: "AccessorDeclarations", targets: ["AccessorDeclarations"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     .executable(name: "permcheck", targets: ["permcheck"]),
@@ -44,8 +45,8 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "AccessorDeclarations", "JSONSyntax", "LibcStandIns", "PermissionDocuments",
-        "PermissionKit", "TOMLSyntax", "ToolStart",
+        "AccessorDeclarations", "DeclaredAccessors", "JSONSyntax", "LibcStandIns",
+        "PermissionDocuments", "PermissionKit", "TOMLSyntax", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -55,7 +56,10 @@ let package = Package(
     .target(name: "CTOML"),
     .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
     .target(
-      name: "AccessorDeclarations", dependencies: ["PermissionKit", "TOMLSyntax"],
+      name: "DeclaredAccessors", dependencies: ["PermissionKit"], swiftSettings: safeSettings),
+    .target(
+      name: "AccessorDeclarations",
+      dependencies: ["DeclaredAccessors", "PermissionKit", "TOMLSyntax"],
       swiftSettings: safeSettings),
     .target(name: "ToolStart"),
     .executableTarget(
@@ -86,7 +90,8 @@ let package = Package(
     .testTarget(
       name: "AccessorDeclarationsTests",
       dependencies: [
-        "AccessorDeclarations", "PermissionKit", "PermissionKitTesting", "TOMLSyntax", "TestSupport",
+        "AccessorDeclarations", "DeclaredAccessors", "PermissionKit", "PermissionKitTesting",
+        "TOMLSyntax", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -96,7 +101,7 @@ let package = Package(
     ),
     .testTarget(
       name: "PermissionKitTests",
-      dependencies: ["PermissionKit", "PermissionKitTesting", "TestSupport"],
+      dependencies: ["DeclaredAccessors", "PermissionKit", "PermissionKitTesting", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

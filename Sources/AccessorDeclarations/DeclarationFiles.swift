@@ -1,3 +1,4 @@
+public import DeclaredAccessors
 public import PermissionKit
 internal import TOMLSyntax
 

@@ -1,4 +1,5 @@
-package import PermissionKit
+package import DeclaredAccessors
+internal import PermissionKit
 package import TOMLSyntax
 
 /// Reads a document of TOML that declares an accessor, and finds all of its mistakes at once.

@@ -1,4 +1,5 @@
 import Foundation
+import DeclaredAccessors
 import PermissionKit
 import TestSupport
 import TOMLSyntax

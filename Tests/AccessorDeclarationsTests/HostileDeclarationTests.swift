@@ -1,3 +1,4 @@
+import DeclaredAccessors
 import PermissionKit
 import PermissionKitTesting
 import Testing

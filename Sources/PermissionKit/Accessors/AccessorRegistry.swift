@@ -17,25 +17,8 @@ public struct AccessorRegistry: Sendable {
     public let family: DeviceFamily?
     /// Where the accessor comes from.
     public let origin: Origin
-    /// What the accessor is, if it is described by data; nil for an accessor with code of its own.
-    public var declaration: AccessorDeclaration? { declare?() }
-    // A closure, so that a program without declarations has none of their code.
-    private let declare: (@Sendable () -> AccessorDeclaration)?
     /// Creates the accessor; call it where the accessor is used, because accessors are not Sendable.
     public let make: Factory
-
-    fileprivate init(
-      name: String, aliases: [String], summary: String, family: DeviceFamily?, origin: Origin,
-      declare: (@Sendable () -> AccessorDeclaration)?, make: @escaping Factory
-    ) {
-      self.name = name
-      self.aliases = aliases
-      self.summary = summary
-      self.family = family
-      self.origin = origin
-      self.declare = declare
-      self.make = make
-    }
   }
 
   /// Where an accessor comes from.
@@ -64,13 +47,6 @@ public struct AccessorRegistry: Sendable {
     ) {
       PhotoLibraryAccessor($0, analytics: $1)
     }
-    return registry
-  }
-
-  /// The accessors of this library, and those whose declarations are compiled in: serial, gpu, kvm, ….
-  public static var shipped: AccessorRegistry {
-    var registry = standard
-    for declaration in AccessorDeclaration.shipped { registry.put(declaration, .shipped) }
     return registry
   }
 
@@ -120,64 +96,8 @@ public struct AccessorRegistry: Sendable {
     _ name: String, aliases: [String] = [], summary: String, family: DeviceFamily? = nil,
     origin: Origin = .program, _ make: @escaping Factory
   ) {
-    put(
-      Entry(
-        name: name, aliases: aliases, summary: summary, family: family, origin: origin,
-        declare: nil, make: make))
-  }
-
-  /// Adds an accessor that a declaration describes, and replaces one with the same name that is not
-  /// built in.
-  ///
-  /// - Parameters:
-  ///   - declaration: What the accessor is.
-  ///   - origin: Where the declaration comes from.
-  /// - Throws: If the declaration has a mistake, or its name or an alias is that of another accessor.
-  public mutating func add(
-    _ declaration: AccessorDeclaration, origin: Origin = .program
-  ) throws(PermissionError) {
-    if let mistake = (declaration.mistakes + clashes(of: declaration)).first {
-      throw PermissionError(
-        .invalidArgument,
-        "the accessor \(Sanitizer.clean(declaration.name)) cannot be added: \(mistake.key): \(mistake.message)"
-      )
-    }
-    put(declaration, origin)
-  }
-
-  /// The names and aliases of a declaration that belong to other accessors.
-  package func clashes(of declaration: AccessorDeclaration) -> [AccessorDeclaration.Mistake] {
-    var found: [AccessorDeclaration.Mistake] = []
-    let others = entries.filter { $0.name != declaration.name || $0.origin == .builtIn }
-    func check(_ name: String, _ key: String, _ index: Int?) {
-      guard
-        let other = others.first(where: { other in
-          // An alias of a declared accessor gives way to a name.
-          other.name == name
-            || other.aliases.contains(name) && (other.origin == .builtIn || key == "aliases")
-        })
-      else { return }
-      let word = other.origin == .builtIn ? "the built-in accessor" : "the accessor"
-      found.append(
-        AccessorDeclaration.Mistake(
-          key: key, index: index, message: "\"\(name)\" is \(word) \(other.name)"))
-    }
-    check(declaration.name, "name", nil)
-    for (index, alias) in declaration.aliases.enumerated() { check(alias, "aliases", index) }
-    return found
-  }
-
-  private mutating func put(_ declaration: AccessorDeclaration, _ origin: Origin) {
-    put(
-      Entry(
-        name: declaration.name, aliases: declaration.aliases, summary: declaration.summary,
-        family: declaration.family, origin: origin, declare: { declaration }
-      ) {
-        DeclaredAccessor(declaration, $0, analytics: $1)
-      })
-  }
-
-  private mutating func put(_ entry: Entry) {
+    let entry = Entry(
+      name: name, aliases: aliases, summary: summary, family: family, origin: origin, make: make)
     if let index = entries.firstIndex(where: { $0.name == entry.name }) {
       entries[index] = entry
     } else {

@@ -6,7 +6,7 @@ extension ResourceAccessor {
   ///   - label: The name of the folder, for people and in reports.
   ///   - subject: The user whose folder is meant.
   ///   - need: The permissions that `authorized` requires.
-  func userFolder(
+  package func userFolder(
     _ key: String, label: String, for subject: Subject, need: Permissions = .all
   ) -> ResourceSet {
     if let path = context.path {
@@ -41,14 +41,14 @@ extension ResourceAccessor {
   }
 
   /// Returns the files that `userFolder` reads.
-  func userFolderSources(_ key: String, for subject: Subject) -> [PathBytes] {
+  package func userFolderSources(_ key: String, for subject: Subject) -> [PathBytes] {
     guard context.path == nil else { return [] }
     let file = UserFolder(key, context.system, root: context.root).file(for: subject)
     return file.map { [$0] } ?? []
   }
 
   /// Returns a folder; if everything is needed, listing and reading is `limited`.
-  func folder(_ path: PathBytes, label: String, need: Permissions = .all) -> Resource {
+  package func folder(_ path: PathBytes, label: String, need: Permissions = .all) -> Resource {
     Resource(
       path: path, label: path.lastComponent.description, device: label, need: need,
       lesserNeed: need == .all ? [.read, .execute] : nil, kind: .directory)

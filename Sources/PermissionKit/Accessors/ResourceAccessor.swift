@@ -8,7 +8,7 @@ open class ResourceAccessor: PermissionAccessor {
   /// How to request missing access.
   public var grants = GrantOptions()
   /// What each plan of a request says besides, for people.
-  var planNotes: [String] = []
+  package var planNotes: [String] = []
   /// The inspection of the latest check; nil if it failed.
   private(set) var inspection: Inspection?
 

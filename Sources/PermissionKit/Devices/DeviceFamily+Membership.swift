@@ -80,3 +80,15 @@ extension System {
     return (try? readlinkat(descriptor))?.lastComponent
   }
 }
+
+extension DeviceCatalog {
+  /// Returns the name of a device's node below /dev, from the lines of its uevent file.
+  package static func nodeName(_ lines: [UInt8]) -> PathBytes? {
+    let key = Array("DEVNAME=".utf8)
+    let line = lines.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: key) }
+    guard let name = line.map({ PathBytes(Array($0.dropFirst(key.count))) }),
+      !name.isEmpty, !name.components.contains("..")
+    else { return nil }
+    return name
+  }
+}

@@ -2,9 +2,9 @@
 ///
 /// See user-dirs.dirs(5): the file is $XDG_CONFIG_HOME/user-dirs.dirs. A value is `"$HOME/path"` or
 /// `"/path"` in double quotes, with the backslash escapes of a shell.
-struct UserFolder: Sendable {
+package struct UserFolder: Sendable {
   /// The keys of user-dirs.dirs(5), each with the folder without that file, and the word for people.
-  static let keys: [(key: String, folder: PathBytes, noun: String)] = [
+  package static let keys: [(key: String, folder: PathBytes, noun: String)] = [
     ("DESKTOP", "Desktop", "desktop folder"), ("DOCUMENTS", "Documents", "document folder"),
     ("DOWNLOAD", "Downloads", "download folder"), ("MUSIC", "Music", "music folder"),
     ("PICTURES", "Pictures", "picture folder"), ("PUBLICSHARE", "Public", "public folder"),

@@ -1,5 +1,6 @@
 import AccessorDeclarations
 import ArgumentParser
+import DeclaredAccessors
 import PermissionKit
 import Synchronization
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeclaredAccessors
 import PermissionKit
 
 /// The options of commands that grant access.

@@ -1,3 +1,4 @@
+import DeclaredAccessors
 import Glibc
 import PermissionKit
 import PermissionKitTesting

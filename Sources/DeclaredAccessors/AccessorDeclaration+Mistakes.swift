@@ -1,3 +1,5 @@
+internal import PermissionKit
+
 extension AccessorDeclaration {
   /// A value that a declaration cannot have.
   public struct Mistake: Hashable, Sendable {

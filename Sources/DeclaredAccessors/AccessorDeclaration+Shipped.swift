@@ -1,3 +1,5 @@
+internal import PermissionKit
+
 // The folder Accessors of the repository has the same declarations as files, and a test compares them.
 extension AccessorDeclaration {
   /// The declarations that are compiled into this library.

@@ -1,3 +1,5 @@
+package import PermissionKit
+
 /// What glob(3) finds.
 package struct Globbed: Sendable {
   /// The paths that match, in order.

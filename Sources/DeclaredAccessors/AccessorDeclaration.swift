@@ -1,3 +1,5 @@
+public import PermissionKit
+
 /// An accessor that is described by data: what it is called, and what it needs.
 ///
 /// A file of a folder `accessors.d` has the same keys. To make an accessor, see `DeclaredAccessor` and

@@ -1,3 +1,5 @@
+package import PermissionKit
+
 extension DeviceCatalog {
   /// The devices of a family that has `paths`, or of a class of sysfs.
   package struct Nodes: Sendable {
@@ -134,17 +136,7 @@ extension DeviceCatalog {
     nodes.nodes.append(Nodes.Node(path: path, kind: kind))
   }
 
-  /// Returns the name of a device's node below /dev, from the lines of its uevent file.
-  static func nodeName(_ lines: [UInt8]) -> PathBytes? {
-    let key = Array("DEVNAME=".utf8)
-    let line = lines.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: key) }
-    guard let name = line.map({ PathBytes(Array($0.dropFirst(key.count))) }),
-      !name.isEmpty, !name.components.contains("..")
-    else { return nil }
-    return name
-  }
-
-  private static func inOrder(_ paths: [PathBytes]) -> [PathBytes] {
+  static func inOrder(_ paths: [PathBytes]) -> [PathBytes] {
     paths.map { ($0, numbers($0.description)) }
       .sorted { $0.1 == $1.1 ? $0.0 < $1.0 : $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
   }

@@ -1,3 +1,5 @@
+public import PermissionKit
+
 /// An accessor that a declaration describes.
 open class DeclaredAccessor: ResourceAccessor {
   /// What the accessor is.
