@@ -109,7 +109,8 @@ extension AccessorDeclaration {
       wrong("numbers", index, "numbers are written as 188:*, 4:64-255 or 10:200")
     }
     for (index, path) in companions.enumerated()
-    where !path.hasPrefix("/dev/") || !Self.isPath(PathBytes(path)) || Glob.isPattern(PathBytes(path))
+    where !path.hasPrefix("/dev/") || !Self.isPath(PathBytes(path))
+      || Glob.isPattern(PathBytes(path))
     {
       wrong("companions", index, "a companion is one path below /dev, without . and ..")
     }

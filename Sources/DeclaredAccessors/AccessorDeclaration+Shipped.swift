@@ -85,7 +85,8 @@ extension AccessorDeclaration {
         $0.subsystem = "misc"
         $0.numbers = ["10:200"]
         $0.hint = "load tun"
-        $0.risk = "an interface also needs CAP_NET_ADMIN, and then reaches the network of the machine"
+        $0.risk =
+          "an interface also needs CAP_NET_ADMIN, and then reaches the network of the machine"
       },
       bluetooth,
       devices("fuse", "file systems of programs (FUSE)", ["/dev/fuse"]) {

@@ -87,6 +87,15 @@ extension AccessorDeclaration {
     }
   }
 
+  /// Whether the user data base or a file of the user says where it is.
+  var followsSubject: Bool {
+    switch place {
+    case .nodes, .deviceClass, .socket: false
+    case .userFolder: true
+    case .directory(let path): path.hasPrefix("~")
+    }
+  }
+
   /// The permissions that `authorized` requires.
   var wanted: Permissions {
     if let need { return need }

@@ -19,6 +19,7 @@ open class DeclaredAccessor: ResourceAccessor {
     self.declaration = declaration
     family = declaration.family
     super.init(name: declaration.name, context: context, analytics: analytics)
+    followsSubject = declaration.followsSubject
     planNotes = declaration.risk.map { [$0] } ?? []
   }
 

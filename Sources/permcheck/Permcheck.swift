@@ -53,15 +53,16 @@ struct Permcheck: ParsableCommand {
   static func main() {
     tool_start_done()
     let arguments = arguments
-    let accessors = Accessors(LinuxSystem())
     do {
       switch Front.command(arguments) {
       case .version?:
         let console = Console(LinuxSystem())
         console.print(Tool.version + "\n")
         try console.flush()
-      case .check(let choice)?: LinuxSystem().exit(try choice.run(accessors).rawValue)
-      case .explain(let choice)?: LinuxSystem().exit(try choice.run(accessors).rawValue)
+      case .check(let choice)?:
+        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem())).rawValue)
+      case .explain(let choice)?:
+        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem())).rawValue)
       case nil:
         if let script = CompletionScript.requested(arguments, LinuxSystem()) {
           let console = Console(LinuxSystem())
@@ -76,7 +77,7 @@ struct Permcheck: ParsableCommand {
         }
         var command = try parseAsRoot(arguments)
         if let command = command as? any AccessorCommand {
-          try command.run(accessors)
+          try command.run(Accessors(LinuxSystem()))
         } else {
           try command.run()
         }

@@ -1,8 +1,8 @@
-import Foundation
 import DeclaredAccessors
+import Foundation
 import PermissionKit
-import TestSupport
 import TOMLSyntax
+import TestSupport
 import Testing
 
 @testable import AccessorDeclarations
@@ -40,7 +40,10 @@ import Testing
     (head + "directory = \"/srv\"\nneed = \"\"", "4:8", "need is a combination"),
     (head + "directory = \"/srv\"\nprobe = \"none\"", "4:9", "only an accessor with nodes"),
     (head + "directory = \"/srv\"\ngrant = \"acl\"", "4:9", "device nodes alone"),
-    (head + "nodes = [\"/dev/a\"]\nprobe = \"write\"", "4:9", "there is no \"write\"; known: open, none"),
+    (
+      head + "nodes = [\"/dev/a\"]\nprobe = \"write\"", "4:9",
+      "there is no \"write\"; known: open, none"
+    ),
     (head + "nodes = [\"/dev/a\"]\ngrant = \"acl\"", "4:9", "needs nodes, subsystem and numbers"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:*\", \"x\"]", "4:19", "numbers are written as"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:9-2\"]", "4:12", "numbers are written as"),

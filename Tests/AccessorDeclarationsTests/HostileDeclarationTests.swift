@@ -27,7 +27,8 @@ import Testing
     if Int.random(in: 0..<3, using: &random) == 0 {
       let place = [
         "nodes = [\"/dev/*\", \"/dev/[a-z]*/?/f/*\"]", "directory = \"/home/u\"", "xdg = \"MUSIC\"",
-        "socket = \"/run/x\"", "class = \"tty\"", "directory = \"~\"", "directory = \"/etc/shadow\"",
+        "socket = \"/run/x\"", "class = \"tty\"", "directory = \"~\"",
+        "directory = \"/etc/shadow\"",
       ].randomElement(using: &random)
       text = "name = \"rubbish\"\nsummary = \"rubbish\"\n\(place ?? "")\nneed = \"rw\"\n"
     }

@@ -1,5 +1,5 @@
-import Foundation
 import DeclaredAccessors
+import Foundation
 import PermissionKit
 import PermissionKitTesting
 import Testing

@@ -6,6 +6,7 @@ extension ResourceAccessor {
   ///   - label: The name of the folder, for people and in reports.
   ///   - subject: The user whose folder is meant.
   ///   - need: The permissions that `authorized` requires.
+  /// - Returns: The folder, or a report on why there is none.
   package func userFolder(
     _ key: String, label: String, for subject: Subject, need: Permissions = .all
   ) -> ResourceSet {

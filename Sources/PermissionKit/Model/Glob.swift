@@ -24,7 +24,9 @@ package enum Glob {
   }
 
   /// Takes what one sign of the pattern stands for from both; false if it does not match.
-  private static func take(_ name: inout ArraySlice<UInt8>, _ pattern: inout ArraySlice<UInt8>)
+  private static func take(
+    _ name: inout ArraySlice<UInt8>, _ pattern: inout ArraySlice<UInt8>
+  )
     -> Bool
   {
     guard let sign = pattern.popFirst(), let byte = name.first else { return false }

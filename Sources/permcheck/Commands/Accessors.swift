@@ -18,8 +18,9 @@ final class Accessors: Sendable {
   /// Returns the accessor with this name or alias; nil if there is none.
   subscript(name: String) -> AccessorRegistry.Entry? { builtIn[name] ?? all[name] }
 
-  /// All accessors. Reads the files when it is asked for the first time, and then reports what is wrong
-  /// with them.
+  /// All accessors, which are read from files when they are asked for the first time.
+  ///
+  /// Reports what is wrong with the files then.
   var all: AccessorRegistry {
     declared.withLock { declared in
       if let known = declared { return known }
