@@ -72,7 +72,12 @@ struct Run: AccessorCommand {
       throw start(failed: system.execvp(words), system)
     }
 
-    try accessors.mustBeTrusted(requests)
+    do throws(PermissionError) {
+      try accessors.mustBeTrusted(requests)
+    } catch {
+      Console.report(error.description, system)
+      throw ExitCode(126)
+    }
     try GrantFlags.recover(system, Console(system))
     guard let mark = system.mark(of: system.getpid()) else {
       throw PermissionError(
