@@ -19,6 +19,8 @@ let package = Package(
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitArguments", targets: ["PermissionKitArguments"]),
     .library(name: "PermissionKitLogging", targets: ["PermissionKitLogging"]),
+    .library(name: "DeclaredAccessors", targets: ["DeclaredAccessors"]),
+    .library(name: "AccessorDeclarations", targets: ["AccessorDeclarations"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     // libpermissionkit.so, for programs in other languages; Scripts/build-library links it.
     .library(name: "permissionkit", type: .dynamic, targets: ["PermissionKitC"]),
@@ -63,10 +65,8 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit",
-        "PermissionKitLogging",
-        "TOMLSyntax",
-        "ToolStart",
+        "AccessorDeclarations", "DeclaredAccessors", "JSONSyntax", "LibcStandIns",
+        "PermissionDocuments", "PermissionKit", "PermissionKitLogging", "TOMLSyntax", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -76,6 +76,12 @@ let package = Package(
     .target(name: "LibraryStandIns"),
     .target(name: "CTOML"),
     .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
+    .target(
+      name: "DeclaredAccessors", dependencies: ["PermissionKit"], swiftSettings: safeSettings),
+    .target(
+      name: "AccessorDeclarations",
+      dependencies: ["DeclaredAccessors", "PermissionKit", "TOMLSyntax"],
+      swiftSettings: safeSettings),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
@@ -103,13 +109,20 @@ let package = Package(
     .testTarget(
       name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax"], swiftSettings: settings),
     .testTarget(
+      name: "AccessorDeclarationsTests",
+      dependencies: [
+        "AccessorDeclarations", "DeclaredAccessors", "PermissionKit", "PermissionKitTesting",
+        "TOMLSyntax", "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "PermissionDocumentsTests",
       dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit"], exclude: ["Golden"],
       swiftSettings: settings
     ),
     .testTarget(
       name: "PermissionKitTests",
-      dependencies: ["PermissionKit", "PermissionKitTesting", "TestSupport"],
+      dependencies: ["DeclaredAccessors", "PermissionKit", "PermissionKitTesting", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

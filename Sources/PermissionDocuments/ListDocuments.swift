@@ -23,6 +23,11 @@ package struct AccessorsDocument: Sendable {
       .array($0.aliases.map { .string($0) })
     },
     .always("summary", JSONSchema.string) { .string($0.summary) },
+    .always(
+      "origin",
+      JSONSchema.about(
+        "Where it comes from: built-in, shipped, or the file that declares it.", JSONSchema.string)
+    ) { .string($0.origin.description) },
   ])
 }
 

@@ -2,7 +2,7 @@ import PermissionKit
 
 /// The root side of permcheck, which sudo and pkexec start for an ordinary user.
 ///
-/// It changes ACL entries of cameras and microphones for that user, and nothing else. It reads no file
+/// It changes ACL entries of cameras, microphones and serial ports for that user, and nothing else. It reads no file
 /// of the user, opens no device, and answers by one line of JSON. SECURITY.md says what it relies on.
 @main
 struct Helper {
@@ -68,7 +68,7 @@ struct Helper {
   /// Returns whether a grant is one that this helper may undo for this user: an ACL entry of a device.
   private func isOwn(_ grant: Grant) -> Bool {
     guard grant.uid == uid, case .inode(let change) = grant.change else { return false }
-    return change.isOfDevice && AccessorRegistry.standard[grant.accessor]?.family != nil
+    return change.isOfDevice && AccessorRegistry.served[grant.accessor]?.family != nil
   }
 
   private func grant() throws(PermissionError) -> HelperAnswer {
@@ -107,7 +107,7 @@ struct Helper {
     var context = AccessContext(
       system: system, subject: try UserDatabase(system).subject(userID: uid), probe: .none,
       need: invocation.need)
-    context.families = AccessorRegistry.standard.families
+    context.families = AccessorRegistry.served.families
     let analytics = AnalyticsLog(DiscardLogging(), system: system)
     guard let accessor = invocation.accessor.make(context, analytics) as? ResourceAccessor else {
       throw PermissionError(.invalidArgument, "\(invocation.accessor.name) has no devices")

@@ -31,7 +31,7 @@ struct Invocation: Sendable {
     var words = arguments.map(\.bytes)[...]
     func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     guard let verb = words.popFirst(), let action = Action(rawValue: text(verb)),
-      let name = words.popFirst(), let entry = AccessorRegistry.standard[text(name)],
+      let name = words.popFirst(), let entry = AccessorRegistry.served[text(name)],
       entry.family != nil
     else { return nil }
     self.action = action

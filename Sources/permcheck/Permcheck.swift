@@ -59,8 +59,10 @@ struct Permcheck: ParsableCommand {
         let console = Console(LinuxSystem())
         console.print(Tool.version + "\n")
         try console.flush()
-      case .check(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
-      case .explain(let choice)?: LinuxSystem().exit(try choice.run().rawValue)
+      case .check(let choice)?:
+        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem())).rawValue)
+      case .explain(let choice)?:
+        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem())).rawValue)
       case nil:
         if let script = CompletionScript.requested(arguments, LinuxSystem()) {
           let console = Console(LinuxSystem())
@@ -74,7 +76,11 @@ struct Permcheck: ParsableCommand {
           throw ValidationError(message)
         }
         var command = try parseAsRoot(arguments)
-        try command.run()
+        if let command = command as? any AccessorCommand {
+          try command.run(Accessors(LinuxSystem()))
+        } else {
+          try command.run()
+        }
       }
     } catch {
       finish(error)

@@ -1,4 +1,4 @@
-/// A list of accessors by name: the three of this library, and those that a program adds.
+/// A list of accessors by name: those of this library, and those that a program adds.
 ///
 /// A registry is a value, so additions affect one copy only.
 public struct AccessorRegistry: Sendable {
@@ -15,8 +15,22 @@ public struct AccessorRegistry: Sendable {
     public let summary: String
     /// The device family of the accessor; nil for other accessors.
     public let family: DeviceFamily?
+    /// Where the accessor comes from.
+    public let origin: Origin
     /// Creates the accessor; call it where the accessor is used, because accessors are not Sendable.
     public let make: Factory
+  }
+
+  /// Where an accessor comes from.
+  public enum Origin: Hashable, Sendable {
+    /// This library: camera, microphone and photos, which nothing replaces.
+    case builtIn
+    /// The declarations that are compiled into this library.
+    case shipped
+    /// The program that added it.
+    case program
+    /// A file that declares it.
+    case file(PathBytes)
   }
 
   /// The accessors in the order in which they were added.
@@ -27,20 +41,41 @@ public struct AccessorRegistry: Sendable {
 
   /// A registry with the accessors of this library: camera, microphone (mic) and photos.
   public static var standard: AccessorRegistry {
+    var registry = devices
+    registry.add(
+      PhotoLibraryAccessor.name, summary: "the user's picture folder (XDG)", origin: .builtIn
+    ) {
+      PhotoLibraryAccessor($0, analytics: $1)
+    }
+    return registry
+  }
+
+  /// The accessors whose devices the root side gives to ordinary users, by what is compiled in alone.
+  package static var served: AccessorRegistry {
+    var registry = devices
+    registry.add(
+      SerialAccessor.name, aliases: ["tty"], summary: "serial ports", family: .serial,
+      origin: .shipped
+    ) {
+      SerialAccessor($0, analytics: $1)
+    }
+    return registry
+  }
+
+  /// The cameras and microphones.
+  private static var devices: AccessorRegistry {
     var registry = AccessorRegistry()
     registry.add(
-      CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux", family: .camera
+      CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux", family: .camera,
+      origin: .builtIn
     ) {
       CameraAccessor($0, analytics: $1)
     }
     registry.add(
       MicrophoneAccessor.name, aliases: ["mic"], summary: "microphones: capture PCMs of ALSA",
-      family: .microphone
+      family: .microphone, origin: .builtIn
     ) {
       MicrophoneAccessor($0, analytics: $1)
-    }
-    registry.add(PhotoLibraryAccessor.name, summary: "the user's picture folder (XDG)") {
-      PhotoLibraryAccessor($0, analytics: $1)
     }
     return registry
   }
@@ -55,18 +90,35 @@ public struct AccessorRegistry: Sendable {
   ///   - aliases: Other names for the accessor.
   ///   - summary: A description in one line.
   ///   - family: The device family of the accessor; nil for other accessors.
+  ///   - origin: Where the accessor comes from.
   ///   - make: Creates the accessor.
   public mutating func add(
     _ name: String, aliases: [String] = [], summary: String, family: DeviceFamily? = nil,
-    _ make: @escaping Factory
+    origin: Origin = .program, _ make: @escaping Factory
   ) {
-    entries.removeAll { $0.name == name }
-    entries.append(
-      Entry(name: name, aliases: aliases, summary: summary, family: family, make: make))
+    let entry = Entry(
+      name: name, aliases: aliases, summary: summary, family: family, origin: origin, make: make)
+    if let index = entries.firstIndex(where: { $0.name == entry.name }) {
+      entries[index] = entry
+    } else {
+      entries.append(entry)
+    }
   }
 
-  /// Returns the accessor with this name or alias; nil if there is none.
+  /// Returns the accessor with this name, or else this alias; nil if there is none.
   public subscript(name: String) -> Entry? {
-    entries.first { $0.name == name || $0.aliases.contains(name) }
+    entries.first { $0.name == name } ?? entries.first { $0.aliases.contains(name) }
+  }
+}
+
+extension AccessorRegistry.Origin: CustomStringConvertible {
+  /// The word for lists: `built-in`, `shipped`, `program`, or the path of the file.
+  public var description: String {
+    switch self {
+    case .builtIn: "built-in"
+    case .shipped: "shipped"
+    case .program: "program"
+    case .file(let path): path.description
+    }
   }
 }

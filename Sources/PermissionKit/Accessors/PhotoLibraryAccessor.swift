@@ -15,44 +15,10 @@ open class PhotoLibraryAccessor: ResourceAccessor {
   }
 
   open override func resources(for subject: Subject) -> ResourceSet {
-    if let path = context.path { return ResourceSet(resources: [folder(path)]) }
-    let pictures = PhotoFolder(context.system, root: context.root)
-    let home = subject.home ?? "/"
-    func absence(
-      _ status: AuthorizationStatus, _ reason: Reason, _ remedies: [Remedy] = []
-    ) -> ResourceSet {
-      var report = ResourceSet.absence(
-        home, label: "pictures", device: "pictures", status: status, reason)
-      report.remedies = remedies
-      return ResourceSet(absences: [report])
-    }
-    switch pictures.locate(for: subject) {
-    case .folder(let path, _): return ResourceSet(resources: [folder(path)])
-    case .notConfigured(let evidence):
-      return absence(
-        .unavailable,
-        Reason(
-          .notConfigured, .proven,
-          "no picture folder is configured, because the setting names the home directory itself",
-          evidence: [evidence]),
-        [
-          Remedy(
-            .file, ["xdg-user-dirs-update", "--set", "PICTURES", home.appending("Pictures")])
-        ])
-    case .unknown(let reason): return absence(.notDetermined, reason)
-    }
+    userFolder("PICTURES", label: "pictures", for: subject)
   }
 
   open override func sources(for subject: Subject) -> [PathBytes] {
-    guard context.path == nil else { return [] }
-    let file = PhotoFolder(context.system, root: context.root).file(for: subject)
-    return file.map { [$0] } ?? []
-  }
-
-  /// Returns the folder with the permissions of a photo program; listing and reading is `limited`.
-  private func folder(_ path: PathBytes) -> Resource {
-    Resource(
-      path: path, label: path.lastComponent.description, device: "pictures", need: .all,
-      lesserNeed: [.read, .execute], kind: .directory)
+    userFolderSources("PICTURES", for: subject)
   }
 }

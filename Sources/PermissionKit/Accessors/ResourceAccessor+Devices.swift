@@ -55,7 +55,7 @@ extension ResourceAccessor {
   }
 
   /// Returns the folders that the catalogue searches; empty if the context names one node.
-  func deviceSources(_ folders: [PathBytes]) -> [PathBytes] {
+  package func deviceSources(_ folders: [PathBytes]) -> [PathBytes] {
     context.path == nil ? folders.map(context.root.appending) : []
   }
 

@@ -7,6 +7,10 @@ open class ResourceAccessor: PermissionAccessor {
   public let context: AccessContext
   /// How to request missing access.
   public var grants = GrantOptions()
+  /// Whether files of the subject name the resources that are no devices, as user-dirs.dirs(5) does.
+  package var followsSubject = true
+  /// What each plan of a request says besides, for people.
+  package var planNotes: [String] = []
   /// The inspection of the latest check; nil if it failed.
   private(set) var inspection: Inspection?
 
@@ -160,7 +164,8 @@ open class ResourceAccessor: PermissionAccessor {
   ) throws(PermissionError) -> Bool {
     do throws(Errno) {
       return try context.system.credentials().user.effective == 0 && context.path == nil
-        && subject.credentials.user.fileSystem != 0 && resources.contains { $0.family == nil }
+        && followsSubject && subject.credentials.user.fileSystem != 0
+        && resources.contains { $0.family == nil }
     } catch {
       throw PermissionError(
         .system, "the credentials of this process cannot be read", call: "getgroups", errno: error)
@@ -197,7 +202,7 @@ open class ResourceAccessor: PermissionAccessor {
           path: found.resource.path, errno: .EAGAIN, advice: "try again")
       }
     }
-    let plan = try grants.strategy.plan(
+    var plan = try grants.strategy.plan(
       GrantRequest(
         accessor: name, inspection: inspection,
         asks: wanted.map { inspection.ask($0, need: $0.need) },
@@ -205,6 +210,7 @@ open class ResourceAccessor: PermissionAccessor {
         ownedOnly: try isChosenByAnother(inspection.subject, wanted),
         journaled: journaledGrants(of: inspection.subject.credentials.user.fileSystem),
         lifetime: grants.lifetime))
+    plan?.warnings += planNotes
     if grants.isConfinedToDevices, let plan,
       let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {

@@ -90,7 +90,7 @@ extension DeviceCatalog {
   }
 
   /// Parses the `E:KEY=value` lines of a file of /run/udev/data.
-  static func udevProperties(_ bytes: [UInt8]) -> [String: String] {
+  package static func udevProperties(_ bytes: [UInt8]) -> [String: String] {
     var properties: [String: String] = [:]
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: "E:".utf8) {
       let text = line.dropFirst(2)

@@ -34,8 +34,10 @@ package struct DeviceCatalog: Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(devices) }
   }
 
-  let system: any System
-  let root: PathBytes
+  /// The system to read.
+  package let system: any System
+  /// The folder that contains /dev, /sys, /proc and /run.
+  package let root: PathBytes
   let mayOpen: Bool
 
   /// Creates a catalogue, without reading anything yet.
@@ -73,11 +75,12 @@ package struct DeviceCatalog: Sendable {
   }
 
   /// Returns the unsigned numbers in a device's name, for sorting: `pcmC1D10c` gives 1, 10.
-  static func numbers(_ name: String) -> [Int] {
+  package static func numbers(_ name: String) -> [Int] {
     name.split { !$0.isASCII || !$0.isNumber }.compactMap { Int($0) }
   }
 
-  static func inOrder(_ names: some Sequence<String>) -> [String] {
+  /// Returns the names in the order of the numbers in them.
+  package static func inOrder(_ names: some Sequence<String>) -> [String] {
     Set(names).map { ($0, numbers($0)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
   }
 }

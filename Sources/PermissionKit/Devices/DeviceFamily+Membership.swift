@@ -16,6 +16,7 @@ extension DeviceFamily {
   package func contains(
     _ path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
   ) -> Bool {
+    if !paths.isEmpty { return lists(path, number, isBlock: false, below: root, system) }
     guard root != "/" || mayHave(number) else { return false }
     let list = root.appending(PathBytes("sys/class/\(subsystem)"))
     let wanted = PathBytes("\(number.major):\(number.minor)")
@@ -32,12 +33,62 @@ extension DeviceFamily {
 
   /// Returns whether a node of the family would have this path; there may be nothing.
   package func isPlace(_ path: PathBytes, below root: PathBytes) -> Bool {
-    hasNode(named: path.lastComponent) && path.parent == root.appending(folder)
+    paths.isEmpty
+      ? hasNode(named: path.lastComponent) && path.parent == root.appending(folder)
+      : paths.contains { Glob.matches(path: path, $0.below(root)) }
+  }
+
+  /// Returns whether a node is a device of a family that has `paths`.
+  ///
+  /// /sys/dev/char and /sys/dev/block have an entry for each number that a driver has registered, with
+  /// its subsystem and the name of its node, see device_create_sys_dev_entry() in drivers/base/core.c.
+  /// A number that none has registered belongs to the family if the node has the place and one of
+  /// the numbers of the family. Below a root without sysfs the place and the numbers decide.
+  package func lists(
+    _ path: PathBytes, _ number: DeviceNumber, isBlock: Bool, below root: PathBytes,
+    _ system: any System
+  ) -> Bool {
+    guard mayHave(number) else { return false }
+    let list = root.appending(isBlock ? "sys/dev/block" : "sys/dev/char")
+    let entry = list.appending("\(number.major):\(number.minor)")
+    guard let lines = try? system.contents(of: entry.appending("uevent"), limit: 1 << 16) else {
+      return isPlace(path, below: root)
+        && (!numbers.isEmpty || (try? system.kind(of: list)) != .directory)
+    }
+    if !subsystem.isEmpty, system.target(of: entry.appending("subsystem")) != PathBytes(subsystem) {
+      return false
+    }
+    if isPlace(path, below: root) { return true }
+    guard let name = DeviceCatalog.nodeName(lines) else { return false }
+    return isPlace(root.appending("dev").appending(name), below: root)
   }
 
   private func listedNumber(
     of name: PathBytes, in list: PathBytes, _ system: any System
   ) -> PathBytes? {
     try? system.line(of: list.appending(name).appending("dev"))
+  }
+}
+
+extension System {
+  /// Returns the last name of the path that a link of sysfs leads to; nil if there is no link.
+  fileprivate func target(of link: PathBytes) -> PathBytes? {
+    guard
+      let descriptor = try? openat(.currentDirectory, link, [.path, .noFollow], mode: 0)
+    else { return nil }
+    defer { close(descriptor) }
+    return (try? readlinkat(descriptor))?.lastComponent
+  }
+}
+
+extension DeviceCatalog {
+  /// Returns the name of a device's node below /dev, from the lines of its uevent file.
+  package static func nodeName(_ lines: [UInt8]) -> PathBytes? {
+    let key = Array("DEVNAME=".utf8)
+    let line = lines.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: key) }
+    guard let name = line.map({ PathBytes(Array($0.dropFirst(key.count))) }),
+      !name.isEmpty, !name.components.contains("..")
+    else { return nil }
+    return name
   }
 }

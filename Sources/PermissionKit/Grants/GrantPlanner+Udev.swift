@@ -44,7 +44,7 @@ extension GrantPlanner {
 
 extension String {
   /// Whether the text has only letters, digits, `_` and `-`, which udev and shells do not interpret.
-  var isPlainName: Bool {
+  package var isPlainName: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in
         switch byte {

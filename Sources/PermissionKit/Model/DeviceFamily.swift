@@ -66,11 +66,15 @@ public final class DeviceFamily: Hashable, Sendable {
   /// The word for one such device, for people: `camera`.
   package let noun: String
   /// The name of the folder below /sys/class that lists the devices.
+  ///
+  /// Of a family with `paths`: the subsystem of sysfs, and empty if any will do.
   package let subsystem: String
   /// The folder of the nodes, below the root: `dev`.
   package let folder: PathBytes
   /// The names of nodes; `#` stands for a decimal number.
   package let nodePatterns: [String]
+  /// The whole paths of nodes, as patterns of `Glob`; empty if `folder` and `nodePatterns` say it all.
+  package let paths: [PathBytes]
   /// The numbers that nodes can have; empty if any number is possible.
   package let numbers: [Numbers]
   /// What an open(2) of a node does to the device.
@@ -103,6 +107,7 @@ public final class DeviceFamily: Hashable, Sendable {
   ///   - subsystem: The folder below /sys/class that lists the devices: `tty`.
   ///   - folder: The folder of the nodes, below the root.
   ///   - nodePatterns: The names of nodes; `#` stands for a decimal number: `ttyUSB#`.
+  ///   - paths: The whole paths of nodes, as patterns.
   ///   - numbers: The numbers that nodes can have; empty if any number is possible.
   ///   - opening: What an open does to the device.
   ///   - busyTest: The test that shows that another process uses the device.
@@ -117,7 +122,7 @@ public final class DeviceFamily: Hashable, Sendable {
   ///   - mediaClass: The media class of such devices in PipeWire: `Audio/Source`.
   package init(
     noun: String, subsystem: String, folder: PathBytes = "dev", nodePatterns: [String],
-    numbers: [Numbers], opening: Opening, busyTest: BusyTest,
+    paths: [PathBytes] = [], numbers: [Numbers], opening: Opening, busyTest: BusyTest,
     dispatcher: Dispatcher? = nil, driver: Module? = nil,
     testDriver: String? = nil, containerDevice: PathBytes? = nil,
     flatpak: Flatpak? = nil, snapPlug: String? = nil,
@@ -127,6 +132,7 @@ public final class DeviceFamily: Hashable, Sendable {
     self.subsystem = subsystem
     self.folder = folder
     self.nodePatterns = nodePatterns
+    self.paths = paths
     self.numbers = numbers
     self.opening = opening
     self.busyTest = busyTest
@@ -161,7 +167,9 @@ public final class DeviceFamily: Hashable, Sendable {
 
   /// Two families are the same if they list nodes of the same names in the same subsystem.
   public static func == (left: DeviceFamily, right: DeviceFamily) -> Bool {
-    left === right || left.subsystem == right.subsystem && left.nodePatterns == right.nodePatterns
+    left === right
+      || left.subsystem == right.subsystem && left.nodePatterns == right.nodePatterns
+        && left.paths == right.paths
   }
 
   /// Hashes what `==` compares.
@@ -198,6 +206,16 @@ extension DeviceFamily {
       way: "programs there record through PulseAudio or PipeWire, not through device nodes"),
     snapPlug: "audio-record", deviceAllow: "char-alsa", mediaClass: "Audio/Source")
 
+  /// Serial ports, as the root side knows them: ttyUSB, ttyACM and ttyS, see
+  /// Documentation/admin-guide/devices.txt of Linux.
+  ///
+  /// An open raises DTR, see tty_port_open() in drivers/tty/tty_port.c.
+  package static let serial = DeviceFamily(
+    noun: "serial port", subsystem: "tty", nodePatterns: ["ttyUSB#", "ttyACM#", "ttyS#"],
+    numbers: [
+      Numbers(major: 188), Numbers(major: 166), Numbers(major: 4, minors: 64...255),
+    ], opening: .disturbs, busyTest: .none)
+
   /// The kinds of device that this library knows.
   public static let builtIn: [DeviceFamily] = [.camera, .microphone]
 }
@@ -213,27 +231,12 @@ extension DeviceFamily {
 
   /// The path of a node that such a device usually has: `/dev/video0`.
   package var exampleNode: PathBytes {
-    let name = String(nodePatterns.first.map { $0.map { $0 == "#" ? "0" : $0 } } ?? [])
-    return PathBytes("/").appending(folder).appending(PathBytes(name))
+    PathBytes("/").appending(Glob.example(folder))
+      .appending(Glob.example(PathBytes(nodePatterns.first ?? "")))
   }
 
   /// Returns whether a node of this name can belong to the family.
   package func hasNode(named name: PathBytes) -> Bool {
-    nodePatterns.contains { Self.matches(name.bytes[...], Array($0.utf8)[...]) }
-  }
-
-  /// Returns whether `name` matches `pattern` byte by byte; `#` matches one or more digits.
-  private static func matches(_ name: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
-    var (name, pattern) = (name, pattern)
-    while let expected = pattern.popFirst() {
-      if expected == UInt8(ascii: "#") {
-        let digits = name.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        if digits.isEmpty { return false }
-        name = name.dropFirst(digits.count)
-      } else if name.popFirst() != expected {
-        return false
-      }
-    }
-    return name.isEmpty
+    nodePatterns.contains { Glob.matches(name.bytes[...], Array($0.utf8)[...]) }
   }
 }

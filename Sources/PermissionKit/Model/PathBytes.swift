@@ -23,7 +23,7 @@ public struct PathBytes: Hashable, Sendable {
   }
 
   /// The names between slashes, in order, including `.` and `..`.
-  var components: [PathBytes] {
+  package var components: [PathBytes] {
     var names: [PathBytes] = []
     var start = 0
     for index in 0...bytes.count where index == bytes.count || bytes[index] == UInt8(ascii: "/") {

@@ -26,7 +26,7 @@ extension System {
   /// inode that was looked at is opened.
   ///
   /// - Throws: EINVAL if the file is not regular; else as `contents(of:limit:)`.
-  func regularContents(of path: PathBytes, limit: Int) throws(Errno) -> [UInt8] {
+  package func regularContents(of path: PathBytes, limit: Int) throws(Errno) -> [UInt8] {
     let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
     defer { close(descriptor) }
     guard try statx(descriptor).kind == .regular else { throw .EINVAL }

@@ -8,16 +8,11 @@ struct AccessorArgument {
   let name: String
   let path: PathBytes?
 
-  /// Every name of an accessor, for the completion of a shell.
-  static var known: [String] {
-    AccessorRegistry.standard.entries.flatMap { [$0.name] + $0.aliases }
-  }
-
-  init(_ argument: PathBytes, _ registry: AccessorRegistry, through: Way = .alsa) throws {
+  init(_ argument: PathBytes, _ accessors: Accessors, through: Way = .alsa) throws {
     let equals = argument.bytes.firstIndex(of: UInt8(ascii: "="))
     let name = PathBytes(Array(argument.bytes[..<(equals ?? argument.bytes.endIndex)])).description
-    guard let entry = registry[name] else {
-      throw ValidationError(Suggestions.unknownAccessor(argument.description, registry))
+    guard let entry = accessors[name] else {
+      throw ValidationError(Suggestions.unknownAccessor(argument.description, accessors.all))
     }
     self.entry = entry
     self.name = name

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-struct Audit: ParsableCommand {
+struct Audit: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",
     abstract: "Lists every file and folder below that is not accessible, and what refuses.",
@@ -97,7 +97,7 @@ struct Audit: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     var choice = AuditChoice(names: names, output: output.choice)
     choice.subject = SubjectChoice(
       user: who.user?.text, uid: who.uid, gid: who.gid, groups: who.supplementary ?? [],
@@ -108,7 +108,7 @@ struct Audit: ParsableCommand {
     choice.isDeep = deep
     choice.threads = threads
     choice.list = null ? .null : summary || output.quiet ? .none : .lines
-    let status = try choice.run()
+    let status = try choice.run(accessors)
     if status != .authorized { throw status.code }
   }
 }

@@ -4,7 +4,9 @@ import PermissionKit
 // Audits that count what each of many users has access to.
 extension AuditChoice {
   /// Counts, prints, and returns the exit status.
-  func count(_ system: LinuxSystem, _ console: Console) throws -> ExitStatus {
+  func count(
+    _ accessors: Accessors, _ system: LinuxSystem, _ console: Console
+  ) throws -> ExitStatus {
     var choice = subject
     if choice.user == nil, choice.group == nil { choice.everybody = true }
     let contexts = try choice.each(system).map { try $0.context(system) }
@@ -12,7 +14,7 @@ extension AuditChoice {
     guard let context = contexts.first, let first = users.first else {
       throw ValidationError("the user data base has no users")
     }
-    let tops = try tops(context, first)
+    let tops = try tops(accessors, context, first)
     var question = question
     question.everyone = users.map(\.credentials)
     let (need, credentials, totals) = (question.need, first.credentials, AuditTotals())

@@ -25,20 +25,20 @@ struct AuditChoice {
   var countsUsers = false
 
   /// Walks, prints, and returns the exit status.
-  func run() throws -> ExitStatus {
+  func run(_ accessors: Accessors) throws -> ExitStatus {
     guard output.form.printsAudits else {
       throw ValidationError("audit has no format \(output.form.name); use human, plain or json")
     }
     let system = LinuxSystem.once
     let console = Console(system, output)
-    if countsUsers { return try count(system, console) }
+    if countsUsers { return try count(accessors, system, console) }
     let context = try subject.context(system)
     if !output.quiet { subject.warnOfRoot(context, console) }
     let judged = try Inspection.subject(context)
     var question = question
     question.isDeep = isDeep
     try choose(&question, judged, system)
-    let tops = try tops(context, judged)
+    let tops = try tops(accessors, context, judged)
 
     let (records, totals) = (RecordOutput(), AuditTotals())
     let (list, need, credentials) = (self.list, question.need, judged.credentials)
@@ -103,8 +103,10 @@ struct AuditChoice {
   }
 
   /// Returns the paths to begin with.
-  func tops(_ context: AccessContext, _ subject: Subject) throws -> [PathBytes] {
-    let tops = try names.flatMap { try Self.paths($0, context, subject) }
+  func tops(
+    _ accessors: Accessors, _ context: AccessContext, _ subject: Subject
+  ) throws -> [PathBytes] {
+    let tops = try names.flatMap { try Self.paths($0, accessors, context, subject) }
     if let missing = tops.first(where: { Self.isMissing($0, context.system) }) {
       throw PermissionError(.invalidArgument, "\(missing): no such file or folder")
     }
@@ -113,9 +115,9 @@ struct AuditChoice {
 
   /// Returns the paths of an argument: itself, or those of an accessor.
   private static func paths(
-    _ name: PathBytes, _ context: AccessContext, _ subject: Subject
+    _ name: PathBytes, _ accessors: Accessors, _ context: AccessContext, _ subject: Subject
   ) throws -> [PathBytes] {
-    switch try Operand(name, through: .alsa) {
+    switch try Operand(name, accessors, through: .alsa) {
     case .path(let path): return [path]
     case .accessor(let argument):
       let target = try Operand.accessor(argument).target(context, subject)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-struct Check: ParsableCommand {
+struct Check: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Checks whether accessors can be used; the exit status gives the answer.",
@@ -18,7 +18,7 @@ struct Check: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic) or photos, by default all; =PATH checks one node or folder.",
+      "camera, mic and photos, by default all; or another of permcheck list; =PATH checks one node or folder.",
       valueName: "name[=path]"),
     completion: .accessors)
   var names: [PathBytes] = []
@@ -69,8 +69,8 @@ struct Check: ParsableCommand {
     }
   }
 
-  func run() throws {
-    let status = try choice.run()
+  func run(_ accessors: Accessors) throws {
+    let status = try choice.run(accessors)
     if status != .authorized { throw status.code }
   }
 }

@@ -13,9 +13,9 @@ struct CheckChoice {
   var log = LogChoice()
 
   /// Checks, prints, and returns the exit status.
-  func run() throws -> ExitStatus {
-    let names = names.isEmpty ? AccessorRegistry.standard.entries.map { PathBytes($0.name) } : names
-    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
+  func run(_ accessors: Accessors) throws -> ExitStatus {
+    let names = names.isEmpty ? accessors.builtIn.entries.map { PathBytes($0.name) } : names
+    let requests = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     if let wait {
       let context = try subject.context(LinuxSystem())
       let factories = subject.watched(requests, context, .discard)

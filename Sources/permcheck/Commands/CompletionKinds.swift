@@ -4,13 +4,8 @@ import PermissionKit
 
 /// What a shell completes the values of arguments with.
 extension CompletionKind {
-  /// The accessors, by name and alias.
-  static var accessors: Self {
-    // The parser's script for zsh names a variable as the value, and name[=path] is no name of one.
-    CompletionShell.requesting == .zsh
-      ? .shellCommand("print -l " + AccessorArgument.known.joined(separator: " "))
-      : .list(AccessorArgument.known)
-  }
+  /// The accessors, by name and alias: those that there are when the shell asks.
+  static var accessors: Self { .shellCommand("permcheck list --names 2>/dev/null") }
 
   /// The commands whose documents permcheck schema describes.
   static var documents: Self {

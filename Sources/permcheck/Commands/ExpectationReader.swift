@@ -12,8 +12,11 @@ struct ExpectationReader {
     "wait",
   ]
 
+  private let accessors: Accessors
+
   /// Reads a document.
-  init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8], _ accessors: Accessors) {
+    self.accessors = accessors
     let document: TOMLValue
     do throws(TOMLValue.SyntaxError) {
       document = try TOMLValue.document(bytes)
@@ -128,7 +131,7 @@ struct ExpectationReader {
         return nil
       }
       do {
-        return .accessor(try AccessorArgument(argument, .standard))
+        return .accessor(try AccessorArgument(argument, accessors))
       } catch {
         wrong(value.place, Permcheck.message(for: error))
         return nil

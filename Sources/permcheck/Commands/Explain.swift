@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-struct Explain: ParsableCommand {
+struct Explain: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Explains the result: each step of the path, and the smallest change that helps.",
@@ -31,8 +31,8 @@ struct Explain: ParsableCommand {
     ExplainChoice(names: names, all: all, subject: subject.choice, output: output.choice)
   }
 
-  func run() throws {
-    let status = try choice.run()
+  func run(_ accessors: Accessors) throws {
+    let status = try choice.run(accessors)
     if status != .authorized { throw status.code }
   }
 }

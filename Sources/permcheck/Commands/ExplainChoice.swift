@@ -10,10 +10,10 @@ struct ExplainChoice {
   var output = OutputChoice()
 
   /// Explains, prints, and returns the exit status.
-  func run() throws -> ExitStatus {
+  func run(_ accessors: Accessors) throws -> ExitStatus {
     let system = LinuxSystem.once
     let context = try subject.context(system)
-    let arguments = try names.map { try Operand($0, through: subject.through) }
+    let arguments = try names.map { try Operand($0, accessors, through: subject.through) }
     let explanation = try Explainer(context).explain {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       var targets: [Inspection.Target] = []

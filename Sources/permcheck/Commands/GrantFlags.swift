@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeclaredAccessors
 import PermissionKit
 
 /// The options of commands that grant access.
@@ -58,9 +59,19 @@ struct GrantFlags: ParsableArguments {
     return line.administrators ?? plan.steps.map(\.typed).joined(separator: "\n  ")
   }
 
-  /// Tells by which command an administrator makes a request.
-  static func report(_ command: String, _ name: String, _ system: any System) {
-    Console.report("only an administrator may give access to \(name):\n  \(command)", system)
+  /// Tells by which command an administrator makes a request, and why only an administrator.
+  static func report(
+    _ command: String, _ argument: AccessorArgument, _ system: any System
+  ) {
+    let entry = argument.entry
+    var lines = "only an administrator may give access to \(entry.name)"
+    if let risk = entry.declaration?.risk { lines += " (\(Sanitizer.clean(risk)))" }
+    lines += ":\n  \(command)"
+    if case .file(let path) = entry.origin, !system.isOfRootAlone(path) {
+      lines +=
+        "\n  root heeds the declaration only in /etc/permcheck/accessors.d, not in \(Sanitizer.clean(path.description))"
+    }
+    Console.report(lines, system)
   }
 
   /// Undoes expired and unfinished grants of earlier runs, and warns about each.

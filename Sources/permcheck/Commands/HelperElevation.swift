@@ -17,7 +17,7 @@ struct HelperElevation: Elevation {
   ///
   /// Everything else is for an administrator in person.
   func serves(_ argument: AccessorArgument, _ options: GrantOptions) -> Bool {
-    argument.entry.family != nil && argument.path == nil && !options.allowsOthers
+    argument.entry.isServed && argument.path == nil && !options.allowsOthers
       && !options.isRecursive
       && [GrantStrategies.auto.name, "acl"].contains(options.strategy.name)
   }

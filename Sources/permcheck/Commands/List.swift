@@ -1,17 +1,24 @@
 import ArgumentParser
 import PermissionKit
 
-struct List: ParsableCommand {
+struct List: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Lists the accessors, or the grants that permcheck request made.")
+    abstract: "Lists the accessors, or the grants that permcheck request made.",
+    discussion: """
+      An accessor is built in, shipped, or declared by a file of /etc/permcheck/accessors.d
+      or ~/.config/permcheck/accessors.d.
+      """)
 
   @Flag(help: "List the grants that are not revoked.")
   var grants = false
 
+  @Flag(help: .init("Print every name and alias, one a line.", visibility: .hidden))
+  var names = false
+
   @OptionGroup var output: FormatOptions
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let console = Console(system, color: output.color)
     let format = output.format(console)
@@ -25,8 +32,12 @@ struct List: ParsableCommand {
         grants: grants, users: UserDatabase(system), journal: journal.path,
         time: system.realtime())
       console.print(try format.text(listing))
+    } else if names {
+      for entry in accessors.all.entries {
+        for name in [entry.name] + entry.aliases { console.print(name + "\n") }
+      }
     } else {
-      console.print(try format.text(AccessorListing(entries: AccessorRegistry.standard.entries)))
+      console.print(try format.text(AccessorListing(entries: accessors.all.entries)))
     }
     try console.finish(.authorized)
   }

@@ -2,7 +2,7 @@ import ArgumentParser
 import PermissionKit
 import PermissionKitLogging
 
-struct Log: ParsableCommand {
+struct Log: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
     abstract: "Summarises the analytics log: checks, grants and refusals of each accessor.",
@@ -35,7 +35,7 @@ struct Log: ParsableCommand {
   @OptionGroup var output: FormatOptions
   @OptionGroup var log: LogOptions
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let console = Console(system, color: output.color)
     guard let path = log.choice.chosen(system), !AnalyticsLog.placesWithoutFile.contains(path)
@@ -43,7 +43,7 @@ struct Log: ParsableCommand {
       throw ValidationError("there is no log file to summarise; choose one with --log FILE")
     }
     let name = try accessor.map {
-      try AccessorArgument(PathBytes($0), .standard).entry.name
+      try AccessorArgument(PathBytes($0), accessors).entry.name
     }
     let uid = try user.map { try self.uid($0.text, system) }
     let start = since.map { Timestamp.rfc3339(system.realtime() - $0.microseconds) }

@@ -6,13 +6,13 @@ enum Operand {
   case path(PathBytes)
   case accessor(AccessorArgument)
 
-  init(_ argument: PathBytes, through: Way) throws {
+  init(_ argument: PathBytes, _ accessors: Accessors, through: Way) throws {
     let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
     if argument.isEmpty { throw ValidationError("the path is empty") }
     if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
       self = .path(argument)
     } else {
-      self = .accessor(try AccessorArgument(argument, .standard, through: through))
+      self = .accessor(try AccessorArgument(argument, accessors, through: through))
     }
   }
 

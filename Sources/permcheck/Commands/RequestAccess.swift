@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-struct RequestAccess: ParsableCommand {
+struct RequestAccess: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "request",
     abstract: "Gives missing access by the smallest change; permcheck revoke undoes it.",
@@ -22,7 +22,7 @@ struct RequestAccess: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic) or photos; =PATH requests one node or folder.",
+      "camera, mic, photos or another of permcheck list; =PATH requests one node or folder.",
       valueName: "name[=path]"),
     completion: .accessors)
   var names: [PathBytes]
@@ -63,14 +63,15 @@ struct RequestAccess: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let (output, log) = (output.choice, log.choice)
     if grants.recursive { system.raiseFileLimit() }
     let context = try subject.context(system)
     var options = grants.options(system)
     if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
-    let arguments = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
+    let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
+    try accessors.mustBeTrusted(arguments)
     let console = Console(system, output)
     subject.warnOfRoot(context, console)
     let analytics = log.analytics(system)
@@ -134,7 +135,7 @@ struct RequestAccess: ParsableCommand {
         if let command = grants.administratorCommand(
           plan, argument, options, more, context.system)
         {
-          GrantFlags.report(command, accessor.name, context.system)
+          GrantFlags.report(command, argument, context.system)
           wants = false
           guard dryRun else { continue }
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import PermissionDocuments
 import PermissionKit
 
-struct Revoke: ParsableCommand {
+struct Revoke: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
     abstract: "Revokes the access that permcheck request gave.",
@@ -17,7 +17,7 @@ struct Revoke: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("camera, microphone (mic) or photos.", valueName: "name"),
+    help: ArgumentHelp("camera, mic, photos or another of permcheck list.", valueName: "name"),
     completion: .accessors)
   var names: [PathBytes] = []
 
@@ -56,7 +56,7 @@ struct Revoke: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let console = Console(system, color: output.color, isQuiet: quiet)
     let journal = try GrantJournal.standard(system)
@@ -64,7 +64,7 @@ struct Revoke: ParsableCommand {
     var result = RevokeResult(
       users: UserDatabase(system), journal: journal.path, time: system.realtime(),
       isDryRun: dryRun)
-    let (uid, isSelected) = try selection(system)
+    let (uid, isSelected) = try selection(accessors, journal, system)
     let byRoot =
       isRoot
       ? [] : GrantMirror(system).grants(of: try system.credentials().user.real).filter(isSelected)
@@ -94,8 +94,10 @@ struct Revoke: ParsableCommand {
   }
 
   /// Returns the user of `--user`, and which grants the arguments select.
-  private func selection(_ system: LinuxSystem) throws -> (UInt32?, (Grant) -> Bool) {
-    let accessors = try names.map { try AccessorArgument($0, .standard).entry.name }
+  private func selection(
+    _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
+  ) throws -> (UInt32?, (Grant) -> Bool) {
+    let names = try self.names.map { try name($0, accessors, journal, system) }
     var uid: UInt32?
     if let user {
       do throws(PermissionError) {
@@ -112,9 +114,24 @@ struct Revoke: ParsableCommand {
       { grant in
         if let only, grant.uid != only { return false }
         if wantsExpired { return grant.lifetime.expires.map { $0 <= time } ?? false }
-        return accessors.isEmpty || accessors.contains(grant.accessor)
+        return names.isEmpty || names.contains(grant.accessor)
       }
     )
+  }
+
+  /// Returns the name of an accessor; its declaration may be gone, and its grants still there.
+  private func name(
+    _ argument: PathBytes, _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
+  ) throws -> String {
+    do {
+      return try AccessorArgument(argument, accessors).entry.name
+    } catch {
+      let name = argument.description
+      let own = (try? journal.grants()) ?? []
+      let byRoot = GrantMirror(system).grants(of: try system.credentials().user.real)
+      guard (own + byRoot).contains(where: { $0.accessor == name }) else { throw error }
+      return name
+    }
   }
 
   /// Returns the grants that root made by accessor, each with whether the helper can take them back.

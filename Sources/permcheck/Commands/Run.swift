@@ -2,7 +2,7 @@ import ArgumentParser
 import PermissionKit
 import Synchronization
 
-struct Run: ParsableCommand {
+struct Run: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Runs a command if it has access; --request gives access while it runs.",
@@ -20,7 +20,7 @@ struct Run: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic) or photos; =PATH checks one node or folder.",
+      "camera, mic, photos or another of permcheck list; =PATH checks one node or folder.",
       valueName: "name[=path]"),
     completion: .accessors)
   var names: [PathBytes]
@@ -58,11 +58,11 @@ struct Run: ParsableCommand {
     if yes, !request { throw ValidationError("--yes requires --request") }
   }
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let (subject, log) = (subject.choice, log.choice)
     let context = try subject.context(system)
-    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
+    let requests = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     let analytics = log.analytics(system)
     let words = try commandLine(context)
     guard request else {
@@ -72,6 +72,12 @@ struct Run: ParsableCommand {
       throw start(failed: system.execvp(words), system)
     }
 
+    do throws(PermissionError) {
+      try accessors.mustBeTrusted(requests)
+    } catch {
+      Console.report(error.description, system)
+      throw ExitCode(126)
+    }
     try GrantFlags.recover(system, Console(system))
     guard let mark = system.mark(of: system.getpid()) else {
       throw PermissionError(
@@ -169,7 +175,7 @@ struct Run: ParsableCommand {
       if let command = grants.administratorCommand(
         plan, request, options, more, context.system)
       {
-        if !quiet { GrantFlags.report(command, accessor.name, context.system) }
+        if !quiet { GrantFlags.report(command, request, context.system) }
         throw ExitCode(126)
       }
       return plan

@@ -6,11 +6,10 @@ struct StarterFile {
   let text: String
 
   /// Checks the accessors for this process; all of them if none is named.
-  init(_ names: [PathBytes], _ system: any System) throws {
-    let all = AccessorRegistry.standard.entries.map { PathBytes($0.name) }
-    let arguments = try (names.isEmpty ? all : names).map { try AccessorArgument($0, .standard) }
+  init(_ names: [PathBytes], _ accessors: Accessors, _ system: any System) throws {
+    let all = accessors.builtIn.entries.map { PathBytes($0.name) }
+    let arguments = try (names.isEmpty ? all : names).map { try AccessorArgument($0, accessors) }
     var context = AccessContext(system: system)
-    context.families = AccessorRegistry.standard.families
     context.surroundings = Surroundings()
     var text = "# What is so now; check it with: permcheck verify FILE\n"
     for argument in arguments {

@@ -36,7 +36,6 @@ struct SubjectChoice: Equatable {
       system: system, subject: try subject(UserDatabase(system, root: root)), root: root,
       probe: probe, need: need)
     context.through = through
-    context.families = AccessorRegistry.standard.families
     return context
   }
 

@@ -37,7 +37,10 @@ enum Suggestions {
     let start = "there is no accessor \"\(shown)\""
     let lower = word.lowercased()
     if lower == "all" { return "\(start); permcheck without a name checks all of them" }
-    let known = "known: \(names.joined(separator: ", "))"
+    let builtIn = registry.entries.filter { $0.origin == .builtIn }.flatMap {
+      [$0.name] + $0.aliases
+    }
+    let known = "known: \(builtIn.joined(separator: ", ")), and those of permcheck list"
     if let command = Self.commands[lower] {
       return "\(start); did you mean permcheck \(command)?"
     }

@@ -123,7 +123,6 @@ struct Verifier {
   private func context(_ item: Item) -> AccessContext {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .thisProcess { context.subject = item.subject }
-    context.families = AccessorRegistry.standard.families
     var path: PathBytes?
     switch item.expectation.target {
     case .accessor(let argument):

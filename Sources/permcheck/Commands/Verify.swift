@@ -2,7 +2,7 @@ import ArgumentParser
 import PermissionKit
 import TOMLSyntax
 
-struct Verify: ParsableCommand {
+struct Verify: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Checks a file of expectations: who must have access, and who must not.",
@@ -72,23 +72,25 @@ struct Verify: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     var output = output.choice
     output.file = result.file
     let console = Console(LinuxSystem(), output)
     if isInit {
-      console.print(try StarterFile(words, LinuxSystem.once).text)
+      console.print(try StarterFile(words, accessors, LinuxSystem.once).text)
       try console.flush()
       return
     }
-    let status = try watch ? follow(output, console) : verify(output, console)
+    let status = try watch ? follow(output, console, accessors) : verify(output, console, accessors)
     if status != .authorized { throw status.code }
   }
 
   /// Verifies once, prints, and returns the exit status.
-  private func verify(_ output: OutputChoice, _ console: Console) throws -> ExitStatus {
+  private func verify(
+    _ output: OutputChoice, _ console: Console, _ accessors: Accessors
+  ) throws -> ExitStatus {
     let system = LinuxSystem.once
-    let verifier = try verifier(system)
+    let verifier = try verifier(accessors, system)
     let verdicts = try verifier.run()
     let result = VerifyResult(
       file: words[0], verdicts: verdicts, status: status(verdicts), time: system.realtime(),
@@ -110,9 +112,9 @@ struct Verify: ParsableCommand {
   /// Reads the file and looks up its users.
   ///
   /// - Throws: An error after each mistake was told.
-  private func verifier(_ system: any System) throws -> Verifier {
+  private func verifier(_ accessors: Accessors, _ system: any System) throws -> Verifier {
     let input = Input(words[0])
-    let reader = ExpectationReader(try input.bytes(system))
+    let reader = ExpectationReader(try input.bytes(system), accessors)
     var mistakes = reader.mistakes
     let verifier = try Verifier(
       reader.expectations, system, skipsUnavailable: skipUnavailable, &mistakes)
@@ -125,15 +127,17 @@ struct Verify: ParsableCommand {
   }
 
   /// Verifies now and after each change of access, and returns the last exit status.
-  private func follow(_ output: OutputChoice, _ console: Console) throws -> ExitStatus {
+  private func follow(
+    _ output: OutputChoice, _ console: Console, _ accessors: Accessors
+  ) throws -> ExitStatus {
     let system = LinuxSystem()
     let watcher = try AccessWatcher(
       system, stoppedBy: try Watch.stopRequests(system), logs: false,
-      try verifier(system).factories)
+      try verifier(accessors, system).factories)
     // Changes from here on are seen.
-    var status = try verify(output, console)
+    var status = try verify(output, console, accessors)
     while case .checked(let changes) = try watcher.next() {
-      if !changes.isEmpty { status = try verify(output, console) }
+      if !changes.isEmpty { status = try verify(output, console, accessors) }
     }
     return status
   }

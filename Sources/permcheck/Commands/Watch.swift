@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-struct Watch: ParsableCommand {
+struct Watch: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Prints a line for each change of status, as it happens.",
@@ -22,7 +22,7 @@ struct Watch: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, microphone (mic) or photos; =PATH watches one node or folder.",
+      "camera, mic, photos or another of permcheck list; =PATH watches one node or folder.",
       valueName: "name[=path]"),
     completion: .accessors)
   var names: [PathBytes]
@@ -42,10 +42,10 @@ struct Watch: ParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
 
-  func run() throws {
+  func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let (subject, output, log) = (subject.choice, output.choice, log.choice)
-    let requests = try names.map { try AccessorArgument($0, .standard, through: subject.through) }
+    let requests = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     let context = try subject.context(system)
     let analytics = log.analytics(system)
     let console = Console(system, output)

@@ -7,7 +7,9 @@ extension HumanFormat {
       listing.entries.map { entry in
         [
           style.bold(entry.name),
-          entry.aliases.isEmpty ? "" : "(\(entry.aliases.joined(separator: ", ")))", entry.summary,
+          entry.aliases.isEmpty ? "" : "(\(entry.aliases.joined(separator: ", ")))",
+          Sanitizer.clean(entry.summary),
+          style.dim(Sanitizer.clean(entry.origin.description)),
         ]
       }
     ).text

@@ -41,7 +41,7 @@ struct HumanFormat: ReportFormat {
 
   /// Returns the short name of an accessor, such as `mic`.
   func short(_ name: String) -> String {
-    AccessorRegistry.standard[name]?.aliases.first ?? name
+    name == MicrophoneAccessor.name ? "mic" : name
   }
 
   func mark(_ status: AuthorizationStatus) -> String {

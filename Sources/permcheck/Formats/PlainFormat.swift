@@ -53,8 +53,11 @@ struct PlainFormat: ReportFormat {
   }
 
   func text(_ listing: AccessorListing) -> String {
-    listing.entries.map { Self.line([$0.name, $0.aliases.joined(separator: ","), $0.summary]) }
-      .joined()
+    listing.entries.map {
+      Self.line([
+        $0.name, $0.aliases.joined(separator: ","), $0.summary, $0.origin.description,
+      ])
+    }.joined()
   }
 
   func text(_ listing: GrantListing) -> String { listing.rows.map(Self.line).joined() }

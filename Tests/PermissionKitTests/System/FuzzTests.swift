@@ -96,7 +96,7 @@ import Testing
     Self.feed([Array(udev.utf8)]) { _ = DeviceCatalog.udevProperties($0) }
     let dirs = "# c\nXDG_MUSIC_DIR=\"$HOME/M\"\nXDG_PICTURES_DIR=\"$HOME/P\\\"q\"\n"
     Self.feed([Array(dirs.utf8)]) { bytes in
-      if case .value(_, let isRelative, let path) = PhotoFolder.pictures(bytes) {
+      if case .value(_, let isRelative, let path) = UserFolder.setting(of: "PICTURES", in: bytes) {
         #expect(isRelative || path.isAbsolute)
         #expect(!path.bytes.contains(0))
       }

@@ -64,7 +64,7 @@ import Testing
   ])
   func userDirs(_ text: String, _ expected: String) {
     let setting =
-      switch PhotoFolder.pictures(Array(text.utf8)) {
+      switch UserFolder.setting(of: "PICTURES", in: Array(text.utf8)) {
       case .none: "none"
       case .malformed(let line): "malformed \(line)"
       case .value(_, let isRelative, let path): (isRelative ? "~" : "") + path.description

@@ -1,8 +1,16 @@
-/// Finds the folder of a user's pictures by the rules of xdg-user-dirs.
+/// Finds a folder of a user, such as that of the pictures, by the rules of xdg-user-dirs.
 ///
 /// See user-dirs.dirs(5): the file is $XDG_CONFIG_HOME/user-dirs.dirs. A value is `"$HOME/path"` or
 /// `"/path"` in double quotes, with the backslash escapes of a shell.
-struct PhotoFolder: Sendable {
+package struct UserFolder: Sendable {
+  /// The keys of user-dirs.dirs(5), each with the folder without that file, and the word for people.
+  package static let keys: [(key: String, folder: PathBytes, noun: String)] = [
+    ("DESKTOP", "Desktop", "desktop folder"), ("DOCUMENTS", "Documents", "document folder"),
+    ("DOWNLOAD", "Downloads", "download folder"), ("MUSIC", "Music", "music folder"),
+    ("PICTURES", "Pictures", "picture folder"), ("PUBLICSHARE", "Public", "public folder"),
+    ("TEMPLATES", "Templates", "template folder"), ("VIDEOS", "Videos", "video folder"),
+  ]
+
   enum Location: Hashable, Sendable {
     case folder(PathBytes, evidence: String)
     /// The setting is the home directory itself, which means "no such folder" in xdg-user-dirs.
@@ -13,10 +21,20 @@ struct PhotoFolder: Sendable {
 
   private let system: any System
   private let root: PathBytes
+  private let key: String
+  /// The name of the folder where nothing is configured.
+  let name: PathBytes
+  /// The word for people: `picture folder`.
+  let noun: String
 
-  init(_ system: any System, root: PathBytes) {
+  /// Creates a search for the folder of a key; a key that `keys` lacks has a folder of its own name.
+  init(_ key: String, _ system: any System, root: PathBytes) {
     self.system = system
     self.root = root
+    self.key = key
+    let known = Self.keys.first { $0.key == key }
+    name = known?.folder ?? PathBytes(key)
+    noun = known?.noun ?? "folder \(key)"
   }
 
   private func below(_ path: PathBytes) -> PathBytes { path.below(root) }
@@ -40,11 +58,11 @@ struct PhotoFolder: Sendable {
     }
     if let reason = system.reach(file).reason { return .unknown(reason) }
     let realHome = below(home)
-    let fallback = Location.folder(realHome.appending("Pictures"), evidence: "the default")
+    let fallback = Location.folder(realHome.appending(name), evidence: "the default")
     do throws(Errno) {
       // A FIFO or a device in the place of the file could look empty or never end.
       let bytes = try system.regularContents(of: file, limit: 1 << 16)
-      switch Self.pictures(bytes) {
+      switch Self.setting(of: key, in: bytes) {
       case .none: return fallback
       case .value(let line, let isRelative, let path):
         let folder = isRelative ? below(home.appendingTail(path)) : below(path)
@@ -55,8 +73,8 @@ struct PhotoFolder: Sendable {
         return .unknown(
           Reason(
             .notConfigured, .proven,
-            "line \(line) of \(file) is malformed, so the picture folder is unknown",
-            evidence: ["expected XDG_PICTURES_DIR=\"$HOME/…\" or \"/…\""]))
+            "line \(line) of \(file) is malformed, so the \(noun) is unknown",
+            evidence: ["expected XDG_\(key)_DIR=\"$HOME/…\" or \"/…\""]))
       }
     } catch .ENOENT {
       return fallback
@@ -66,7 +84,7 @@ struct PhotoFolder: Sendable {
       return .unknown(
         Reason(
           .unreadableFacts, .proven,
-          "\(file) cannot be read, so the picture folder of \(subject.displayName) is unknown",
+          "\(file) cannot be read, so the \(noun) of \(subject.displayName) is unknown",
           evidence: ["open: \(error)"]))
     }
   }
@@ -91,11 +109,12 @@ struct PhotoFolder: Sendable {
     case malformed(line: Int)
   }
 
-  /// Finds XDG_PICTURES_DIR in the bytes of a user-dirs.dirs; the last setting counts.
+  /// Finds XDG_KEY_DIR in the bytes of a user-dirs.dirs; the last setting counts.
   ///
   /// - Returns: `malformed` if the last setting is wrong, or if the file has no setting and some
   ///   line is neither blank, nor a comment, nor an assignment.
-  static func pictures(_ bytes: [UInt8]) -> Setting {
+  static func setting(of key: String, in bytes: [UInt8]) -> Setting {
+    let wanted = Array("XDG_\(key)_DIR".utf8)
     var setting = Setting.none
     var garbage: Int?
     for (index, line) in bytes.split(
@@ -109,7 +128,7 @@ struct PhotoFolder: Sendable {
         garbage = garbage ?? index + 1
         continue
       }
-      guard name.elementsEqual("XDG_PICTURES_DIR".utf8) else { continue }
+      guard name.elementsEqual(wanted) else { continue }
       let value = text.dropFirst(name.count).drop {
         $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t")
       }

@@ -1,0 +1,157 @@
+public import DeclaredAccessors
+public import PermissionKit
+internal import TOMLSyntax
+
+/// The files that declare accessors, in folders of which later ones override earlier ones.
+///
+/// A file that cannot be read or has a mistake is a problem, and no accessor; other files count.
+public struct DeclarationFiles: Sendable {
+  /// Why a file declares no accessor.
+  public struct Problem: Hashable, Sendable, CustomStringConvertible {
+    /// The file, or the folder.
+    public let path: PathBytes
+    /// The line, from 1; nil if the file could not be read.
+    public let line: Int?
+    /// The column in characters, from 1; nil if the file could not be read.
+    public let column: Int?
+    /// What is wrong, for people.
+    public let message: String
+
+    /// `FILE:LINE:COLUMN: message`, safe for a terminal.
+    public var description: String {
+      let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
+      return "\(Sanitizer.clean(path.description))\(place): \(message)"
+    }
+  }
+
+  /// The folders, those that count most last.
+  public let folders: [PathBytes]
+  private let system: any System
+
+  /// The most bytes of a file.
+  static let mostBytes = 1 << 16
+  /// The most files of a folder.
+  static let mostFiles = 256
+
+  /// Creates a reader, without reading anything yet.
+  ///
+  /// - Parameters:
+  ///   - system: The system whose files are read.
+  ///   - folders: The folders; nil for the usual ones: `/usr/share/permcheck/accessors.d`,
+  ///     `/usr/local/share/permcheck/accessors.d`, `/etc/permcheck/accessors.d` and
+  ///     `$XDG_CONFIG_HOME/permcheck/accessors.d`.
+  public init(_ system: any System, folders: [PathBytes]? = nil) {
+    self.system = system
+    self.folders = folders ?? Self.usualFolders(system)
+  }
+
+  private static func usualFolders(_ system: any System) -> [PathBytes] {
+    var folders: [PathBytes] = ["/usr/share", "/usr/local/share", "/etc"]
+    // A relative path counts for nothing, see the XDG Base Directory Specification.
+    if let config = system.getenv("XDG_CONFIG_HOME"), config.isAbsolute {
+      folders.append(config)
+    } else if let home = system.getenv("HOME"), home.isAbsolute {
+      folders.append(home.appending(".config"))
+    }
+    return folders.map { $0.appending("permcheck/accessors.d") }
+  }
+
+  /// Reads the files and adds what they declare.
+  ///
+  /// - Parameter base: The accessors that there are without files. Those that are built in stay.
+  /// - Returns: The accessors, and the problems in the order of the files.
+  public func registry(
+    over base: AccessorRegistry = .shipped
+  ) -> (registry: AccessorRegistry, problems: [Problem]) {
+    var (registry, problems) = (base, [Problem]())
+    for folder in folders {
+      // The names of this folder, each with its file.
+      var seen: [String: PathBytes] = [:]
+      for path in files(in: folder, &problems) {
+        guard let reader = read(path, &problems), let declaration = reader.declaration else {
+          continue
+        }
+        var mistakes = registry.clashes(of: declaration)
+        if let first = seen[declaration.name] {
+          mistakes.append(
+            AccessorDeclaration.Mistake(
+              key: "name", index: nil,
+              message: "\"\(declaration.name)\" is that of \(first.lastComponent)"))
+        }
+        for mistake in mistakes {
+          let place = reader.place(of: mistake)
+          problems.append(
+            Problem(
+              path: path, line: place.line, column: place.column,
+              message: "\(mistake.key): \(Sanitizer.clean(mistake.message))"))
+        }
+        guard mistakes.isEmpty else { continue }
+        do throws(PermissionError) {
+          try registry.add(declaration, origin: .file(path))
+          seen[declaration.name] = path
+        } catch {
+          problems.append(
+            Problem(path: path, line: nil, column: nil, message: error.description))
+        }
+      }
+    }
+    return (registry, problems)
+  }
+
+  /// Returns the files of a folder, in order; none if there is no such folder.
+  private func files(in folder: PathBytes, _ problems: inout [Problem]) -> [PathBytes] {
+    do throws(Errno) {
+      guard system.reach(folder) == .near else { throw .ETIMEDOUT }
+      let names = try system.names(in: folder) {
+        !$0.hasPrefix(".") && $0.bytes.suffix(5).elementsEqual(".toml".utf8)
+      }
+      if names.count > Self.mostFiles {
+        problems.append(
+          Problem(
+            path: folder, line: nil, column: nil,
+            message: "more than \(Self.mostFiles) files, of which the first count"))
+      }
+      return names.prefix(Self.mostFiles).map(folder.appending)
+    } catch .ENOENT {
+    } catch .ENOTDIR {
+    } catch .EACCES where !canReachParent(of: folder) {
+      // HOME is somebody else's, as after setpriv(1).
+    } catch {
+      problems.append(
+        Problem(path: folder, line: nil, column: nil, message: "cannot be listed (\(error))"))
+    }
+    return []
+  }
+
+  private func canReachParent(of folder: PathBytes) -> Bool {
+    do throws(Errno) {
+      _ = try system.status(of: folder.parent)
+      return true
+    } catch {
+      return error != .EACCES
+    }
+  }
+
+  private func read(_ path: PathBytes, _ problems: inout [Problem]) -> DeclarationReader? {
+    do throws(Errno) {
+      guard system.reach(path) == .near else { throw .ETIMEDOUT }
+      let reader = DeclarationReader(
+        try system.regularContents(of: path, limit: Self.mostBytes))
+      problems += reader.mistakes.map { mistake in
+        Problem(
+          path: path, line: mistake.place.line, column: mistake.place.column,
+          message: mistake.message)
+      }
+      return reader
+    } catch {
+      let message =
+        switch error {
+        case .EINVAL: "not a regular file"
+        case .EFBIG: "larger than \(Self.mostBytes) bytes"
+        default: "cannot be read (\(error))"
+        }
+      problems.append(Problem(path: path, line: nil, column: nil, message: message))
+      return nil
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package import PermissionKit
+
+/// What glob(3) finds.
+package struct Globbed: Sendable {
+  /// The paths that match, in order.
+  package var paths: [PathBytes] = []
+  /// The folders that could not be listed, or not be looked into without waiting for a server.
+  package var unreadable: [(path: PathBytes, errno: Errno)] = []
+  /// Whether there are more paths than the limit allows.
+  package var isCut = false
+}
+
+extension System {
+  /// Returns the paths that match a pattern, see glob(3) and `Glob`.
+  ///
+  /// No folder is listed that only a link leads to, and none on a mount that does not answer.
+  ///
+  /// - Parameters:
+  ///   - pattern: An absolute path whose components may be patterns.
+  ///   - root: The folder that stands for `/`.
+  ///   - limit: The most folders, and the most paths.
+  /// - Returns: The paths, including the root. The last component exists if it is a pattern.
+  package func glob(_ pattern: PathBytes, below root: PathBytes, limit: Int = 1024) -> Globbed {
+    var result = Globbed()
+    var folders = [root]
+    var isMatched = false
+    for component in pattern.components {
+      guard Glob.isPattern(component) else {
+        folders = folders.map { $0.appending(component) }
+        continue
+      }
+      var found: [PathBytes] = []
+      for folder in folders {
+        let names = self.names(in: folder, component, followsLink: !isMatched, &result)
+        found += names.prefix(limit - found.count).map(folder.appending)
+        if found.count == limit {
+          result.isCut = true
+          break
+        }
+      }
+      folders = found
+      isMatched = true
+    }
+    result.paths = folders
+    return result
+  }
+
+  /// Returns the names in a folder that match; none if there is no such folder.
+  private func names(
+    in folder: PathBytes, _ pattern: PathBytes, followsLink: Bool, _ result: inout Globbed
+  ) -> [PathBytes] {
+    do throws(Errno) {
+      guard reach(folder) == .near else { throw .ETIMEDOUT }
+      let flags: OpenFlags = followsLink ? [] : .noFollow
+      let descriptor = try openat(
+        .currentDirectory, folder, flags.union([.readOnly, .directory]), mode: 0)
+      defer { close(descriptor) }
+      return try getdents(descriptor)
+        .filter { Glob.matches($0.bytes[...], pattern.bytes[...]) }.sorted()
+    } catch .ENOENT {
+    } catch .ENOTDIR {
+    } catch .ELOOP {
+    } catch {
+      result.unreadable.append((folder, error))
+    }
+    return []
+  }
+
+  /// Returns whether root alone can change what this absolute path names: the file, and every folder
+  /// on the way, belongs to root, nobody else may write there, and there is no link.
+  package func isOfRootAlone(_ path: PathBytes) -> Bool {
+    var place: PathBytes = "/"
+    var names = path.components[...]
+    while true {
+      guard
+        let descriptor = try? openat(.currentDirectory, place, [.path, .noFollow], mode: 0)
+      else { return false }
+      defer { close(descriptor) }
+      // The group bits of a file with an ACL are its mask, see acl(5).
+      guard let status = try? statx(descriptor), status.uid == 0, status.mode & 0o022 == 0,
+        status.kind == (names.isEmpty ? .regular : .directory)
+      else { return false }
+      guard let name = names.popFirst() else { return true }
+      if name == ".." { return false }
+      place = place.appending(name)
+    }
+  }
+}

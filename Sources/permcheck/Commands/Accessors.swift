@@ -1,0 +1,68 @@
+import AccessorDeclarations
+import ArgumentParser
+import DeclaredAccessors
+import PermissionKit
+import Synchronization
+
+/// The accessors that the tool knows: one value, which is handed to whatever looks up a name.
+///
+/// Built-in names come first, so that a check of them reads no file that declares others.
+final class Accessors: Sendable {
+  /// Those that are built in, which a check without a name is about.
+  let builtIn = AccessorRegistry.standard
+  private let system: any System
+  private let declared = Mutex<AccessorRegistry?>(nil)
+
+  init(_ system: any System) { self.system = system }
+
+  /// Returns the accessor with this name or alias; nil if there is none.
+  subscript(name: String) -> AccessorRegistry.Entry? { builtIn[name] ?? all[name] }
+
+  /// All accessors, which are read from files when they are asked for the first time.
+  ///
+  /// Reports what is wrong with the files then.
+  var all: AccessorRegistry {
+    declared.withLock { declared in
+      if let known = declared { return known }
+      let (registry, problems) = DeclarationFiles(system).registry()
+      for problem in problems { Console.report(problem.description, system) }
+      declared = registry
+      return registry
+    }
+  }
+
+  /// Throws an error if root would change what a file tells that others can write.
+  func mustBeTrusted(_ arguments: [AccessorArgument]) throws(PermissionError) {
+    guard (try? system.credentials())?.user.effective == 0 else { return }
+    for argument in arguments {
+      guard case .file(let path) = argument.entry.origin, !system.isOfRootAlone(path) else {
+        continue
+      }
+      throw PermissionError(
+        .notAllowed,
+        "\(argument.entry.name) is declared in \(Sanitizer.clean(path.description)), which others than root can change, so root makes no request for it",
+        path: path,
+        advice: "put the file into /etc/permcheck/accessors.d, as root's own")
+    }
+  }
+}
+
+extension AccessorRegistry.Entry {
+  /// Whether the root side gives access to it: only if it is what is compiled in, and not what a file
+  /// says instead.
+  var isServed: Bool {
+    switch origin {
+    case .builtIn: family != nil
+    case .shipped, .file:
+      AccessorRegistry.served[name] != nil
+        && AccessorDeclaration.shipped.contains { $0 == declaration }
+    case .program: false
+    }
+  }
+}
+
+/// A command that looks up accessors.
+protocol AccessorCommand: ParsableCommand {
+  /// Runs the command.
+  func run(_ accessors: Accessors) throws
+}

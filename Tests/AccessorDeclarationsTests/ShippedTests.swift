@@ -1,0 +1,176 @@
+import DeclaredAccessors
+import Foundation
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+@testable import AccessorDeclarations
+
+/// The declarations that are compiled in, and the files of the same content.
+@Suite struct ShippedTests {
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Accessors")
+
+  @Test func theFilesAreWhatIsCompiledIn() throws {
+    let shipped = AccessorDeclaration.shipped
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+    #expect(files.sorted() == shipped.map { "\($0.name).toml" }.sorted())
+    for declaration in shipped {
+      let bytes = try Data(contentsOf: Self.folder.appending(path: "\(declaration.name).toml"))
+      let reader = DeclarationReader(Array(bytes))
+      #expect(reader.mistakes.isEmpty, "\(declaration.name): \(reader.mistakes)")
+      #expect(reader.declaration == declaration)
+    }
+  }
+
+  @Test func theyHaveNoMistakesAndNoClashes() {
+    for declaration in AccessorDeclaration.shipped {
+      #expect(declaration.mistakes.isEmpty, "\(declaration.name): \(declaration.mistakes)")
+      #expect(AccessorRegistry.shipped.clashes(of: declaration).isEmpty)
+    }
+    let names = AccessorRegistry.shipped.entries.flatMap { [$0.name] + $0.aliases }
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test func theRootSideServesSerialAlone() {
+    #expect(AccessorDeclaration.shipped.filter { $0.grant == .acl } == [.serial])
+    #expect(AccessorRegistry.served.entries.map(\.name) == ["camera", "microphone", "serial"])
+    let leads = ["docker", "kvm", "input", "usb", "tun"]
+    for declaration in AccessorDeclaration.shipped where leads.contains(declaration.name) {
+      #expect(declaration.risk != nil, "\(declaration.name) says where access leads")
+    }
+  }
+
+  /// Every node that the declarations are about, with mode 0660 and a group of its own.
+  static func machine(_ credentials: Credentials, mode: UInt16 = 0o660) -> FakeSystem {
+    let system = FakeSystem(credentials: credentials)
+    system.setEnvironment("HOME", "/home/ada")
+    func node(_ name: String, _ major: UInt32, _ minor: UInt32, _ subsystem: String) {
+      system.add(
+        PathBytes("/dev/\(name)"),
+        FakeNode(
+          kind: .characterDevice, mode: mode, gid: 44, device: .init(major: major, minor: minor)))
+      let entry = PathBytes("/sys/dev/char/\(major):\(minor)")
+      system.add(
+        entry.appending("uevent"), .file("MAJOR=\(major)\nMINOR=\(minor)\nDEVNAME=\(name)\n"))
+      system.add(
+        entry.appending("subsystem"),
+        FakeNode(kind: .symbolicLink, target: PathBytes("../../../../class/\(subsystem)")))
+    }
+    node("ttyUSB0", 188, 0, "tty")
+    node("dri/renderD128", 226, 128, "drm")
+    node("kvm", 10, 232, "misc")
+    node("bus/usb/001/002", 189, 1, "usb")
+    node("input/event3", 13, 67, "input")
+    node("i2c-1", 89, 1, "i2c-dev")
+    node("spidev0.0", 153, 0, "spidev")
+    node("gpiochip0", 254, 0, "gpio")
+    node("net/tun", 10, 200, "misc")
+    node("fuse", 10, 229, "misc")
+    node("sg0", 21, 0, "scsi_generic")
+    node("usb/lp0", 180, 0, "usbmisc")
+    node("dvb/adapter0/frontend0", 212, 3, "dvb")
+    system.add("/run/udev/data/c21:0", .file("E:libsane_matched=yes\n"))
+    system.add("/run/docker.sock", FakeNode(kind: .socket, mode: mode, gid: 44))
+    let search = (mode & 0o444) >> 2
+    for name in ["Downloads", "Documents", "Music", "Videos"] {
+      system.add(
+        PathBytes("/home/ada/\(name)"), FakeNode(kind: .directory, mode: mode | search, gid: 44))
+    }
+    return system
+  }
+
+  @Test(arguments: AccessorDeclaration.shipped.map(\.name))
+  func eachFollowsTheBits(_ name: String) throws {
+    let entry = try #require(AccessorRegistry.shipped[name])
+    func report(_ credentials: Credentials, _ mode: UInt16) -> AccessReport {
+      let system = Self.machine(credentials, mode: mode)
+      if name == "home" {
+        let search = (mode & 0o444) >> 2
+        system.add("/home/ada", FakeNode(kind: .directory, mode: mode | search, gid: 44))
+      }
+      return entry.make(AccessContext(system: system), .discard).checkAccess()
+    }
+    if name == "bluetooth" {
+      #expect(report(.init(uid: 1000, gid: 1000, groups: []), 0o666).status == .unavailable)
+      return
+    }
+    let (member, other) = (
+      Credentials(uid: 1000, gid: 1000, groups: [44]),
+      Credentials(uid: 1000, gid: 1000, groups: [])
+    )
+    #expect(report(member, 0o660).status == .authorized)
+    #expect(report(other, 0o660).status == .denied)
+    #expect(report(other, 0o666).status == .authorized)
+    #expect(report(member, 0o600).status == .denied)
+  }
+
+  @Test(arguments: AccessorDeclaration.shipped.map(\.name))
+  func eachKeepsTheContract(_ name: String) throws {
+    let entry = try #require(AccessorRegistry.shipped[name])
+    let machines = [
+      FakeSystem(), Self.machine(.init(uid: 1000, gid: 1000, groups: [])),
+      Self.machine(.init(uid: 1000, gid: 1000, groups: [44])),
+    ]
+    for system in machines {
+      let violations = AccessorContract.violations {
+        entry.make(AccessContext(system: system), $0)
+      }
+      #expect(violations.isEmpty, "\(violations)")
+    }
+    let violations = AccessorContract.violations { entry.make(AccessContext(probe: .access), $0) }
+    #expect(violations.isEmpty, "on this machine: \(violations)")
+  }
+
+  @Test func aControllerWithoutANodeCannotBeTold() throws {
+    let system = FakeSystem()
+    system.add("/sys/class/bluetooth/hci0/uevent", .file("DEVTYPE=host\n"))
+    let entry = try #require(AccessorRegistry.shipped["bluetooth"])
+    let report = entry.make(AccessContext(system: system), .discard).checkAccess()
+    #expect(report.status == .notDetermined)
+    #expect(report.mainReason?.message.contains("no device node") == true)
+    #expect(!report.isRequestable)
+  }
+
+  @Test func aPortIsNeverOpened() throws {
+    let system = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
+    // An open for reading and writing would change this.
+    system.change(beforeOpening: "/dev/ttyUSB0", [{ $0.add("/opened") }])
+    let entry = try #require(AccessorRegistry.shipped["serial"])
+    let report = entry.make(AccessContext(system: system), .discard).checkAccess()
+    #expect(report.resources.first?.probe?.method == .access)
+    #expect(throws: Errno.ENOENT) { try system.status(of: "/opened") }
+  }
+
+  @Test(arguments: ["declared", "served"])
+  func whatIsNoSuchDeviceDoesNotCount(_ kind: String) throws {
+    let registry = kind == "served" ? AccessorRegistry.served : .shipped
+    let entry = try #require(registry["tty"])
+    func status(_ change: (FakeSystem) -> Void) -> AuthorizationStatus {
+      let system = FakeSystem(credentials: .init(uid: 0, gid: 0, groups: []))
+      change(system)
+      return entry.make(AccessContext(system: system), .discard).checkAccess().status
+    }
+    func node(_ major: UInt32, _ minor: UInt32) -> FakeNode {
+      FakeNode(kind: .characterDevice, mode: 0o666, device: .init(major: major, minor: minor))
+    }
+    #expect(status { $0.add("/dev/ttyUSB0", node(188, 0)) } == .authorized)
+    // A file, a directory, the memory of the machine, a console, and a port of another subsystem.
+    #expect(status { $0.add("/dev/ttyUSB0", .file("")) } == .unavailable)
+    #expect(status { $0.add("/dev/ttyUSB0", FakeNode(kind: .directory)) } == .unavailable)
+    #expect(status { $0.add("/dev/ttyUSB0", node(1, 1)) } == .unavailable)
+    #expect(status { $0.add("/dev/ttyUSB0", node(4, 1)) } == .unavailable)
+    #expect(
+      status {
+        $0.add("/dev/ttyUSB0", node(188, 0))
+        $0.add("/sys/dev/char/188:0/uevent", .file("DEVNAME=ttyUSB0\n"))
+        $0.add("/sys/class/tty/ttyUSB0/dev", .file("188:7\n"))
+        $0.add(
+          "/sys/dev/char/188:0/subsystem",
+          FakeNode(kind: .symbolicLink, target: "../../../../class/usbmisc"))
+      } == .unavailable)
+    #expect(status { $0.add("/dev/USB0", node(188, 0)) } == .unavailable)
+    #expect(status { $0.add("/dev/ttyS0", node(4, 64)) } == .authorized)
+    #expect(status { $0.add("/dev/ttyACM12", node(166, 12)) } == .authorized)
+  }
+}

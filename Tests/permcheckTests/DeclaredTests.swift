@@ -1,0 +1,235 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Declared accessors in the tool: files, origins, and every command that takes a name.
+@Suite(.enabled(if: Kernel.canAsk, "asking the kernel as other users wants root"))
+struct DeclaredTests {
+  /// A tree whose folder `config` is that of the user's declarations.
+  private func tree(_ files: [String: String] = [:]) throws -> Tree {
+    let tree = try Tree()
+    for (name, text) in files {
+      try tree.file("config/permcheck/accessors.d/\(name).toml", text)
+    }
+    return tree
+  }
+
+  private func permcheck(
+    _ tree: Tree, _ arguments: [String], as account: Account? = stranger
+  ) throws -> Outcome {
+    try Command.permcheck(
+      arguments,
+      environment: [
+        "XDG_CONFIG_HOME": tree.path("config"), "HOME": tree.path("home"),
+        "XDG_STATE_HOME": tree.path("state"),
+      ], as: account)
+  }
+
+  private static func scans(_ tree: Tree) -> String {
+    "name = \"scans\"\naliases = [\"paper\"]\nsummary = \"scans\"\ndirectory = \"\(tree.path("scans"))\"\n"
+  }
+
+  @Test func aCheckOfBuiltInNamesReadsNoFile() throws {
+    let tree = try tree(["broken": "name = 3\n"])
+    for names in [[], ["camera", "mic", "photos"], ["explain", "camera"], ["verify", "--init"]] {
+      let outcome = try permcheck(tree, names)
+      #expect(!outcome.errors.contains("broken.toml"), "\(names): \(outcome.errors)")
+    }
+    for names in [["serial"], ["list"], ["explain", "kvm"], ["fuse", "camera"], ["camra"]] {
+      let outcome = try permcheck(tree, names)
+      let place = "permcheck: \(tree.path("config"))/permcheck/accessors.d/broken.toml:1:8: "
+      #expect(outcome.errors.contains(place), "\(names): \(outcome.errors)")
+      #expect(outcome.errors.components(separatedBy: place).count == 2, "told once")
+    }
+  }
+
+  @Test func aBrokenFileTakesNoOtherDown() throws {
+    let tree = try tree([
+      "broken": "[[[", "photos": "name = \"photos\"\nsummary = \"s\"\nxdg = \"MUSIC\"",
+    ])
+    try tree.file("config/permcheck/accessors.d/scans.toml", Self.scans(tree))
+    try tree.folder("scans", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
+    let made = try Command.run(
+      ["mkfifo", tree.path("config/permcheck/accessors.d/fifo.toml")])
+    #expect(made.status == 0)
+    let outcome = try permcheck(tree, ["scans", "--json"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("fifo.toml: not a regular file"))
+    #expect(outcome.errors.contains("photos.toml:1:8: name: \"photos\" is the built-in accessor"))
+    let list = try permcheck(tree, ["list", "--format", "plain"]).output
+    #expect(list.contains("photos\t\tthe user's picture folder (XDG)\tbuilt-in\n"))
+    #expect(list.contains("serial\ttty\tserial ports\tshipped\n"))
+    let file = tree.path("config/permcheck/accessors.d/scans.toml")
+    #expect(list.contains("scans\tpaper\tscans\t\(file)\n"))
+    let near = try permcheck(tree, ["scnas"])
+    #expect(near.status == 64 && near.errors.contains("did you mean scans?"), "\(near.errors)")
+    let names = try permcheck(tree, ["list", "--names"]).output.split(separator: "\n")
+    #expect(names.contains("scans") && names.contains("paper") && names.contains("tty"))
+  }
+
+  @Test func everyCommandTakesTheName() throws {
+    let tree = try tree()
+    try tree.file("config/permcheck/accessors.d/scans.toml", Self.scans(tree))
+    try tree.folder("scans", mode: 0o500, uid: stranger.uid, gid: stranger.gid)
+    try tree.file("scans/a", mode: 0o000, uid: stranger.uid, gid: stranger.gid)
+    try tree.folder("state", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
+    try tree.folder("home", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
+    func expect(_ status: Int32, _ words: String..., says: String = "") throws {
+      let outcome = try permcheck(tree, words)
+      #expect(outcome.status == status, "\(words): \(outcome.output)\(outcome.errors)")
+      #expect((outcome.output + outcome.errors).contains(says) || says.isEmpty, "\(words)")
+    }
+    try expect(0, "scans", says: "limited")
+    try expect(0, "paper", says: "limited")
+    try expect(1, "scans", "--all")
+    try expect(1, "explain", "scans", "--all", says: "/scans")
+    try expect(0, "run", "scans", "--", "true")
+    try expect(0, "watch", "scans", "--for", "0", says: "scans")
+    try expect(1, "audit", "scans", says: "a")
+    try expect(0, "verify", "--init", "scans", says: "is = \"limited\"")
+    try tree.file(
+      "expect.toml", "[[expect]]\naccessor = \"scans\"\nis = \"limited\"\n")
+    try expect(0, "verify", tree.path("expect.toml"))
+    try expect(0, "scans", "--log", tree.path("state/log"))
+    try expect(0, "log", "--accessor", "paper", "--log", tree.path("state/log"), says: "scans")
+    // The owner's own request, without root.
+    try expect(0, "request", "scans", "--all", "--yes", says: "scans")
+    try expect(0, "scans", "--all", says: "authorized")
+    // The grant outlives the declaration, and can be taken back without it.
+    try FileManager.default.removeItem(
+      atPath: tree.path("config/permcheck/accessors.d/scans.toml"))
+    try expect(64, "scans")
+    try expect(0, "revoke", "scans", says: "revoked")
+    try expect(64, "revoke", "scans")
+  }
+
+  /// Nodes with random owners and modes below another root; the judge is faccessat2(2).
+  @Test func nodesAreJudgedAsTheKernelDoes() throws {
+    let tree = try tree()
+    let modes: [mode_t] = [0o600, 0o660, 0o606, 0o640, 0o666, 0o060, 0o006, 0o000]
+    for mode in modes {
+      for gid in [stranger.gid, 20] {
+        let place = try Tree()
+        try place.device("dev/ttyUSB3", 188, 3, mode: mode, gid: gid)
+        let node = place.path("dev/ttyUSB3")
+        let truth = try Kernel.faccessat2(node, R_OK | W_OK, as: stranger)
+        let outcome = try permcheck(tree, ["serial", "--root", place.root, "--json"])
+        #expect(
+          // Where no driver has the number, an open would fail.
+          truth == 0 ? [0, 3].contains(outcome.status) : outcome.status == 1,
+          "\(String(mode, radix: 8)): \(outcome.output)")
+        #expect(outcome.output.contains("\"method\":\"access\""), "a port is never opened")
+      }
+    }
+    let place = try Tree()
+    try place.device("dev/ttyUSB0", 1, 3, mode: 0o666)
+    try place.file("dev/ttyACM0", mode: 0o666)
+    let outcome = try permcheck(tree, ["serial", "--root", place.root])
+    #expect(outcome.status == 3, "no serial port: \(outcome.output)")
+  }
+
+  @Test(arguments: ["fuse", "tun", "kvm"])
+  func realNodesOfThisMachine(_ name: String) throws {
+    let tree = try tree()
+    let node = name == "tun" ? "/dev/net/tun" : "/dev/\(name)"
+    guard FileManager.default.fileExists(atPath: node) else { return }
+    let truth = try Kernel.open(node, O_RDWR, as: stranger)
+    let outcome = try permcheck(tree, [name])
+    #expect((outcome.status == 0) == (truth == 0), "\(truth): \(outcome.output)")
+  }
+
+  @Test func socketsAreJudgedByWhatConnectAsksFor() throws {
+    let tree = try tree()
+    try tree.file(
+      "config/permcheck/accessors.d/daemon.toml",
+      "name = \"daemon\"\nsummary = \"d\"\nsocket = \"\(tree.path("s"))\"\nrisk = \"it is as much as root\"\n"
+    )
+    let missing = try permcheck(tree, ["daemon"])
+    #expect(missing.status == 3)
+    let made = try Command.run([
+      "/usr/bin/python3", "-c",
+      "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])",
+      tree.path("s"),
+    ])
+    #expect(made.status == 0)
+    for mode: mode_t in [0o602, 0o600, 0o666, 0o604] {
+      chmod(tree.path("s"), mode)
+      let truth = try Kernel.faccessat2(tree.path("s"), W_OK, as: stranger)
+      let outcome = try permcheck(tree, ["daemon"])
+      #expect(outcome.status == (truth == 0 ? 0 : 1), "\(mode): \(outcome.output)")
+    }
+    chmod(tree.path("s"), 0o600)
+    try tree.folder("state", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
+    let request = try permcheck(tree, ["request", "daemon", "--dry-run"])
+    #expect(request.status == 1)
+    #expect(
+      request.errors.contains(
+        "only an administrator may give access to daemon (it is as much as root)"),
+      "\(request.errors)")
+    #expect(
+      request.errors.contains("root heeds the declaration only in /etc/permcheck/accessors.d"))
+  }
+
+  /// Root in person grants what root's own file declares, and nothing that others can change.
+  @Test func rootHeedsOnlyRootsFiles() throws {
+    try PrivateJournal().expect(
+      """
+      private_etc; chmod 755 /var/lib /var/lib/etc
+      mkdir -p /var/lib/scans /etc/permcheck/accessors.d; chmod 700 /var/lib/scans
+      export XDG_CONFIG_HOME=/var/lib/config HOME=/root
+      D=/etc/permcheck/accessors.d
+      printf 'name = "scans"\\nsummary = "s"\\ndirectory = "/var/lib/scans"\\n' >$D/scans.toml
+      is 1 as 2 $P scans
+      as 2 ls /var/lib/scans 2>/dev/null && fail "the folder is open already"
+      BEFORE=$(state /var/lib/scans)
+      refused() { is 1 $P request scans --user 2 --yes
+        grep -q 'which others than root can change' $OUT.e || fail "$1: $(cat $OUT.e)"
+        same "$(state /var/lib/scans)" "$BEFORE" "$1"
+        is 126 $P run scans --user 2 --request --yes -- true; same "$(state /var/lib/scans)" "$BEFORE" "$1"; }
+      chmod 646 $D/scans.toml; refused writable; chmod 664 $D/scans.toml; refused group; chmod 644 $D/scans.toml
+      chown 2 $D/scans.toml; refused owner; chown 0 $D/scans.toml
+      chmod 777 $D; refused folder; chmod 755 $D
+      chown 2 /etc/permcheck; refused above; chown 0 /etc/permcheck
+      setfacl -m u:2:rw $D/scans.toml; refused acl; setfacl -b $D/scans.toml
+      mv $D/scans.toml /etc/real; ln -s /etc/real $D/scans.toml; refused link; rm $D/scans.toml; mv /etc/real $D/scans.toml
+      is 0 $P request scans --user 2 --yes
+      as 2 ls /var/lib/scans; as 2 touch /var/lib/scans/x
+      is 0 $P revoke scans --user 2
+      same "$(state /var/lib/scans)" "$BEFORE" revoked
+      # What root's helper serves is compiled in, whatever a file says.
+      printf 'name = "serial"\\nsummary = "s"\\nnodes = ["/dev/null"]\\nsubsystem = "mem"\\nnumbers = ["1:3"]\\ngrant = "acl"\\n' >$D/serial.toml
+      BEFORE=$(state /dev/null)
+      env -u PKEXEC_UID SUDO_UID=2 $H grant serial || true
+      same "$(state /dev/null)" "$BEFORE" helper
+      is 64 env -u PKEXEC_UID SUDO_UID=2 $H grant scans
+      is 64 env -u PKEXEC_UID SUDO_UID=2 $H grant docker
+      is 64 env -u PKEXEC_UID SUDO_UID=2 $H grant kvm
+      env -u PKEXEC_UID SUDO_UID=2 $H revoke serial || true
+      """)
+  }
+
+  /// The helper gives serial ports, by an ACL entry, in a /dev and /sys of the test.
+  @Test func theHelperGivesSerialPorts() throws {
+    try PrivateJournal().expect(
+      """
+      mount -t tmpfs -o mode=755 tmpfs /sys
+      for N in ttyUSB0:188:0 ttyACM1:166:1; do
+        IFS=: read -r NAME MAJOR MINOR <<<"$N"
+        mkdir -p /sys/dev/char/$MAJOR:$MINOR /sys/class/tty/$NAME; echo $MAJOR:$MINOR >/sys/class/tty/$NAME/dev
+      done
+      mkdir -p /sys/dev/char/1:3 /sys/class/tty/tty1; echo 4:1 >/sys/class/tty/tty1/dev
+      mount -t tmpfs -o mode=755 tmpfs /dev; mkdir /dev/shm; mknod -m 666 /dev/null c 1 3
+      mknod -m 660 /dev/ttyUSB0 c 188 0; mknod -m 660 /dev/ttyACM1 c 166 1
+      mknod -m 660 /dev/tty1 c 4 1; mknod -m 660 /dev/ttyS1 c 1 1
+      chgrp 20 /dev/tty*
+      helper() { env -u SUDO_UID -u PKEXEC_UID SUDO_UID=5 $H "$@"; }
+      BEFORE=$(state /dev/tty*)
+      is 0 helper grant serial
+      getfacl -pn /dev/ttyUSB0 | grep -q '^user:5:rw-' || fail ttyUSB0
+      getfacl -pn /dev/ttyACM1 | grep -q '^user:5:rw-' || fail ttyACM1
+      for OTHER in tty1 ttyS1; do ! getfacl -pn /dev/$OTHER | grep -q '^user:5' || fail $OTHER; done
+      is 0 helper revoke serial
+      same "$(state /dev/tty*)" "$BEFORE" revoked
+      """)
+  }
+}
