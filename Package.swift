@@ -36,6 +36,9 @@ let package = Package(
       name: "PermissionDocuments", dependencies: ["JSONSyntax", "PermissionKit"],
       swiftSettings: safeSettings),
     .target(
+      name: "ExecutableAccessors", dependencies: ["JSONSyntax", "PermissionKit"],
+      swiftSettings: safeSettings),
+    .target(
       name: "PermissionKitTesting",
       dependencies: ["PermissionKit"],
       swiftSettings: safeSettings
