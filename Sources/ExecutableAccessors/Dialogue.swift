@@ -67,7 +67,7 @@ package enum Dialogue {
           "subject",
           .object(
             JSONObject([
-              ("source", .string("\(subject.source)")),
+              ("source", .string(subject.source.rawValue)),
               ("uid", JSONValue(credentials.user.fileSystem)),
               ("gid", JSONValue(credentials.group.fileSystem)),
               ("groups", .array(credentials.groups.map { JSONValue($0) })),
