@@ -48,6 +48,9 @@ let package = Package(
       swiftSettings: safeSettings
     ),
     .target(
+      name: "ExecutableAccessors", dependencies: ["JSONSyntax", "PermissionKit"],
+      swiftSettings: safeSettings),
+    .target(
       name: "PermissionKitTesting",
       dependencies: ["PermissionKit"],
       swiftSettings: safeSettings

@@ -30,9 +30,10 @@ extension Reason.Code {
     case .locked: "unlock it, for example with fscrypt unlock, or by logging in as its owner"
     case .aclNotHonoured: "check as that user"
     case .unreadableFacts: "check as root"
+    case .accessorFailed: "repair or remove the program of the accessor"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
       .parentSearch, .noexecMount, .noDevice, .noCaptureNode, .noSeatACL, .container, .sandbox,
-      .serviceSandbox, .mediaServer,
+      .serviceSandbox, .mediaServer, .byAccessor,
       .rootWithoutCapability:
       nil
     }

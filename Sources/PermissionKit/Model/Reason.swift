@@ -76,6 +76,10 @@ public struct Reason: Hashable, Sendable {
     case rootWithoutCapability = "root-without-capability"
     /// A server of the session, such as PipeWire, offers the device or may offer it.
     case mediaServer = "media-server"
+    /// An accessor of somebody else says so; its message tells why.
+    case byAccessor = "by-accessor"
+    /// The program of an accessor failed, did not answer in time, or gave an answer that means nothing.
+    case accessorFailed = "accessor-failed"
     /// A fact that decides could not be read, so the check cannot tell.
     case unreadableFacts = "unreadable-facts"
   }

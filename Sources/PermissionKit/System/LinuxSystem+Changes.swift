@@ -101,7 +101,7 @@ extension LinuxSystem {
 
 extension LinuxSystem {
   /// Calls `body` with the arguments in the format of execve(2).
-  private func withArguments<Result>(
+  func withArguments<Result>(
     _ arguments: [PathBytes], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
   ) throws(Errno) -> Result {
     if arguments.isEmpty || arguments.contains(where: { $0.bytes.contains(0) }) { throw .EINVAL }

@@ -87,6 +87,24 @@ public protocol System: Sendable {
   /// - Returns: The process id of the program.
   /// - Throws: The errno of posix_spawnp(3).
   func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32
+  /// Asks a program by its standard input and reads its standard output, within limits.
+  ///
+  /// The program runs in a process group of its own, which is killed at the end, with no other
+  /// descriptor and nothing on standard error.
+  ///
+  /// - Parameters:
+  ///   - program: The path of the program.
+  ///   - arguments: Its arguments, with its name.
+  ///   - environment: Its environment: `NAME=value`.
+  ///   - input: What it reads.
+  ///   - timeout: The longest time, in milliseconds.
+  ///   - size: The most that it may write, in bytes.
+  /// - Returns: What it wrote and how it ended.
+  /// - Throws: The errno of memfd_create(2), pipe2(2) or posix_spawn(3).
+  func converse(
+    _ program: PathBytes, _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8],
+    timeout: Int32, size: Int
+  ) throws(Errno) -> Conversation
   /// waitpid(2) for a child.
   ///
   /// - Parameters:

@@ -1,0 +1,87 @@
+internal import CCap
+internal import Glibc
+
+/// What a program said that was asked by its standard input.
+public struct Conversation: Hashable, Sendable {
+  /// How a conversation ended.
+  public enum End: Hashable, Sendable {
+    /// The program ended by itself, in this way; nil if another part of this process waited for it.
+    case ended(ProcessEnd?)
+    /// The program was still running when its time was over, and was killed.
+    case late
+    /// The program wrote more than it may, and was killed.
+    case long
+  }
+
+  /// What the program wrote to its standard output.
+  public let output: [UInt8]
+  /// How it ended.
+  public let end: End
+
+  /// Creates a conversation.
+  public init(output: [UInt8], end: End) {
+    self.output = output
+    self.end = end
+  }
+}
+
+extension LinuxSystem {
+  /// Asks a program, see `System.converse`.
+  package func converse(
+    _ program: PathBytes, _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8],
+    timeout: Int32, size: Int
+  ) throws(Errno) -> Conversation {
+    var answers: Int32 = -1
+    let result = try unsafe withArguments(arguments) { arguments -> Int32 in
+      let spawned = try? unsafe withArguments(environment) { environment in
+        unsafe withCString(program) { program in
+          unsafe input.withUnsafeBytes { bytes in
+            unsafe ccap_converse(
+              program, arguments, environment, bytes.baseAddress, bytes.count, &answers)
+          }
+        }
+      }
+      return spawned ?? -EINVAL
+    }
+    let pid = try check(result)
+    let pipe = Descriptor(rawValue: answers)
+    defer { close(pipe) }
+    let child = try? pidfd_open(pid)
+    defer { if let child { close(child) } }
+    let deadline = monotonic() + Int64(timeout) * 1000
+    var output: [UInt8] = []
+    var (isOpen, isOver) = (true, false)
+    var end: Conversation.End?
+    while end == nil, isOpen || !isOver {
+      let left = (deadline - monotonic() + 999) / 1000
+      guard left > 0 else {
+        end = .late
+        break
+      }
+      let requests = (isOpen ? [PollRequest(pipe, .readable)] : []) + (child.map { [PollRequest($0, .readable)] } ?? [])
+      // Without pidfd_open(2), the end shows by looking.
+      let events = try? poll(requests, timeout: Int32(child == nil ? min(left, 20) : left))
+      if isOpen, events?.first?.isEmpty == false {
+        guard let part = try? read(pipe, 1 << 14), !part.isEmpty else {
+          isOpen = false
+          continue
+        }
+        output += part
+        if output.count > size { end = .long }
+      } else if child == nil ? hasEnded(pid) : events?.last?.isEmpty == false {
+        // What a process that it left behind may still write is no answer.
+        isOver = true
+        isOpen = false
+      }
+    }
+    // The number of the group stays taken until the child is waited for.
+    _ = try? kill(-pid, SIGKILL)
+    let status = try? waitpid(pid, waits: true)
+    return Conversation(output: output, end: end ?? .ended(status))
+  }
+
+  /// Whether a child has ended; it can still be waited for.
+  private func hasEnded(_ pid: Int32) -> Bool {
+    ccap_has_ended(pid) != 0
+  }
+}

@@ -1,0 +1,103 @@
+import ExecutableAccessors
+import Foundation
+import PermissionKit
+import TestSupport
+import Testing
+
+/// Programs as accessors, well and ill-behaved.
+@Suite(.enabled(if: Kernel.canAsk, "whose programs root runs wants root")) struct ExecutableAccessorTests
+{
+  private static let good = #"{"version":1,"status":"authorized","message":"yes"}"#
+
+  /// Returns a program that root may run: it and its folders belong to root.
+  private func program(_ body: String) throws -> (Tree, PathBytes) {
+    let tree = try Tree()
+    try tree.file("permcheck-accessor-thing", "#!/bin/sh\n\(body)\n", mode: 0o755)
+    return (tree, PathBytes(tree.path("permcheck-accessor-thing")))
+  }
+
+  private func converse(_ body: String, timeout: Int32 = 5_000) throws -> Conversation {
+    let (tree, path) = try program(body)
+    defer { withExtendedLifetime(tree) {} }
+    return try LinuxSystem().converse(
+      path, [path], environment: ["PATH=/usr/bin:/bin"], input: Array("question\n".utf8),
+      timeout: timeout, size: 1 << 16)
+  }
+
+  @Test func aProgramReadsAndAnswers() throws {
+    let conversation = try converse("read line; echo \"<$line>\"; env | sort; ls /proc/self/fd | wc -l")
+    let lines = String(decoding: conversation.output, as: UTF8.self).split(separator: "\n")
+    #expect(conversation.end == .ended(.exited(0)))
+    #expect(lines.first == "<question>")
+    #expect(lines.contains("PATH=/usr/bin:/bin") && !lines.contains { $0.hasPrefix("HOME") })
+    // 0, 1, 2 and the folder itself.
+    #expect(lines.last == "4", "\(lines)")
+  }
+
+  @Test func whateverItDoesItEnds() throws {
+    #expect(try converse("kill -9 $$").end == .ended(.signalled(9)))
+    #expect(try converse("exit 3").end == .ended(.exited(3)))
+    #expect(try converse("sleep 600", timeout: 300).end == .late)
+    #expect(try converse("exec >&-; sleep 600", timeout: 300).end == .late)
+    #expect(try converse("trap '' TERM HUP INT; while :; do :; done", timeout: 300).end == .late)
+    #expect(try converse("head -c 1000000 /dev/zero").end == .long)
+    #expect(try converse("yes").end == .long)
+    #expect(try converse("exec 0<&-; echo answer").output == Array("answer\n".utf8))
+    // It leaves a process behind that keeps the pipe open, and another one that is a zombie.
+    let left = try converse("sleep 600 & echo answer")
+    #expect(left.end == .ended(.exited(0)) && left.output == Array("answer\n".utf8))
+    #expect(try converse("(exit 1) & sleep 0.1; echo answer").end == .ended(.exited(0)))
+  }
+
+  /// Nothing of the group goes on.
+  @Test func itsChildrenEndWithIt() throws {
+    let tree = try Tree()
+    _ = try converse(
+      "(sleep 1; touch \(tree.path("late"))) & (sleep 1; touch \(tree.path("late"))) & sleep 600",
+      timeout: 300)
+    usleep(1_500_000)
+    #expect(!FileManager.default.fileExists(atPath: tree.path("late")))
+  }
+
+  private func report(_ path: PathBytes) -> AccessReport {
+    ExecutableAccessor(
+      name: "thing", program: path, AccessContext(), analytics: AnalyticsLog(.inMemory)
+    ).checkAccess()
+  }
+
+  @Test func anAnswerIsAReport() throws {
+    let (tree, path) = try program("echo '\(Self.good)'")
+    let report = report(path)
+    #expect(report.status == .authorized && report.mainReason?.message == "yes")
+    #expect(report.mainReason?.code == .byAccessor)
+    try tree.file("permcheck-accessor-thing", "#!/bin/sh\necho nonsense\n", mode: 0o755)
+    let failed = self.report(path)
+    #expect(failed.status == .notDetermined && failed.mainReason?.code == .accessorFailed)
+  }
+
+  /// Root runs no program that another user could have written.
+  @Test func rootRunsOnlyWhatRootOwns() throws {
+    let (tree, path) = try program("echo '\(Self.good)'; touch \"$0.ran\"")
+    func ran() -> Bool { FileManager.default.fileExists(atPath: "\(path).ran") }
+    for spoil in [
+      { chown("\(path)", 61000, 0) }, { chmod("\(path)", 0o775) }, { chmod(tree.root, 0o777) },
+      { chmod(tree.root, 0o1777) }, { chown(tree.root, 61000, 0) },
+    ] {
+      #expect(spoil() == 0)
+      let report = report(path)
+      #expect(report.status == .notDetermined && !ran(), "\(report)")
+      #expect(report.mainReason?.message.contains("is not run") == true)
+      chown(tree.root, 0, 0)
+      chmod(tree.root, 0o755)
+      chown("\(path)", 0, 0)
+      chmod("\(path)", 0o755)
+    }
+  }
+
+  @Test func namesAreNarrow() {
+    for name in ["a", "vpn", "low-ports", "x2"] { #expect(ExecutableSearch.isName(name)) }
+    for name in ["", "-a", "A", "a/b", "../a", "a b", "ä", "a.b", String(repeating: "a", count: 33)] {
+      #expect(!ExecutableSearch.isName(name))
+    }
+  }
+}
