@@ -72,12 +72,7 @@ struct Run: AccessorCommand {
       throw start(failed: system.execvp(words), system)
     }
 
-    do throws(PermissionError) {
-      try accessors.mustBeTrusted(requests)
-    } catch {
-      Console.report(error.description, system)
-      throw ExitCode(126)
-    }
+    try refuseUntrusted(requests, accessors, system)
     try GrantFlags.recover(system, Console(system))
     guard let mark = system.mark(of: system.getpid()) else {
       throw PermissionError(
@@ -121,6 +116,18 @@ struct Run: AccessorCommand {
     case .signalled(let signal):
       system.raise(signal)
       throw ExitCode(128 + signal)
+    }
+  }
+
+  /// Throws 126 if root would make a request by a file that others can change.
+  private func refuseUntrusted(
+    _ requests: [AccessorArgument], _ accessors: Accessors, _ system: any System
+  ) throws {
+    do throws(PermissionError) {
+      try accessors.mustBeTrusted(requests)
+    } catch {
+      Console.report(error.description, system)
+      throw ExitCode(126)
     }
   }
 
