@@ -68,7 +68,8 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "AccessorDeclarations", "DeclaredAccessors", "JSONSyntax", "LibcStandIns",
+        "AccessorDeclarations", "DeclaredAccessors", "ExecutableAccessors", "JSONSyntax",
+        "LibcStandIns",
         "PermissionDocuments", "PermissionKit", "PermissionKitLogging", "TOMLSyntax", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -126,6 +127,11 @@ let package = Package(
     .testTarget(
       name: "PermissionKitTests",
       dependencies: ["DeclaredAccessors", "PermissionKit", "PermissionKitTesting", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "ExecutableAccessorsTests",
+      dependencies: ["ExecutableAccessors", "PermissionKit", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

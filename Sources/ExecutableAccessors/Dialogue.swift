@@ -66,12 +66,13 @@ package enum Dialogue {
         (
           "subject",
           .object(
-            JSONObject([
-              ("source", .string(subject.source.rawValue)),
-              ("uid", JSONValue(credentials.user.fileSystem)),
-              ("gid", JSONValue(credentials.group.fileSystem)),
-              ("groups", .array(credentials.groups.map { JSONValue($0) })),
-            ] + (subject.process.map { [("pid", JSONValue($0))] } ?? [])))
+            JSONObject(
+              [
+                ("source", .string(subject.source.rawValue)),
+                ("uid", JSONValue(credentials.user.fileSystem)),
+                ("gid", JSONValue(credentials.group.fileSystem)),
+                ("groups", .array(credentials.groups.map { JSONValue($0) })),
+              ] + (subject.process.map { [("pid", JSONValue($0))] } ?? [])))
         ))
     }
     if let need { members.append(("need", .string(need.letters))) }
@@ -137,7 +138,9 @@ package enum Dialogue {
     guard case .object(let object) = value else {
       throw Failure(message: "did not answer with a JSON object")
     }
-    guard let number = object["version"] else { throw Failure(message: "answers without a version") }
+    guard let number = object["version"] else {
+      throw Failure(message: "answers without a version")
+    }
     guard number == JSONValue(version) else {
       throw Failure(message: "speaks another version than \(version) of the dialogue")
     }

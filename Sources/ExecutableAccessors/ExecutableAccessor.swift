@@ -36,7 +36,7 @@ package final class ExecutableAccessor: PermissionAccessor {
     let time = context.system.realtime()
     let subject: Subject
     do throws(PermissionError) {
-      subject = try context.subject ?? UserDatabase(context.system, root: "/").currentSubject()
+      subject = try Inspection.subject(context)
     } catch {
       return failed("the credentials of this process cannot be read", nil, time)
     }

@@ -26,7 +26,8 @@ package enum ExecutableSearch {
     let bytes = Array(word.utf8)
     guard let first = bytes.first, bytes.count <= 32, isLetter(first) else { return false }
     return bytes.allSatisfy {
-      isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
+      isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        || $0 == UInt8(ascii: "-")
     }
   }
 
@@ -37,7 +38,8 @@ package enum ExecutableSearch {
   /// The folders of PATH that do not depend on where this process is.
   private static func folders(_ system: any System) -> [PathBytes] {
     let path = system.getenv("PATH")?.bytes ?? Array("/usr/local/bin:/usr/bin:/bin".utf8)
-    return path.split(separator: UInt8(ascii: ":")).map { PathBytes(Array($0)) }.filter(\.isAbsolute)
+    return path.split(separator: UInt8(ascii: ":")).map { PathBytes(Array($0)) }.filter(
+      \.isAbsolute)
   }
 
   /// Returns the program of an accessor; nil if there is none.
@@ -63,7 +65,9 @@ package enum ExecutableSearch {
   }
 
   private static func isProgram(_ path: PathBytes, _ system: any System) -> Bool {
-    guard system.reach(path) == .near, (try? system.kind(of: path)) == .regular else { return false }
+    guard system.reach(path) == .near, (try? system.kind(of: path)) == .regular else {
+      return false
+    }
     return (try? system.faccessat2(path, .execute)) != nil
   }
 

@@ -1,19 +1,32 @@
 import ExecutableAccessors
 import Foundation
+import Glibc
 import PermissionKit
 import TestSupport
 import Testing
 
 /// Programs as accessors, well and ill-behaved.
-@Suite(.enabled(if: Kernel.canAsk, "whose programs root runs wants root")) struct ExecutableAccessorTests
-{
+@Suite(.enabled(if: Kernel.canAsk, "whose programs root runs wants root"))
+struct ExecutableAccessorTests {
   private static let good = #"{"version":1,"status":"authorized","message":"yes"}"#
 
+  /// A folder where root alone can write, unlike below /tmp.
+  private final class Place {
+    let root = "/run/permissionkit-accessors-\(UUID().uuidString)"
+    init() { mkdir(root, 0o755) }
+    deinit { try? FileManager.default.removeItem(atPath: root) }
+    func write(_ body: String) throws -> PathBytes {
+      let path = root + "/permcheck-accessor-thing"
+      try "#!/bin/sh\n\(body)\n".write(toFile: path, atomically: false, encoding: .utf8)
+      chmod(path, 0o755)
+      return PathBytes(path)
+    }
+  }
+
   /// Returns a program that root may run: it and its folders belong to root.
-  private func program(_ body: String) throws -> (Tree, PathBytes) {
-    let tree = try Tree()
-    try tree.file("permcheck-accessor-thing", "#!/bin/sh\n\(body)\n", mode: 0o755)
-    return (tree, PathBytes(tree.path("permcheck-accessor-thing")))
+  private func program(_ body: String) throws -> (Place, PathBytes) {
+    let place = Place()
+    return (place, try place.write(body))
   }
 
   private func converse(_ body: String, timeout: Int32 = 5_000) throws -> Conversation {
@@ -25,7 +38,8 @@ import Testing
   }
 
   @Test func aProgramReadsAndAnswers() throws {
-    let conversation = try converse("read line; echo \"<$line>\"; env | sort; ls /proc/self/fd | wc -l")
+    let conversation = try converse(
+      "read line; echo \"<$line>\"; env | sort; ls /proc/self/fd | wc -l")
     let lines = String(decoding: conversation.output, as: UTF8.self).split(separator: "\n")
     #expect(conversation.end == .ended(.exited(0)))
     #expect(lines.first == "<question>")
@@ -61,16 +75,16 @@ import Testing
 
   private func report(_ path: PathBytes) -> AccessReport {
     ExecutableAccessor(
-      name: "thing", program: path, AccessContext(), analytics: AnalyticsLog(.inMemory)
+      name: "thing", program: path, AccessContext(), analytics: .inMemory
     ).checkAccess()
   }
 
   @Test func anAnswerIsAReport() throws {
-    let (tree, path) = try program("echo '\(Self.good)'")
+    let (place, path) = try program("echo '\(Self.good)'")
     let report = report(path)
     #expect(report.status == .authorized && report.mainReason?.message == "yes")
     #expect(report.mainReason?.code == .byAccessor)
-    try tree.file("permcheck-accessor-thing", "#!/bin/sh\necho nonsense\n", mode: 0o755)
+    _ = try place.write("echo nonsense")
     let failed = self.report(path)
     #expect(failed.status == .notDetermined && failed.mainReason?.code == .accessorFailed)
   }
@@ -96,7 +110,9 @@ import Testing
 
   @Test func namesAreNarrow() {
     for name in ["a", "vpn", "low-ports", "x2"] { #expect(ExecutableSearch.isName(name)) }
-    for name in ["", "-a", "A", "a/b", "../a", "a b", "ä", "a.b", String(repeating: "a", count: 33)] {
+    for name in [
+      "", "-a", "A", "a/b", "../a", "a b", "ä", "a.b", String(repeating: "a", count: 33),
+    ] {
       #expect(!ExecutableSearch.isName(name))
     }
   }

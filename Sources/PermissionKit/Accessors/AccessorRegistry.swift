@@ -31,6 +31,8 @@ public struct AccessorRegistry: Sendable {
     case program
     /// A file that declares it.
     case file(PathBytes)
+    /// A program that answers for it.
+    case executable(PathBytes)
   }
 
   /// The accessors in the order in which they were added.
@@ -118,7 +120,7 @@ extension AccessorRegistry.Origin: CustomStringConvertible {
     case .builtIn: "built-in"
     case .shipped: "shipped"
     case .program: "program"
-    case .file(let path): path.description
+    case .file(let path), .executable(let path): path.description
     }
   }
 }

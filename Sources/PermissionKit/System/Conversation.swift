@@ -58,7 +58,9 @@ extension LinuxSystem {
         end = .late
         break
       }
-      let requests = (isOpen ? [PollRequest(pipe, .readable)] : []) + (child.map { [PollRequest($0, .readable)] } ?? [])
+      let requests =
+        (isOpen ? [PollRequest(pipe, .readable)] : [])
+        + (child.map { [PollRequest($0, .readable)] } ?? [])
       // Without pidfd_open(2), the end shows by looking.
       let events = try? poll(requests, timeout: Int32(child == nil ? min(left, 20) : left))
       if isOpen, events?.first?.isEmpty == false {

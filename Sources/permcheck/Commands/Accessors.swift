@@ -1,6 +1,7 @@
 import AccessorDeclarations
 import ArgumentParser
 import DeclaredAccessors
+import ExecutableAccessors
 import PermissionKit
 import Synchronization
 
@@ -16,7 +17,43 @@ final class Accessors: Sendable {
   init(_ system: any System) { self.system = system }
 
   /// Returns the accessor with this name or alias; nil if there is none.
-  subscript(name: String) -> AccessorRegistry.Entry? { builtIn[name] ?? all[name] }
+  subscript(name: String) -> AccessorRegistry.Entry? {
+    builtIn[name] ?? all[name] ?? ExecutableSearch.program(name, system).map { entry(name, $0) }
+  }
+
+  private func entry(
+    _ name: String, _ program: PathBytes, summary: String = ""
+  ) -> AccessorRegistry.Entry {
+    var registry = AccessorRegistry()
+    registry.add(name, summary: summary, origin: .executable(program)) {
+      ExecutableAccessor(name: name, program: program, $0, analytics: $1)
+    }
+    return registry.entries[0]
+  }
+
+  /// The accessors that are programs in PATH; each is asked what it is about.
+  ///
+  /// Reports those that give no answer.
+  var executables: [AccessorRegistry.Entry] {
+    ExecutableSearch.names(system).compactMap { name in
+      guard all[name] == nil, let program = ExecutableSearch.program(name, system) else {
+        return nil
+      }
+      do throws(Dialogue.Failure) {
+        let summary = try ExecutableAccessor.summary(of: name, program, system)
+        return entry(name, program, summary: summary)
+      } catch {
+        Console.report("\(Sanitizer.clean(program.description)) \(error.message)", system)
+        return entry(name, program)
+      }
+    }
+  }
+
+  /// The names that a person may type, without asking any program.
+  var names: [String] {
+    all.entries.flatMap { [$0.name] + $0.aliases }
+      + ExecutableSearch.names(system).filter { all[$0] == nil }
+  }
 
   /// All accessors, which are read from files when they are asked for the first time.
   ///
@@ -56,7 +93,7 @@ extension AccessorRegistry.Entry {
     case .shipped, .file:
       AccessorRegistry.served[name] != nil
         && AccessorDeclaration.shipped.contains { $0 == declaration }
-    case .program: false
+    case .program, .executable: false
     }
   }
 }

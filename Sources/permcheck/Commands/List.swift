@@ -7,7 +7,7 @@ struct List: AccessorCommand {
     abstract: "Lists the accessors, or the grants that permcheck request made.",
     discussion: """
       An accessor is built in, shipped, or declared by a file of /etc/permcheck/accessors.d
-      or ~/.config/permcheck/accessors.d.
+      or ~/.config/permcheck/accessors.d, or a program of PATH: permcheck-accessor-NAME.
       """)
 
   @Flag(help: "List the grants that are not revoked.")
@@ -33,11 +33,10 @@ struct List: AccessorCommand {
         time: system.realtime())
       console.print(try format.text(listing))
     } else if names {
-      for entry in accessors.all.entries {
-        for name in [entry.name] + entry.aliases { console.print(name + "\n") }
-      }
+      for name in accessors.names { console.print(name + "\n") }
     } else {
-      console.print(try format.text(AccessorListing(entries: accessors.all.entries)))
+      console.print(
+        try format.text(AccessorListing(entries: accessors.all.entries + accessors.executables)))
     }
     try console.finish(.authorized)
   }

@@ -124,6 +124,13 @@ struct RequestAccess: AccessorCommand {
           "\(accessor.name) is limited, which counts as access; --all requests the rest")
       }
       guard mayHelp else { continue }
+      if case .executable(let program) = argument.entry.origin {
+        wants = false
+        if let report = try request(argument, program, context, console) {
+          result.reports[result.reports.count - 1] = report
+        }
+        continue
+      }
       do throws(PermissionError) {
         guard var plan = try resources?.grantPlan() else {
           if !isAccess {
@@ -152,6 +159,28 @@ struct RequestAccess: AccessorCommand {
       }
     }
     return isWanted
+  }
+
+  /// Lets the program of an accessor request access, if the person at the terminal agrees.
+  private func request(
+    _ argument: AccessorArgument, _ program: PathBytes, _ context: AccessContext,
+    _ console: Console
+  ) throws(PermissionError) -> AccessReport? {
+    let (name, system) = (argument.entry.name, context.system)
+    let shown = Sanitizer.clean(program.description)
+    if dryRun {
+      console.warn("\(name): \(shown) would be asked to request access")
+      return nil
+    }
+    guard yes || TerminalConsent(system: system).ask("\(shown) requests access for \(name).\n")
+    else {
+      console.warn("nothing was requested for \(name); --yes skips the question")
+      return nil
+    }
+    let analytics = log.choice.analytics(system)
+    let accessor = argument.accessor(context, analytics)
+    accessor.acceptsLimited = !all
+    return try accessor.requestAccessIfNeeded()
   }
 
   /// The options of this command that an administrator would repeat.

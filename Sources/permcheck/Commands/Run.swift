@@ -97,6 +97,8 @@ struct Run: AccessorCommand {
         let accessor = request.accessor(context, analytics)
         accessor.acceptsLimited = !all
         (accessor as? ResourceAccessor)?.grants = options
+        // Nobody was asked about what a program would do.
+        if case .executable = request.entry.origin { accessor.requestsAccess = yes }
         reports.append(try accessor.requestAccessIfNeeded())
       }
       try gate(reports, system)

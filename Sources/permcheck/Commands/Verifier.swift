@@ -224,10 +224,19 @@ struct Verifier {
       }
     }
     return try items.indices.map { index in
-      var report = try reports[same[index]] ?? accessor(items[index]).currentAccess()
+      let judged = isExecutable(items[index]) ? nil : reports[same[index]]
+      var report = try judged ?? accessor(items[index]).currentAccess()
       report.accessor = items[index].expectation.what
       return report
     }
+  }
+
+  /// Whether a program answers for the accessor of an item.
+  private func isExecutable(_ item: Item) -> Bool {
+    guard case .accessor(let argument) = item.expectation.target,
+      case .executable = argument.entry.origin
+    else { return false }
+    return true
   }
 
   /// Returns the reports on what this process, or another one, has access to.
