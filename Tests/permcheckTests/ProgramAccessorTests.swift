@@ -50,6 +50,9 @@ struct ProgramAccessorTests {
   @Test func aProgramIsAnAccessor() throws {
     let denied = try permcheck(["gate"])
     #expect(denied.status == 1 && denied.output.contains("the gate is shut"), "\(denied)")
+    let json = try permcheck(["gate", "--json"]).output
+    #expect(json.contains(#""code":"by-accessor""#), "\(json)")
+    #expect(try Validator.check(json).output == "")
     #expect(questions.contains(#""operation":"check""#) && questions.contains(#""uid":61234"#))
     let listed = try permcheck(["list", "--format", "plain"])
     #expect(
@@ -85,6 +88,8 @@ struct ProgramAccessorTests {
   @Test func rootDoesNotRunIt() throws {
     let outcome = try permcheck(["gate"], as: Account(uid: 0, gid: 0))
     #expect(outcome.status == 2 && outcome.output.contains("is not run"), "\(outcome)")
+    let json = try permcheck(["gate", "--json"], as: Account(uid: 0, gid: 0)).output
+    #expect(json.contains(#""code":"accessor-failed""#), "\(json)")
     #expect(questions.isEmpty)
   }
 

@@ -75,7 +75,7 @@ package struct AuditSink {
   private var bytes = 0
   private let list: (AuditEntry) -> Void
 
-  /// Returns a sink.
+  /// Creates a sink that explains and adds up.
   ///
   /// - Parameters:
   ///   - subject: The credentials that the walk asks with.
@@ -84,6 +84,7 @@ package struct AuditSink {
   ///   - totals: What the findings are added to.
   ///   - list: Receives each finding.
   ///   - end: Called after the last one.
+  /// - Returns: The sink.
   package static func sink(
     _ subject: Credentials, _ need: Permissions, _ system: any System, _ totals: AuditTotals,
     list: @escaping (AuditEntry) -> Void, end: @escaping () -> Void

@@ -66,11 +66,11 @@ extension System {
     _ mount: Descriptor, _ handle: [UInt8]
   ) throws(Errno) -> Descriptor { throw .EOPNOTSUPP }
   /// Fails with ENOSYS.
-  /// Fails with ENOSYS.
   public func converse(
     _ program: PathBytes, _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8],
     timeout: Int32, size: Int
   ) throws(Errno) -> Conversation { throw .ENOSYS }
+  /// Fails with ENOSYS.
   public func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) { throw .ENOSYS }

@@ -94,11 +94,7 @@ struct Run: AccessorCommand {
     var reports: [AccessReport] = []
     do {
       for request in requests {
-        let accessor = request.accessor(context, analytics)
-        accessor.acceptsLimited = !all
-        (accessor as? ResourceAccessor)?.grants = options
-        // Nobody was asked about what a program would do.
-        if case .executable = request.entry.origin { accessor.requestsAccess = yes }
+        let accessor = accessor(request, context, options, analytics)
         reports.append(try accessor.requestAccessIfNeeded())
       }
       try gate(reports, system)
@@ -165,6 +161,18 @@ struct Run: AccessorCommand {
     for variable in ["USER", "LOGNAME"] {
       if let name = other.name { try system.setenv(variable, PathBytes(name)) }
     }
+  }
+
+  private func accessor(
+    _ request: AccessorArgument, _ context: AccessContext, _ options: GrantOptions,
+    _ analytics: AnalyticsLog
+  ) -> PermissionAccessor {
+    let accessor = request.accessor(context, analytics)
+    accessor.acceptsLimited = !all
+    (accessor as? ResourceAccessor)?.grants = options
+    // Nobody was asked about what a program would do.
+    if case .executable = request.entry.origin { accessor.requestsAccess = yes }
+    return accessor
   }
 
   /// Returns whether the person at the terminal agrees to all plans, or `--yes` is given.
