@@ -102,7 +102,7 @@ open class DeclaredAccessor: ResourceAccessor {
       }
     }
     set.absences += found.withoutNode.map(withoutNode)
-    if let (path, evidence) = found.unknown.first, set.resources.isEmpty {
+    if let (path, evidence) = found.unknown.first {
       set.absences.append(
         absence(
           path, .notDetermined,

@@ -40,6 +40,9 @@ package final class ExecutableAccessor: PermissionAccessor {
     } catch {
       return failed("the credentials of this process cannot be read", nil, time)
     }
+    if let path = context.path {
+      return failed("\(program) does not judge single paths, such as \(path)", subject, time)
+    }
     do throws(Dialogue.Failure) {
       let access = try Dialogue.access(try Self.ask(operation, name, program, context, subject))
       var resource = ResourceReport(

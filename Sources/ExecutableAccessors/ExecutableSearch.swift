@@ -12,7 +12,12 @@ package enum ExecutableSearch {
   ]
 
   /// The environment of a program.
+  ///
+  /// With more rights than another user, nothing that the other could have set.
   static func environment(_ system: any System) -> [PathBytes] {
+    guard isPrivileged(system) == false else {
+      return ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+    }
     let found = variables.compactMap { name in
       system.getenv(name).map { PathBytes(Array("\(name)=".utf8) + $0.bytes) }
     }
@@ -52,7 +57,7 @@ package enum ExecutableSearch {
   /// Returns the names of all executable accessors, in the order of PATH.
   package static func names(_ system: any System) -> [String] {
     var names: [String] = []
-    for folder in folders(system) {
+    for folder in folders(system) where system.reach(folder) == .near {
       for entry in (try? system.names(in: folder)) ?? [] {
         guard entry.bytes.starts(with: prefix.utf8) else { continue }
         let name = PathBytes(Array(entry.bytes.dropFirst(prefix.utf8.count))).description
@@ -71,17 +76,23 @@ package enum ExecutableSearch {
     return (try? system.faccessat2(path, .execute)) != nil
   }
 
+  /// Whether this process has more rights than the user who started it, or is root; nil if unknown.
+  private static func isPrivileged(_ system: any System) -> Bool? {
+    guard let own = try? system.credentials() else { return nil }
+    return own.user.effective == 0 || own.user.real != own.user.effective
+      || own.group.real != own.group.effective || !own.effective.isEmpty
+  }
+
   /// Returns why a program must not be run; nil if it may be.
   ///
   /// Who has more rights than another user runs nothing that the other could have written: as root, or
   /// with capabilities, the program and every folder on the way must belong to root, and nobody else
   /// may write to them.
   package static func refusal(of program: PathBytes, _ system: any System) -> String? {
-    guard let own = try? system.credentials() else {
+    guard let isPrivileged = isPrivileged(system) else {
       return "the credentials of this process cannot be read"
     }
-    guard own.user.effective == 0 || own.user.real != own.user.effective || !own.effective.isEmpty
-    else { return nil }
+    guard isPrivileged else { return nil }
     guard let facts = try? FactsReader.facts(of: [program], system, isSubject: true) else {
       return "its folders cannot be read"
     }

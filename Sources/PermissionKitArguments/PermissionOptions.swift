@@ -98,7 +98,9 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     }
     if let waitForAccess {
       let system = resources?.context.system ?? Systems.running
-      try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) { $0[0].isGranted }
+      try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) {
+        $0[0].status == .authorized || accessor.acceptsLimited && $0[0].isGranted
+      }
     }
     let report = try accessor.requestAccessIfNeeded()
     if accessLog != nil, let failure = AnalyticsLog.shared.failure {

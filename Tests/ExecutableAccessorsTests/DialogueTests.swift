@@ -42,7 +42,7 @@ import Testing
   @Test func onlyAGoodEndCounts() {
     let good = Array(#"{"version":1,"status":"authorized"}"#.utf8)
     for end: Conversation.End in [
-      .late, .long, .ended(.exited(1)), .ended(.exited(127)), .ended(.signalled(11)),
+      .late, .long, .ended(nil), .ended(.exited(1)), .ended(.exited(127)), .ended(.signalled(11)),
     ] {
       #expect(throws: Dialogue.Failure.self) { try access(good, end).get() }
     }

@@ -57,6 +57,10 @@ struct ExecutableAccessorTests {
     #expect(try converse("head -c 1000000 /dev/zero").end == .long)
     #expect(try converse("yes").end == .long)
     #expect(try converse("exec 0<&-; echo answer").output == Array("answer\n".utf8))
+    // It joins the group of this process, or is somebody else's by then.
+    let escape =
+      "exec python3 -c 'import os, time; os.setpgid(0, os.getpgid(os.getppid())); time.sleep(600)'"
+    #expect(try converse(escape, timeout: 500).end == .late)
     // It leaves a process behind that keeps the pipe open, and another one that is a zombie.
     let left = try converse("sleep 600 & echo answer")
     #expect(left.end == .ended(.exited(0)) && left.output == Array("answer\n".utf8))

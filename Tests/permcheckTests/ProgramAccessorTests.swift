@@ -77,6 +77,13 @@ struct ProgramAccessorTests {
     #expect(try permcheck(["request", "gate", "--dry-run"]).status == 1)
     #expect(try permcheck(["run", "gate", "--request", "--", "true"]).status == 126)
     #expect(!questions.contains(#""operation":"request""#))
+    // What a program does, nobody takes back when a command or a time ends.
+    #expect(try permcheck(["run", "gate", "--request", "--yes", "--", "true"]).status == 126)
+    let timed = try permcheck(["request", "gate", "--for", "1s", "--yes"])
+    #expect(timed.status == 64 && timed.errors.contains("--for"), "\(timed)")
+    #expect(!questions.contains(#""operation":"request""#))
+    // It is not asked about a path.
+    #expect(try permcheck(["gate=/etc/shadow"]).status == 2)
     let granted = try permcheck(["request", "gate", "--yes"])
     #expect(granted.status == 0, "\(granted)")
     #expect(questions.contains(#""operation":"request""#))

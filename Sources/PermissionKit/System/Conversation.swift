@@ -76,10 +76,30 @@ extension LinuxSystem {
         isOpen = false
       }
     }
+    let (isKnown, status) = finish(pid, child)
+    return Conversation(output: output, end: end ?? (isKnown ? .ended(status) : .late))
+  }
+
+  /// Kills what is left of a child and its group.
+  ///
+  /// - Returns: Whether the child has ended, and how; nil if another part of this process waited for it.
+  private func finish(_ pid: Int32, _ child: Descriptor?) -> (Bool, ProcessEnd?) {
     // The number of the group stays taken until the child is waited for.
-    _ = try? kill(-pid, SIGKILL)
-    let status = try? waitpid(pid, waits: true)
-    return Conversation(output: output, end: end ?? .ended(status))
+    if ccap_has_ended(pid) >= 0 {
+      _ = try? kill(-pid, SIGKILL)
+      // It may have joined another group.
+      _ = try? kill(pid, SIGKILL)
+    }
+    // What took on other ids cannot be killed and is not waited for.
+    for _ in 0..<20 {
+      do throws(Errno) {
+        if let status = try waitpid(pid, waits: false) { return (true, status) }
+      } catch {
+        return (true, nil)
+      }
+      _ = try? poll(child.map { [PollRequest($0, .readable)] } ?? [], timeout: 10)
+    }
+    return (false, nil)
   }
 
   /// Whether a child has ended; it can still be waited for.

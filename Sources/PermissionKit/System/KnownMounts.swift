@@ -11,7 +11,14 @@ struct KnownMounts {
     if table[id: id] == nil {
       table = (try? system.mountTable("/proc/self/mountinfo")) ?? table
     }
-    facts.append(table[id: id] ?? .unreadable(id: id))
+    var found = table[id: id] ?? .unreadable(id: id)
+    if table.hasDistant, found.fileSystem == "overlay" {
+      found.hasLayerOnServer = table.hasLayerOnServer(found)
+    }
+    if FactsReader.overflow(system) != nil {
+      found.mayBelongToNamespace = ["tmpfs", "ramfs", "overlay"].contains(found.fileSystem)
+    }
+    facts.append(found)
     return facts.count - 1
   }
 }

@@ -16,7 +16,9 @@ extension TreeWorker {
     let decision = evaluator.decide(
       .faccessat2(walk.question.need, followsLink: true), path: top)
     let inode = facts.inode(at: top)
-    report(decision, "", isLink: inode.map { facts.inodes[$0].kind } == .symbolicLink)
+    report(
+      decision, "", isLink: inode.map { facts.inodes[$0].kind } == .symbolicLink,
+      isDevice: facts.target(of: top).map { facts.inodes[$0].kind.isDevice } ?? false)
     let lists = evaluator.decide(.faccessat2(.read, followsLink: false), path: top).isGranted
     if !lists, inode.map({ facts.inodes[$0].kind }) == .directory { walk.count(unlisted: 1) }
     // Where the way is refused, nothing below can be better.
@@ -92,12 +94,9 @@ extension TreeWorker {
 
   private mutating func judge(_ fields: ccap_named, _ start: Int) {
     guard let key = key(fields, start), let verdict = judge?.verdict(key) else { return }
-    if !verdict.need.isGranted {
-      report(verdict.need, name(start), isLink: false)
-    } else if walk.question.doubtsDevices, StatusFields.kind(ofMode: fields.mode)?.isDevice == true
-    {
-      report(.unknown(.deviceCgroup), name(start))
-    }
+    report(
+      verdict.need, name(start), isLink: false,
+      isDevice: StatusFields.kind(ofMode: fields.mode)?.isDevice == true)
     guard fields.mode & 0o170000 == 0o040000 else { return }
     if verdict.lists || walk.question.isDeep {
       wait(for: start)
@@ -122,14 +121,19 @@ extension TreeWorker {
     else { return report(.failed(.EACCES), name, isLink: true) }
     let decision = AccessEvaluator(facts: facts, credentials: judge.subject)
       .decide(.faccessat2(walk.question.need, followsLink: true), path: name)
-    report(decision, name, isLink: true)
+    report(
+      decision, name, isLink: true,
+      isDevice: facts.target(of: name).map { facts.inodes[$0].kind.isDevice } ?? false)
   }
 
   private mutating func report(
-    _ decision: Decision, _ name: PathBytes, isLink: Bool
+    _ decision: Decision, _ name: PathBytes, isLink: Bool, isDevice: Bool
   ) {
     switch decision.verdict {
-    case .granted: break
+    case .granted:
+      if isDevice, walk.question.doubtsDevices {
+        report(.unknown(.deviceCgroup), name, isLink: isLink)
+      }
     case .refused(let errno): report(.refused(errno), name, isLink: isLink)
     case .undetermined: report(.unknown(decision.rule), name, isLink: isLink)
     }

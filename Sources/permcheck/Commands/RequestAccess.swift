@@ -167,6 +167,11 @@ struct RequestAccess: AccessorCommand {
     _ console: Console
   ) throws(PermissionError) -> AccessReport? {
     let (name, system) = (argument.entry.name, context.system)
+    if duration != nil {
+      throw PermissionError(
+        .invalidArgument, "\(name) is a program, which cannot be told to end access after a time",
+        advice: "leave out --for")
+    }
     let shown = Sanitizer.clean(program.description)
     if dryRun {
       console.warn("\(name): \(shown) would be asked to request access")

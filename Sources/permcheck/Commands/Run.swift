@@ -170,8 +170,8 @@ struct Run: AccessorCommand {
     let accessor = request.accessor(context, analytics)
     accessor.acceptsLimited = !all
     (accessor as? ResourceAccessor)?.grants = options
-    // Nobody was asked about what a program would do.
-    if case .executable = request.entry.origin { accessor.requestsAccess = yes }
+    // Nobody can take back what a program does.
+    if case .executable = request.entry.origin { accessor.requestsAccess = false }
     return accessor
   }
 

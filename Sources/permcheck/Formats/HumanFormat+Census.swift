@@ -32,14 +32,14 @@ extension HumanFormat {
     let rows = rows(result)
     let names = rows.map(\.who)
     let width = names.map(\.count).max() ?? 0
-    let amounts = rows.map { amount($0.users[0]) }
+    let amounts = rows.map { amount($0.users[0], result) }
     let amountWidth = amounts.map(\.count).max() ?? 0
     for (index, row) in rows.enumerated() {
       let user = row.users[0]
       let name = names[index] + String(repeating: " ", count: width - names[index].count)
       let amount =
         String(repeating: " ", count: amountWidth - amounts[index].count) + amounts[index]
-      text += "\(mark(user)) \(name)  \(amount)  \(rules(user))\n"
+      text += "\(mark(user, result)) \(name)  \(amount)  \(rules(user))\n"
     }
     text += doubts(result)
     return text
@@ -62,17 +62,23 @@ extension HumanFormat {
       .sorted { $1.users[0].number(.granted) < $0.users[0].number(.granted) }
   }
 
-  private func mark(_ user: CensusUser) -> String {
-    if user.number(.undetermined) > 0 { return style.yellow("?") }
+  /// Whether something was not looked at, so that nobody is known to have access to all of it.
+  private func isPartial(_ result: CensusResult) -> Bool {
+    result.counts.undetermined + result.counts.unlisted > 0 || result.isStopped
+  }
+
+  private func mark(_ user: CensusUser, _ result: CensusResult) -> String {
+    if user.number(.undetermined) > 0 || isPartial(result) { return style.yellow("?") }
     if user.number(.granted) == 0 { return style.red(style.glyph(.no)) }
     return user.number(.refused) == 0
       ? style.green(style.glyph(.yes)) : style.yellow(style.glyph(.partly))
   }
 
-  private func amount(_ user: CensusUser) -> String {
+  private func amount(_ user: CensusUser, _ result: CensusResult) -> String {
     let granted = user.number(.granted)
     if granted == 0 { return "none" }
-    return user.number(.refused) + user.number(.undetermined) == 0 ? "all" : Self.grouped(granted)
+    let isAll = user.number(.refused) + user.number(.undetermined) == 0 && !isPartial(result)
+    return isAll ? "all" : Self.grouped(granted)
   }
 
   private func rules(_ user: CensusUser) -> String {
