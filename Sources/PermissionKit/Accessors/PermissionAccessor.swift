@@ -46,18 +46,18 @@ open class PermissionAccessor: CustomStringConvertible {
     let start = analytics.system.monotonic()
     var report = currentAccess()
     if isAccess(report) {
-      turn?.begin()
-      defer { turn?.end() }
-      if requestsAccess { report.requestOutcome = try keepAccess(report) }
+      if requestsAccess {
+        report.requestOutcome = try inTurn { () throws(PermissionError) in try keepAccess(report) }
+      }
     } else {
       if report.isRequestable, requestsAccess {
         let requested: AccessReport
         do throws(PermissionError) {
-          turn?.begin()
-          defer { turn?.end() }
-          willReceiveAccess()
-          write(.willReceiveAccess, report, since: start)
-          requested = try requestAccess(report)
+          requested = try inTurn { () throws(PermissionError) in
+            willReceiveAccess()
+            write(.willReceiveAccess, report, since: start)
+            return try requestAccess(report)
+          }
         } catch {
           didRejectAccess()
           write(.didRejectAccess, report, since: start)
@@ -77,6 +77,14 @@ open class PermissionAccessor: CustomStringConvertible {
     }
     completion(report)
     return report
+  }
+
+  /// Calls `body` while no other accessor of the batch makes a request.
+  private func inTurn<Result: Sendable>(
+    _ body: () throws(PermissionError) -> Result
+  ) throws(PermissionError) -> Result {
+    guard let turn else { return try body() }
+    return try turn.take(body)
   }
 
   /// Checks access and writes the result to the analytics log.

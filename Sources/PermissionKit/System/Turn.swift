@@ -1,24 +1,16 @@
-internal import Glibc
+internal import Synchronization
 
-/// A lock of the threads of this process that is held beyond one closure, see pthread_mutex_lock(3).
-@safe package final class Turn: Sendable {
-  private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+/// A lock that the threads of a batch share, so that one request is made at a time.
+package final class Turn: Sendable {
+  private let mutex = Mutex(())
 
   /// Creates a lock that nobody holds.
-  package init() {
-    unsafe mutex = .allocate(capacity: 1)
-    unsafe mutex.initialize(to: pthread_mutex_t())
-    unsafe pthread_mutex_init(mutex, nil)
+  package init() {}
+
+  /// Calls `body` while no other thread does; `body` must not take the same turn again.
+  package func take<Result: Sendable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try mutex.withLock { (_) throws(Failure) -> Result in try body() }
   }
-
-  deinit {
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe mutex.deallocate()
-  }
-
-  /// Waits for the lock; the same thread must call `end`, and not begin again before that.
-  package func begin() { unsafe _ = pthread_mutex_lock(mutex) }
-
-  /// Releases the lock.
-  package func end() { unsafe _ = pthread_mutex_unlock(mutex) }
 }
