@@ -89,7 +89,9 @@ let package = Package(
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
-      dependencies: ["HelperStart", "LibcStandIns", "PermissionKit"],
+      dependencies: [
+        "AccessorDeclarations", "DeclaredAccessors", "HelperStart", "LibcStandIns", "PermissionKit",
+      ],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),

@@ -26,6 +26,8 @@ public struct DeclarationFiles: Sendable {
 
   /// The folders, those that count most last.
   public let folders: [PathBytes]
+  /// Whether files count that others than root can change.
+  private let allowsOthers: Bool
   private let system: any System
 
   /// The most bytes of a file.
@@ -43,10 +45,30 @@ public struct DeclarationFiles: Sendable {
   public init(_ system: any System, folders: [PathBytes]? = nil) {
     self.system = system
     self.folders = folders ?? Self.usualFolders(system)
+    allowsOthers = true
   }
 
+  /// Creates a reader for the root side: of the files that root alone can change.
+  ///
+  /// No other file is opened, and the environment counts for nothing.
+  ///
+  /// - Parameters:
+  ///   - system: The system whose files are read.
+  ///   - folders: The folders.
+  package init(
+    ofRoot system: any System,
+    folders: [PathBytes] = rootFolders.map { $0.appending("permcheck/accessors.d") }
+  ) {
+    self.system = system
+    self.folders = folders
+    allowsOthers = false
+  }
+
+  /// The folders that hold `permcheck/accessors.d` for every user.
+  private static let rootFolders: [PathBytes] = ["/usr/share", "/usr/local/share", "/etc"]
+
   private static func usualFolders(_ system: any System) -> [PathBytes] {
-    var folders: [PathBytes] = ["/usr/share", "/usr/local/share", "/etc"]
+    var folders = rootFolders
     // A relative path counts for nothing, see the XDG Base Directory Specification.
     if let config = system.getenv("XDG_CONFIG_HOME"), config.isAbsolute {
       folders.append(config)
@@ -69,7 +91,9 @@ public struct DeclarationFiles: Sendable {
       // The names of this folder, each with its file.
       var seen: [String: PathBytes] = [:]
       for path in files(in: folder, &problems) {
-        guard let reader = read(path, &problems), var declaration = reader.declaration else {
+        guard allowsOthers || system.isOfRootAlone(path),
+          let reader = read(path, &problems), var declaration = reader.declaration
+        else {
           continue
         }
         // An open can do something, and root opens nothing because another user says so.

@@ -121,7 +121,8 @@ extension AccessorDeclaration {
 
   private var isOfNodes: Bool { if case .nodes = place { true } else { false } }
 
-  private static func isName(_ name: String) -> Bool {
+  /// Returns whether a text can be the name of an accessor.
+  package static func isName(_ name: String) -> Bool {
     guard let first = name.utf8.first, name.utf8.count <= 32 else { return false }
     let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
     return letters.contains(first)

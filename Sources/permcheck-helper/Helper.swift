@@ -1,14 +1,19 @@
+import AccessorDeclarations
+import DeclaredAccessors
 import PermissionKit
 
 /// The root side of permcheck, which sudo and pkexec start for an ordinary user.
 ///
-/// It changes ACL entries of cameras, microphones and serial ports for that user, and nothing else. It reads no file
-/// of the user, opens no device, and answers by one line of JSON. SECURITY.md says what it relies on.
+/// It changes ACL entries of cameras, microphones and the device nodes that are declared with
+/// `grant = "acl"`, for that user, and nothing else. It reads no file that others than root can change,
+/// opens no device, and answers by one line of JSON. SECURITY.md says what it relies on.
 @main
 struct Helper {
   private let system = LinuxSystem()
   private let uid: UInt32
   private let invocation: Invocation
+  /// What the helper gives access to.
+  private let served: AccessorRegistry
 
   /// The most open grants of one user, so that nobody can fill the disk or the process table.
   private static let most = 64
@@ -24,17 +29,12 @@ struct Helper {
     } catch {
       finish(.init(.failed, "the helper cannot leave the caller's surroundings (\(error))"))
     }
-    guard let invocation else {
-      finish(
-        .init(
-          .misused,
-          "usage: permcheck-helper grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID] | revoke ACCESSOR [--while PID]"
-        ))
-    }
+    guard let invocation else { misused() }
     guard let uid else {
       finish(.init(.misused, "only permcheck uses this program, through sudo or pkexec"))
     }
-    let helper = Helper(uid: uid, invocation: invocation)
+    let helper = Helper(
+      uid: uid, invocation: invocation, served: .served(DeclarationFiles(ofRoot: system)))
     do throws(PermissionError) {
       finish(
         try invocation.action == .grant ? helper.grant() : helper.revoke())
@@ -43,9 +43,18 @@ struct Helper {
     }
   }
 
-  private init(uid: UInt32, invocation: Invocation) {
+  private init(uid: UInt32, invocation: Invocation, served: AccessorRegistry) {
     self.uid = uid
     self.invocation = invocation
+    self.served = served
+  }
+
+  private static func misused() -> Never {
+    finish(
+      .init(
+        .misused,
+        "usage: permcheck-helper grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID] | revoke ACCESSOR [--while PID]"
+      ))
   }
 
   /// Writes the answer and exits.
@@ -68,16 +77,17 @@ struct Helper {
   /// Returns whether a grant is one that this helper may undo for this user: an ACL entry of a device.
   private func isOwn(_ grant: Grant) -> Bool {
     guard grant.uid == uid, case .inode(let change) = grant.change else { return false }
-    return change.isOfDevice && AccessorRegistry.served[grant.accessor]?.family != nil
+    return change.isOfDevice
   }
 
   private func grant() throws(PermissionError) -> HelperAnswer {
+    guard let entry = served[invocation.accessor] else { Self.misused() }
     var lifetime = Grant.Lifetime()
     if let seconds = invocation.seconds {
       lifetime.expires = system.realtime() + seconds * 1_000_000
     }
     if let process = invocation.process { lifetime.process = try mark(of: process) }
-    let accessor = try accessor(lifetime)
+    let accessor = try accessor(entry, lifetime)
     let outcome = try journal.carryOut(lifetime: lifetime) {
       () throws(PermissionError) -> GrantPlan? in
       let open = try journal.grants(of: uid)
@@ -102,15 +112,15 @@ struct Helper {
   }
 
   private func accessor(
-    _ lifetime: Grant.Lifetime
+    _ entry: AccessorRegistry.Entry, _ lifetime: Grant.Lifetime
   ) throws(PermissionError) -> ResourceAccessor {
     var context = AccessContext(
       system: system, subject: try UserDatabase(system).subject(userID: uid), probe: .none,
       need: invocation.need)
-    context.families = AccessorRegistry.served.families
+    context.families = served.families
     let analytics = AnalyticsLog(DiscardLogging(), system: system)
-    guard let accessor = invocation.accessor.make(context, analytics) as? ResourceAccessor else {
-      throw PermissionError(.invalidArgument, "\(invocation.accessor.name) has no devices")
+    guard let accessor = entry.make(context, analytics) as? ResourceAccessor else {
+      throw PermissionError(.invalidArgument, "\(entry.name) has no devices")
     }
     var options = GrantOptions(isConfinedToDevices: true) {
       (_: GrantPlan) throws(PermissionError) -> Bool in true
@@ -121,8 +131,14 @@ struct Helper {
   }
 
   private func revoke() throws(PermissionError) -> HelperAnswer {
+    let name = served[invocation.accessor]?.name ?? invocation.accessor
+    if served[name] == nil {
+      // The declaration may be gone, and the grant still there.
+      let own = try journal.grants(of: uid)
+      guard own.contains(where: { isOwn($0) && $0.accessor == name }) else { Self.misused() }
+    }
     let outcome = try journal.undo(of: uid) { grant in
-      isOwn(grant) && grant.accessor == invocation.accessor.name
+      isOwn(grant) && grant.accessor == name
         && (invocation.process.map { grant.lifetime.process?.pid == $0 } ?? true)
     }
     let ended = outcome.recovered + outcome.grants

@@ -1,3 +1,4 @@
+import DeclaredAccessors
 import HelperStart
 import PermissionKit
 
@@ -15,8 +16,8 @@ struct Invocation: Sendable {
   }
 
   var action: Action
-  /// The accessor, whose resources are the nodes of one device family.
-  var accessor: AccessorRegistry.Entry
+  /// The name or alias of the accessor: lower-case letters, digits and hyphens.
+  var accessor: String
   var need: Permissions?
   /// How long the access lasts, in seconds.
   var seconds: Int64?
@@ -31,11 +32,10 @@ struct Invocation: Sendable {
     var words = arguments.map(\.bytes)[...]
     func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     guard let verb = words.popFirst(), let action = Action(rawValue: text(verb)),
-      let name = words.popFirst(), let entry = AccessorRegistry.served[text(name)],
-      entry.family != nil
+      let name = words.popFirst(), AccessorDeclaration.isName(text(name))
     else { return nil }
     self.action = action
-    accessor = entry
+    accessor = text(name)
     func value(of option: String) -> [UInt8]? {
       guard let word = words.first, word == Array(option.utf8), words.count > 1 else { return nil }
       words.removeFirst()

@@ -137,7 +137,6 @@ import Testing
     #expect(place("serial", registry) == .directory("/four"))
     #expect(registry["scans"]?.origin == .file(PathBytes(tree.path("b/9.toml"))))
     #expect(registry["kvm"]?.origin == .shipped)
-    #expect(AccessorRegistry.served["serial"]?.family == .serial)
   }
 
   @Test func nothingShadowsWhatIsBuiltIn() throws {

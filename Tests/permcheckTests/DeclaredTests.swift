@@ -14,6 +14,9 @@ struct DeclaredTests {
     return tree
   }
 
+  private static let accessors = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Accessors")
+
   private func permcheck(
     _ tree: Tree, _ arguments: [String], as account: Account? = stranger
   ) throws -> Outcome {
@@ -196,40 +199,92 @@ struct DeclaredTests {
       as 2 ls /var/lib/scans; as 2 touch /var/lib/scans/x
       is 0 $P revoke scans --user 2
       same "$(state /var/lib/scans)" "$BEFORE" revoked
-      # What root's helper serves is compiled in, whatever a file says.
-      printf 'name = "serial"\\nsummary = "s"\\nnodes = ["/dev/null"]\\nsubsystem = "mem"\\nnumbers = ["1:3"]\\ngrant = "acl"\\n' >$D/serial.toml
-      BEFORE=$(state /dev/null)
-      env -u PKEXEC_UID SUDO_UID=2 $H grant serial || true
-      same "$(state /dev/null)" "$BEFORE" helper
+      # The helper changes device nodes alone.
       is 64 env -u PKEXEC_UID SUDO_UID=2 $H grant scans
       is 64 env -u PKEXEC_UID SUDO_UID=2 $H grant docker
       is 64 env -u PKEXEC_UID SUDO_UID=2 $H grant kvm
-      env -u PKEXEC_UID SUDO_UID=2 $H revoke serial || true
       """)
   }
 
-  /// The helper gives serial ports, by an ACL entry, in a /dev and /sys of the test.
+  /// Two serial ports and what looks like one, in a /dev and /sys of the test.
+  private static let ports = """
+    mount -t tmpfs -o mode=755 tmpfs /sys
+    for N in ttyUSB0:188:0 ttyACM1:166:1; do
+      IFS=: read -r NAME MAJOR MINOR <<<"$N"
+      mkdir -p /sys/dev/char/$MAJOR:$MINOR /sys/class/tty/$NAME; echo $MAJOR:$MINOR >/sys/class/tty/$NAME/dev
+      ln -s /sys/class/tty /sys/dev/char/$MAJOR:$MINOR/subsystem
+    done
+    mkdir -p /sys/dev/char/1:3 /sys/class/tty/tty1; echo 4:1 >/sys/class/tty/tty1/dev
+    mount -t tmpfs -o mode=755 tmpfs /dev; mkdir /dev/shm; mknod -m 666 /dev/null c 1 3
+    mknod -m 660 /dev/ttyUSB0 c 188 0; mknod -m 660 /dev/ttyACM1 c 166 1
+    mknod -m 660 /dev/tty1 c 4 1; mknod -m 660 /dev/ttyS1 c 1 1
+    chgrp 20 /dev/tty*
+    helper() { env -u SUDO_UID -u PKEXEC_UID SUDO_UID=5 $H "$@"; }
+    has() { getfacl -pn /dev/$1 | grep -q '^user:5:rw-'; }
+    BEFORE=$(state /dev/tty*)
+
+    """
+
+  /// The helper gives serial ports, by an ACL entry.
   @Test func theHelperGivesSerialPorts() throws {
     try PrivateJournal().expect(
-      """
-      mount -t tmpfs -o mode=755 tmpfs /sys
-      for N in ttyUSB0:188:0 ttyACM1:166:1; do
-        IFS=: read -r NAME MAJOR MINOR <<<"$N"
-        mkdir -p /sys/dev/char/$MAJOR:$MINOR /sys/class/tty/$NAME; echo $MAJOR:$MINOR >/sys/class/tty/$NAME/dev
-      done
-      mkdir -p /sys/dev/char/1:3 /sys/class/tty/tty1; echo 4:1 >/sys/class/tty/tty1/dev
-      mount -t tmpfs -o mode=755 tmpfs /dev; mkdir /dev/shm; mknod -m 666 /dev/null c 1 3
-      mknod -m 660 /dev/ttyUSB0 c 188 0; mknod -m 660 /dev/ttyACM1 c 166 1
-      mknod -m 660 /dev/tty1 c 4 1; mknod -m 660 /dev/ttyS1 c 1 1
-      chgrp 20 /dev/tty*
-      helper() { env -u SUDO_UID -u PKEXEC_UID SUDO_UID=5 $H "$@"; }
-      BEFORE=$(state /dev/tty*)
-      is 0 helper grant serial
-      getfacl -pn /dev/ttyUSB0 | grep -q '^user:5:rw-' || fail ttyUSB0
-      getfacl -pn /dev/ttyACM1 | grep -q '^user:5:rw-' || fail ttyACM1
-      for OTHER in tty1 ttyS1; do ! getfacl -pn /dev/$OTHER | grep -q '^user:5' || fail $OTHER; done
-      is 0 helper revoke serial
-      same "$(state /dev/tty*)" "$BEFORE" revoked
-      """)
+      Self.ports
+        + """
+        is 0 helper grant serial
+        has ttyUSB0 || fail ttyUSB0
+        has ttyACM1 || fail ttyACM1
+        for OTHER in tty1 ttyS1; do ! getfacl -pn /dev/$OTHER | grep -q '^user:5' || fail $OTHER; done
+        is 0 helper revoke serial
+        same "$(state /dev/tty*)" "$BEFORE" revoked
+        """)
+  }
+
+  /// The helper gives what a file of root alone declares with grant = "acl", and heeds no other file.
+  @Test func theHelperGivesWhatRootDeclares() throws {
+    try PrivateJournal().expect(
+      Self.ports
+        + """
+        private_etc; chmod 755 /var/lib /var/lib/etc
+        D=/etc/permcheck/accessors.d; mkdir -p $D
+        refused() { is 64 helper grant "${2:-modem}"; same "$(state /dev/tty*)" "$BEFORE" "$1"; }
+        declare_modem() { printf '%s\n' 'name = "modem"' 'aliases = ["dial"]' 'summary = "modems"' \
+          'nodes = ["/dev/ttyACM*"]' 'subsystem = "tty"' 'numbers = ["166:*"]' "$@" >$D/modem.toml; }
+        refused "not declared"
+        declare_modem; refused "without grant"
+        declare_modem 'grant = "none"'; refused "grant none"
+        declare_modem 'grant = "acl"'
+        # Other files there are broken, one in a way that the reader of TOML itself does not expect.
+        printf '[=' >$D/a.toml; printf 'name = ' >$D/z.toml; printf "%070000d" 0 >$D/large.toml
+        is 0 helper grant modem
+        has ttyACM1 || fail "no access: $(cat $OUT.o)"; ! has ttyUSB0 || fail "another port"
+        grep -q '"uid":5\\b' $J || fail "$(cat $J)"
+        is 0 helper revoke dial
+        same "$(state /dev/tty*)" "$BEFORE" revoked
+        # What others can change does not count, nor does what the environment names.
+        chmod 646 $D/modem.toml; refused writable; chmod 644 $D/modem.toml
+        chown 5 $D/modem.toml; refused owner; chown 0 $D/modem.toml
+        chmod 777 $D; refused folder; chmod 755 $D
+        mv $D/modem.toml /etc/real; ln -s /etc/real $D/modem.toml; refused link; rm $D/modem.toml
+        mkdir -p /var/lib/config/permcheck/accessors.d; cp /etc/real /var/lib/config/permcheck/accessors.d/modem.toml
+        export XDG_CONFIG_HOME=/var/lib/config HOME=/var/lib; refused environment
+        mv /etc/real $D/modem.toml
+        # The declaration may go before the grant does; no other name counts.
+        is 0 helper grant modem
+        rm $D/modem.toml
+        is 64 helper revoke dial
+        has ttyACM1 || fail "revoked by an alias that is gone"
+        is 0 helper revoke modem
+        same "$(state /dev/tty*)" "$BEFORE" "declaration is gone"
+        is 64 helper revoke modem
+        # Root takes the serial ports back from the helper, and says what they are.
+        sed -e 's/grant = "acl"/grant = "none"/' "$1" >$D/serial.toml; refused "own serial" serial
+        grep -q none $D/serial.toml || fail "not edited"
+        sed -e 's/^nodes = .*/nodes = ["\\/dev\\/ttyUSB*"]/' "$1" >$D/serial.toml
+        is 0 helper grant serial
+        has ttyUSB0 || fail ttyUSB0; ! has ttyACM1 || fail "not in root's own declaration"
+        is 0 helper revoke serial
+        same "$(state /dev/tty*)" "$BEFORE" "own serial"
+        """,
+      [Self.accessors.appending(path: "serial.toml").path])
   }
 }

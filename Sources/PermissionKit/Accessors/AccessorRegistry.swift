@@ -43,29 +43,6 @@ public struct AccessorRegistry: Sendable {
 
   /// A registry with the accessors of this library: camera, microphone (mic) and photos.
   public static var standard: AccessorRegistry {
-    var registry = devices
-    registry.add(
-      PhotoLibraryAccessor.name, summary: "the user's picture folder (XDG)", origin: .builtIn
-    ) {
-      PhotoLibraryAccessor($0, analytics: $1)
-    }
-    return registry
-  }
-
-  /// The accessors whose devices the root side gives to ordinary users, by what is compiled in alone.
-  package static var served: AccessorRegistry {
-    var registry = devices
-    registry.add(
-      SerialAccessor.name, aliases: ["tty"], summary: "serial ports", family: .serial,
-      origin: .shipped
-    ) {
-      SerialAccessor($0, analytics: $1)
-    }
-    return registry
-  }
-
-  /// The cameras and microphones.
-  private static var devices: AccessorRegistry {
     var registry = AccessorRegistry()
     registry.add(
       CameraAccessor.name, summary: "cameras: capture nodes of Video4Linux", family: .camera,
@@ -78,6 +55,11 @@ public struct AccessorRegistry: Sendable {
       family: .microphone, origin: .builtIn
     ) {
       MicrophoneAccessor($0, analytics: $1)
+    }
+    registry.add(
+      PhotoLibraryAccessor.name, summary: "the user's picture folder (XDG)", origin: .builtIn
+    ) {
+      PhotoLibraryAccessor($0, analytics: $1)
     }
     return registry
   }
@@ -105,6 +87,13 @@ public struct AccessorRegistry: Sendable {
     } else {
       entries.append(entry)
     }
+  }
+
+  /// Returns the accessors that satisfy a condition.
+  package func filter(_ isIncluded: (Entry) -> Bool) -> AccessorRegistry {
+    var registry = self
+    registry.entries = entries.filter(isIncluded)
+    return registry
   }
 
   /// Returns the accessor with this name, or else this alias; nil if there is none.

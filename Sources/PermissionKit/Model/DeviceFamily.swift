@@ -206,16 +206,6 @@ extension DeviceFamily {
       way: "programs there record through PulseAudio or PipeWire, not through device nodes"),
     snapPlug: "audio-record", deviceAllow: "char-alsa", mediaClass: "Audio/Source")
 
-  /// Serial ports, as the root side knows them: ttyUSB, ttyACM and ttyS, see
-  /// Documentation/admin-guide/devices.txt of Linux.
-  ///
-  /// An open raises DTR, see tty_port_open() in drivers/tty/tty_port.c.
-  package static let serial = DeviceFamily(
-    noun: "serial port", subsystem: "tty", nodePatterns: ["ttyUSB#", "ttyACM#", "ttyS#"],
-    numbers: [
-      Numbers(major: 188), Numbers(major: 166), Numbers(major: 4, minors: 64...255),
-    ], opening: .disturbs, busyTest: .none)
-
   /// The kinds of device that this library knows.
   public static let builtIn: [DeviceFamily] = [.camera, .microphone]
 }

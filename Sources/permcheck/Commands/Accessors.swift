@@ -85,14 +85,14 @@ final class Accessors: Sendable {
 }
 
 extension AccessorRegistry.Entry {
-  /// Whether the root side gives access to it: only if it is what is compiled in, and not what a file
-  /// says instead.
-  var isServed: Bool {
+  /// Returns whether the root side gives access to just this, and not to what another file declares.
+  func isServed(_ system: any System) -> Bool {
     switch origin {
     case .builtIn: family != nil
     case .shipped, .file:
-      AccessorRegistry.served[name] != nil
-        && AccessorDeclaration.shipped.contains { $0 == declaration }
+      declaration?.grant == .acl
+        && AccessorRegistry.served(DeclarationFiles(ofRoot: system))[name]?.declaration
+          == declaration
     case .program, .executable: false
     }
   }

@@ -17,7 +17,7 @@ struct HelperElevation: Elevation {
   ///
   /// Everything else is for an administrator in person.
   func serves(_ argument: AccessorArgument, _ options: GrantOptions) -> Bool {
-    argument.entry.isServed && argument.path == nil && !options.allowsOthers
+    argument.path == nil && argument.entry.isServed(system) && !options.allowsOthers
       && !options.isRecursive
       && [GrantStrategies.auto.name, "acl"].contains(options.strategy.name)
   }
