@@ -27,8 +27,21 @@ let package = Package(
     .executable(name: "permcheck", targets: ["permcheck"]),
     .executable(name: "permcheck-helper", targets: ["permcheck-helper"]),
   ],
+  traits: [
+    .trait(
+      name: "SwiftLog",
+      description:
+        "SwiftLogLogging in PermissionKitLogging: the analytics log in a Logger of swift-log."
+    ),
+    .trait(
+      name: "SwiftMetrics",
+      description: "SwiftMetricsLogging in PermissionKitLogging: checks counted in swift-metrics."),
+  ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // Without the traits nothing uses these two, and neither is fetched.
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
   ],
   targets: [
     .systemLibrary(
@@ -56,7 +69,17 @@ let package = Package(
       swiftSettings: safeSettings
     ),
     .target(
-      name: "PermissionKitLogging", dependencies: ["PermissionKit"], swiftSettings: safeSettings),
+      name: "PermissionKitLogging",
+      dependencies: [
+        "PermissionKit",
+        .product(
+          name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+        .product(
+          name: "CoreMetrics", package: "swift-metrics",
+          condition: .when(traits: ["SwiftMetrics"])),
+      ],
+      swiftSettings: safeSettings
+    ),
     .target(
       name: "PermissionKitArguments",
       dependencies: [

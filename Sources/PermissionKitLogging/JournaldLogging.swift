@@ -64,6 +64,9 @@ extension AccessEvent {
     return "\(event.rawValue) \(accessor): \(status.rawValue)\(reason)"
   }
 
+  /// Whether the event is of refused access.
+  var isRefusal: Bool { [.denied, .restricted].contains(status) }
+
   /// The level of syslog(3): notice (5) where access is refused, otherwise info (6).
-  var priority: Int { [.denied, .restricted].contains(status) ? 5 : 6 }
+  var priority: Int { isRefusal ? 5 : 6 }
 }

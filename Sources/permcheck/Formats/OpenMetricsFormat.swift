@@ -49,9 +49,11 @@ struct OpenMetricsFormat: FindingFormat {
 
   /// Gauges, because a log gets shorter when it is renamed, and `--since` leaves out the past.
   func text(_ summary: LogSummary) -> String {
+    let checks = AccessEvent.checksMetric
+    let requests = AccessEvent.requestsMetric
     var text = """
-      # HELP permcheck_log_checks Checks in the analytics log, by accessor and outcome.
-      # TYPE permcheck_log_checks gauge
+      # HELP \(checks) Checks in the analytics log, by accessor and outcome.
+      # TYPE \(checks) gauge
 
       """
     for line in summary.lines {
@@ -61,17 +63,17 @@ struct OpenMetricsFormat: FindingFormat {
         ("undetermined", rest),
       ] {
         let labels = Self.labels([("accessor", line.accessor), ("outcome", outcome)])
-        text += "permcheck_log_checks{\(labels)} \(count)\n"
+        text += "\(checks){\(labels)} \(count)\n"
       }
     }
     text += """
-      # HELP permcheck_log_requests Requests in the analytics log, by accessor.
-      # TYPE permcheck_log_requests gauge
+      # HELP \(requests) Requests in the analytics log, by accessor.
+      # TYPE \(requests) gauge
 
       """
     for line in summary.lines {
       let labels = Self.labels([("accessor", line.accessor)])
-      text += "permcheck_log_requests{\(labels)} \(line.requests)\n"
+      text += "\(requests){\(labels)} \(line.requests)\n"
     }
     return text + """
       # HELP permcheck_log_unreadable_lines Lines of the analytics log that are not events.
