@@ -67,8 +67,8 @@ extension System {
   ) throws(Errno) -> Descriptor { throw .EOPNOTSUPP }
   /// Fails with ENOSYS.
   public func converse(
-    _ program: PathBytes, _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8],
-    timeout: Int32, size: Int
+    _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
+    mayGainPrivileges: Bool
   ) throws(Errno) -> Conversation { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor { throw .ENOSYS }
