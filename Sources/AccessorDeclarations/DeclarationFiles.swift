@@ -72,8 +72,8 @@ public struct DeclarationFiles: Sendable {
         guard let reader = read(path, &problems), var declaration = reader.declaration else {
           continue
         }
-        // An open can do something, and root opens nothing because another user says so.
-        if isRoot, declaration.family != nil, !system.isOfRootAlone(path) {
+        // An open or a connection can do something, and root makes none because another user says so.
+        if isRoot, declaration.isProbed, !system.isOfRootAlone(path) {
           declaration.probe = .none
         }
         var mistakes = registry.clashes(of: declaration)

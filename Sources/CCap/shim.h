@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fscrypt.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <linux/stat.h>
+#include <linux/unix_diag.h>
 #include <linux/videodev2.h>
 #include <poll.h>
 #include <signal.h>
@@ -636,24 +639,14 @@ static inline int ccap_fork_detached(void) {
   return 0;
 }
 
-// A stream socket that is connected to the socket at `path`; nothing waits.
-static inline int ccap_connect(const char *path) {
-  struct sockaddr_un name = {.sun_family = AF_UNIX};
-  if (strlen(path) >= sizeof name.sun_path) return -ENAMETOOLONG;
-  strcpy(name.sun_path, path);
-  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -errno;
-  if (connect(fd, (struct sockaddr *)&name, sizeof name) == 0) return fd;
-  int error = errno;
-  close(fd);
-  return -error;
-}
+enum { CCAP_STREAM = SOCK_STREAM, CCAP_DATAGRAM = SOCK_DGRAM };
 
-static inline int ccap_connect_datagram(const char *path) {
+// A socket of this type that is connected to the socket at `path`; nothing waits.
+static inline int ccap_connect(const char *path, int type) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
   if (strlen(path) >= sizeof name.sun_path) return -ENAMETOOLONG;
   strcpy(name.sun_path, path);
-  int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
   if (connect(fd, (struct sockaddr *)&name, sizeof name) == 0) return fd;
   int error = errno;
@@ -709,6 +702,7 @@ static inline int ccap_signalfd(const int *signals, int count) {
 
 #include "converse.h"
 #include "enter.h"
+#include "listener.h"
 #include "tree.h"
 
 #endif

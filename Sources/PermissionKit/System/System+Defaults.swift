@@ -25,6 +25,10 @@ extension System {
   /// Fails with ENOSYS.
   public func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor { throw .ENOSYS }
   /// Fails with ENOSYS.
+  public func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool {
+    throw .ENOSYS
+  }
+  /// Fails with ENOSYS.
   public func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func enter(

@@ -158,6 +158,18 @@ public protocol System: Sendable {
   /// - Returns: The connected socket, on which `send` throws EAGAIN if the receiver takes no more.
   /// - Throws: The errno of connect(2): ECONNREFUSED if nobody listens there.
   func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor
+  /// Asks whether a program takes connections at a socket.
+  ///
+  /// sock_diag(7) tells of programs in the network namespace of this process without a connection, which
+  /// may start a program. Otherwise connect(2) tells, of each type of socket that is needed; the
+  /// connection is closed at once.
+  ///
+  /// - Parameters:
+  ///   - socket: The socket, opened with O_PATH.
+  ///   - connects: Whether connect(2) may be called.
+  /// - Returns: Whether a program does; false if none is seen without connect(2).
+  /// - Throws: The errno of connect(2): ECONNREFUSED if nobody listens.
+  func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool
   /// send(2) with MSG_NOSIGNAL.
   ///
   /// - Returns: The number of bytes sent, which can be less than the number given.
