@@ -18,7 +18,9 @@ static inline void ccap_become(
   usual.sa_handler = SIG_DFL;
   // The kernel ends it with the thread that forked, which may have ended before it was told so.
   if (prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0UL, 0UL, 0UL) != 0) return;
-  if (getppid() != parent) _exit(127);
+  pid_t now = getppid();
+  // It is 0 in a process namespace that the child is the first of, after unshare(1) without --fork.
+  if (now != parent && now != 0) _exit(127);
   if (!may_gain && prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0) return;
   if (setpgid(0, 0) != 0) return;
   for (int number = 1; number < 65; number++) sigaction(number, &usual, NULL);

@@ -184,6 +184,15 @@ struct ProgramAccessorTests {
     kill(program, SIGKILL)
   }
 
+  /// After unshare(1) without --fork a program is the first of a process namespace, and sees no parent.
+  @Test func aProgramInANamespaceOfItsOwn() throws {
+    let visitor = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
+    let outcome = try Command.run(
+      ["unshare", "--pid"] + visitor + [Command.permcheck, "gate"],
+      environment: ["PATH": "\(tree.path("bin")):/usr/bin:/bin", "HOME": tree.path("state")])
+    #expect(outcome.status == 1 && outcome.output.contains("the gate is shut"), "\(outcome)")
+  }
+
   @Test func aBuiltInNameIsNoProgram() throws {
     for name in ["camera", "mic", "serial", "tty"] {
       try tree.file(
