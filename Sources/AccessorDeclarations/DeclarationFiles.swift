@@ -96,8 +96,8 @@ public struct DeclarationFiles: Sendable {
         else {
           continue
         }
-        // An open can do something, and root opens nothing because another user says so.
-        if isRoot, declaration.family != nil, !system.isOfRootAlone(path) {
+        // An open or a connection can do something, and root makes none because another user says so.
+        if isRoot, declaration.isProbed, !system.isOfRootAlone(path) {
           declaration.probe = .none
         }
         var mistakes = registry.clashes(of: declaration)

@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fscrypt.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <linux/stat.h>
+#include <linux/unix_diag.h>
 #include <linux/videodev2.h>
 #include <poll.h>
 #include <signal.h>
@@ -339,56 +342,6 @@ static inline int ccap_spawn(char *const argv[], int output) {
   return result ? -result : pid;
 }
 
-// Starts a program in a process group of its own, with `length` bytes to read on its standard input, a pipe
-// as standard output, nothing on standard error, no other descriptor, and the default action of each signal.
-// Returns its process id, or -errno; `*answers` is the other end of the pipe.
-static inline int ccap_converse(
-    const char *program, char *const argv[], char *const envp[], const void *bytes, size_t length,
-    int *answers) {
-  int ends[2], input = (int)syscall(SYS_memfd_create, "question", 1u /* MFD_CLOEXEC */);
-  if (input < 0) return -errno;
-  if (write(input, bytes, length) != (ssize_t)length || lseek(input, 0, SEEK_SET) != 0 ||
-      syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) {
-    int error = errno ? errno : EIO;
-    close(input);
-    return -error;
-  }
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t files;
-  sigset_t none, all;
-  pid_t pid;
-  sigemptyset(&none);
-  sigfillset(&all);
-  int result = posix_spawnattr_init(&attributes);
-  if (!result) {
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    result = posix_spawn_file_actions_init(&files);
-    if (!result) {
-      // A standard descriptor that is closed here has one of these numbers.
-      if (ends[1] < 3 || input < 3) result = EBADF;
-      if (!result) result = posix_spawn_file_actions_adddup2(&files, input, 0);
-      if (!result) result = posix_spawn_file_actions_adddup2(&files, ends[1], 1);
-      if (!result) result = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-      if (!result) result = posix_spawn_file_actions_addclosefrom_np(&files, 3);
-      if (!result) result = posix_spawn(&pid, program, &files, &attributes, argv, envp);
-      posix_spawn_file_actions_destroy(&files);
-    }
-    posix_spawnattr_destroy(&attributes);
-  }
-  close(input);
-  close(ends[1]);
-  if (result) {
-    close(ends[0]);
-    return -result;
-  }
-  *answers = ends[0];
-  return pid;
-}
-
 // Whether a child has ended, and can still be waited for; -1 if this process has no such child.
 static inline int ccap_has_ended(int pid) {
   siginfo_t info = {0};
@@ -686,24 +639,14 @@ static inline int ccap_fork_detached(void) {
   return 0;
 }
 
-// A stream socket that is connected to the socket at `path`; nothing waits.
-static inline int ccap_connect(const char *path) {
-  struct sockaddr_un name = {.sun_family = AF_UNIX};
-  if (strlen(path) >= sizeof name.sun_path) return -ENAMETOOLONG;
-  strcpy(name.sun_path, path);
-  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -errno;
-  if (connect(fd, (struct sockaddr *)&name, sizeof name) == 0) return fd;
-  int error = errno;
-  close(fd);
-  return -error;
-}
+enum { CCAP_STREAM = SOCK_STREAM, CCAP_DATAGRAM = SOCK_DGRAM };
 
-static inline int ccap_connect_datagram(const char *path) {
+// A socket of this type that is connected to the socket at `path`; nothing waits.
+static inline int ccap_connect(const char *path, int type) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
   if (strlen(path) >= sizeof name.sun_path) return -ENAMETOOLONG;
   strcpy(name.sun_path, path);
-  int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
   if (connect(fd, (struct sockaddr *)&name, sizeof name) == 0) return fd;
   int error = errno;
@@ -757,7 +700,9 @@ static inline int ccap_signalfd(const int *signals, int count) {
   return fd < 0 ? -errno : fd;
 }
 
+#include "converse.h"
 #include "enter.h"
+#include "listener.h"
 #include "tree.h"
 
 #endif

@@ -94,8 +94,10 @@ extension AccessorDeclaration {
       if !numbers.isEmpty { wrong("numbers", nil, only) }
       if property != nil { wrong("property", nil, only) }
       if !companions.isEmpty { wrong("companions", nil, only) }
-      if probe != .open { wrong("probe", nil, only) }
       if grant != .none { wrong("grant", nil, "the root side changes device nodes alone") }
+    }
+    if !isProbed, probe != .open {
+      wrong("probe", nil, "only an accessor with nodes, class or socket has it")
     }
     if let subsystem, !Self.isSysfsName(subsystem) {
       wrong("subsystem", nil, "a subsystem is a name that sysfs shows, such as tty")

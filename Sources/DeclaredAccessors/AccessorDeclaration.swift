@@ -19,11 +19,11 @@ public struct AccessorDeclaration: Hashable, Sendable {
     case socket(String)
   }
 
-  /// Whether a check may open a device.
+  /// Whether a check may open a device, or connect to a socket.
   public enum Probe: String, Hashable, Sendable, CaseIterable {
-    /// An open changes nothing, and a check may open the device.
+    /// An open changes nothing, and a check may open the device or connect to the socket.
     case open
-    /// A check opens nothing; the kernel is asked by faccessat2(2).
+    /// A check opens nothing and connects to nothing; the kernel is asked by faccessat2(2).
     case none
   }
 
@@ -54,7 +54,7 @@ public struct AccessorDeclaration: Hashable, Sendable {
   public var numbers: [String] = []
   /// A property that udev gave the device: `ID_INPUT_JOYSTICK=1`; nil if none is asked for.
   public var property: String?
-  /// Whether a check may open a device.
+  /// Whether a check may open a device, or connect to a socket.
   public var probe = Probe.open
   /// Nodes that are needed together with each device.
   public var companions: [String] = []
@@ -84,6 +84,14 @@ extension AccessorDeclaration {
     switch place {
     case .nodes, .deviceClass: true
     case .directory, .userFolder, .socket: false
+    }
+  }
+
+  /// Whether a check may do more than look, and the declaration may forbid that.
+  package var isProbed: Bool {
+    switch place {
+    case .nodes, .deviceClass, .socket: true
+    case .directory, .userFolder: false
     }
   }
 

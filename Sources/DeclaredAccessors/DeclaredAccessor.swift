@@ -38,10 +38,12 @@ open class DeclaredAccessor: ResourceAccessor {
     case .directory(let text): return directory(text, for: subject)
     case .socket(let text):
       let path = context.path ?? context.belowRoot(PathBytes(text))
-      return hinted(
-        ResourceSet(resources: [
-          Resource(path: path, label: name, device: name, need: declaration.wanted, kind: .socket)
-        ]))
+      var socket = Resource(
+        path: path, label: name, device: name, need: declaration.wanted, kind: .socket)
+      socket.mayConnect = declaration.probe == .open
+      // A path that the caller names may be another program's.
+      socket.hint = context.path == nil ? declaration.hint : nil
+      return hinted(ResourceSet(resources: [socket]))
     }
   }
 

@@ -91,9 +91,11 @@ package final class ExecutableAccessor: PermissionAccessor {
     }
     do throws(Errno) {
       return try system.converse(
-        program, [program], environment: ExecutableSearch.environment(system),
+        program, environment: ExecutableSearch.environment(system),
         input: Dialogue.question(operation, name, subject, need: context.need),
-        timeout: operation.timeout, size: Dialogue.maximumSize)
+        timeout: operation.timeout, size: Dialogue.maximumSize,
+        // A look gains nothing; a request may well call sudo.
+        mayGainPrivileges: operation == .request)
     } catch {
       throw Dialogue.Failure(message: "cannot be run (\(error))")
     }

@@ -20,6 +20,8 @@ public struct FakeNode: Sendable {
   public var target: PathBytes?
   /// The contents of a file.
   public var contents: String
+  /// Whether a program listens on a socket.
+  public var hasListener = true
   /// Nobody can write to the file, see chattr(1), `+i`.
   package var isImmutable = false
   /// The file can only be added to, see chattr(1), `+a`.

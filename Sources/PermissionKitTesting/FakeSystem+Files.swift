@@ -207,6 +207,17 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.listener`; a program listens on every socket that was not added without one.
+  public func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool {
+    try call("listener") { state throws(Errno) in
+      guard let file = state.files[socket.rawValue] else { throw .EBADF }
+      if !state.stale.contains(file.inode) { return true }
+      if !connects { return false }
+      let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
+      throw evaluator.permits(.write, of: file.inode) ? .ECONNREFUSED : .EACCES
+    }
+  }
+
   /// See `System.querycap`; returns the value of `setCard`.
   public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
     try call("querycap") { state throws(Errno) in

@@ -34,6 +34,8 @@ public final class FakeSystem: System {
     var calls: [String] = []
     /// The number of calls that still work; nil for all of them.
     var callsLeft: Int?
+    /// The sockets on which nobody listens.
+    var stale: Set<Int> = []
     /// The mount points that do not answer.
     var silent: Set<PathBytes> = []
     /// The changes to make before a path is opened for reading and writing, in order.
@@ -81,6 +83,11 @@ public final class FakeSystem: System {
       }
       guard let name = names.last else { return }
       var inode = node.inode
+      defer {
+        if let index = Self.child(name, of: directory, &state.facts) {
+          if node.hasListener { state.stale.remove(index) } else { state.stale.insert(index) }
+        }
+      }
       if let known = Self.child(name, of: directory, &state.facts) {
         inode.parent = directory
         inode.mount = state.facts.inodes[known].mount

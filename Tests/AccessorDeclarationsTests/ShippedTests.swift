@@ -109,8 +109,12 @@ import Testing
   @Test(arguments: AccessorDeclaration.shipped.map(\.name))
   func eachKeepsTheContract(_ name: String) throws {
     let entry = try #require(AccessorRegistry.shipped[name])
+    let stale = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
+    var socket = FakeNode(kind: .socket, mode: 0o660, gid: 44)
+    socket.hasListener = false
+    stale.add("/run/docker.sock", socket)
     let machines = [
-      FakeSystem(), Self.machine(.init(uid: 1000, gid: 1000, groups: [])),
+      stale, FakeSystem(), Self.machine(.init(uid: 1000, gid: 1000, groups: [])),
       Self.machine(.init(uid: 1000, gid: 1000, groups: [44])),
     ]
     for system in machines {

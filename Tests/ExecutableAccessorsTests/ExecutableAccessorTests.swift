@@ -29,12 +29,14 @@ struct ExecutableAccessorTests {
     return (place, try place.write(body))
   }
 
-  private func converse(_ body: String, timeout: Int32 = 5_000) throws -> Conversation {
+  private func converse(
+    _ body: String, timeout: Int32 = 5_000, mayGain: Bool = false
+  ) throws -> Conversation {
     let (tree, path) = try program(body)
     defer { withExtendedLifetime(tree) {} }
     return try LinuxSystem().converse(
-      path, [path], environment: ["PATH=/usr/bin:/bin"], input: Array("question\n".utf8),
-      timeout: timeout, size: 1 << 16)
+      path, environment: ["PATH=/usr/bin:/bin"], input: Array("question\n".utf8),
+      timeout: timeout, size: 1 << 16, mayGainPrivileges: mayGain)
   }
 
   @Test func aProgramReadsAndAnswers() throws {
@@ -75,6 +77,48 @@ struct ExecutableAccessorTests {
       timeout: 300)
     usleep(1_500_000)
     #expect(!FileManager.default.fileExists(atPath: tree.path("late")))
+  }
+
+  @Test func whatCannotBeStartedIsTold() throws {
+    let (place, path) = try program("")
+    func errno(_ path: PathBytes) -> Errno? {
+      do throws(Errno) {
+        _ = try LinuxSystem().converse(
+          path, environment: ["A=b"], input: [], timeout: 5_000, size: 1, mayGainPrivileges: false)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(errno(path) == nil)
+    #expect(errno(PathBytes(place.root + "/nothing")) == .ENOENT)
+    chmod("\(path)", 0o644)
+    #expect(errno(path) == .EACCES)
+    try Data("no program".utf8).write(to: URL(filePath: place.root + "/text"))
+    chmod(place.root + "/text", 0o755)
+    #expect(errno(PathBytes(place.root + "/text"))?.rawValue == ENOEXEC)
+  }
+
+  @Test func onlyARequestMayGainPrivileges() throws {
+    let flag = "grep NoNewPrivs /proc/self/status"
+    #expect(try converse(flag).output == Array("NoNewPrivs:\t1\n".utf8))
+    #expect(try converse(flag, mayGain: true).output == Array("NoNewPrivs:\t0\n".utf8))
+  }
+
+  /// The kernel ends a program with the thread that started it, so no answer may be cut by a thread
+  /// that ends early.
+  @Test func theThreadsOfABatchLiveAsLongAsTheirPrograms() throws {
+    let (place, path) = try program("sleep 0.$(($$ % 4)); echo '\(Self.good)'")
+    var batch = AccessBatch(.concurrent)
+    for _ in 0..<12 {
+      batch.add {
+        ExecutableAccessor(
+          name: "thing", program: path, AccessContext(), analytics: .inMemory)
+      }
+    }
+    let result = try batch.check()
+    withExtendedLifetime(place) {}
+    #expect(result.reports.map(\.status) == Array(repeating: .authorized, count: 12))
   }
 
   private func report(_ path: PathBytes) -> AccessReport {

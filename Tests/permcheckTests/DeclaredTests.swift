@@ -149,12 +149,13 @@ struct DeclaredTests {
     )
     let missing = try permcheck(tree, ["daemon"])
     #expect(missing.status == 3)
-    let made = try Command.run([
+    let server = try LiveCommand([
       "/usr/bin/python3", "-c",
-      "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])",
-      tree.path("s"),
+      "import socket, sys, time\ns = socket.socket(socket.AF_UNIX)\ns.bind(sys.argv[1])\ns.listen()\n"
+        + "print('ready', flush=True)\ntime.sleep(600)", tree.path("s"),
     ])
-    #expect(made.status == 0)
+    defer { withExtendedLifetime(server) {} }
+    #expect(server.line() == "ready")
     for mode: mode_t in [0o602, 0o600, 0o666, 0o604] {
       chmod(tree.path("s"), mode)
       let truth = try Kernel.faccessat2(tree.path("s"), W_OK, as: stranger)

@@ -100,6 +100,99 @@ struct ProgramAccessorTests {
     #expect(questions.isEmpty)
   }
 
+  /// Makes a program set-user-ID root, as sudo is.
+  private func rootCopy(of program: String) throws -> String {
+    let path = tree.path("root-\(program)")
+    try FileManager.default.copyItem(atPath: "/usr/bin/\(program)", toPath: path)
+    #expect(chown(path, 0, 0) == 0 && chmod(path, 0o4755) == 0)
+    return path
+  }
+
+  /// Makes the accessor `held`, which writes its process id and runs these lines.
+  private func held(_ lines: String) throws {
+    let body = "#!/bin/sh\nquestion=$(cat)\necho $$ >\(tree.path("state"))/pid\n\(lines)\n"
+    try tree.file("bin/permcheck-accessor-held", body, mode: 0o755)
+  }
+
+  /// The process id that a program wrote into a file.
+  private func pid(in file: String) throws -> Int32 {
+    for _ in 0..<5_000 {
+      let text = (try? String(contentsOfFile: tree.path("state/\(file)"), encoding: .utf8)) ?? ""
+      if text.hasSuffix("\n"), let pid = Int32(text.dropLast()) { return pid }
+      usleep(2_000)
+    }
+    throw CocoaError(.fileReadNoSuchFile)
+  }
+
+  /// Whether a process runs, which a zombie does not; `isAwaited` gives it time to end.
+  private func runs(_ pid: Int32, isAwaited: Bool = true) -> Bool {
+    for _ in 0..<(isAwaited ? 5_000 : 1) {
+      let words = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
+      if (words ?? "").isEmpty { return false }
+      usleep(2_000)
+    }
+    return true
+  }
+
+  /// What has taken on all ids of root, as sudo does, cannot be killed by the user who asks.
+  @Test func aCheckGainsNoPrivileges() throws {
+    let sudo = "\(try rootCopy(of: "setpriv")) --reuid 0 --clear-groups"
+    let probe = try Command.run(["sh", "-c", "\(sudo) id -ru"], as: visitor)
+    #expect(probe.output == "0\n", "the bit counts here: \(probe)")
+    try held(
+      """
+      user=$(\(sudo) id -ru || id -ru)
+      case $question in
+      *'"operation":"request"'*) echo $user >\(tree.path("state"))/requester ;;
+      *) \(sudo) sleep 30 & echo $! >\(tree.path("state"))/left; sleep 0.2 ;;
+      esac
+      echo '{"version":1,"status":"denied","message":"asked by '$user'","requestable":true}'
+      """)
+    let checked = try permcheck(["held"])
+    #expect(checked.output.contains("asked by 61234"), "\(checked)")
+    let left = try pid(in: "left")
+    #expect(!runs(left))
+    kill(left, SIGKILL)
+    _ = try permcheck(["request", "held", "--yes"])
+    #expect(try pid(in: "requester") == 0)
+  }
+
+  /// The kernel ends a program whose permcheck is killed.
+  @Test(arguments: [["held"], ["list"], ["request", "held", "--yes"]])
+  func aProgramEndsWithItsChecker(_ arguments: [String]) throws {
+    // A set-user-ID program is not told of the end if it gains privileges.
+    let sleep = arguments[0] == "request" ? "sleep" : try rootCopy(of: "sleep")
+    let denied = #"{"version":1,"status":"denied","message":"no","requestable":true}"#
+    try held(
+      """
+      case "\(arguments[0]) $question" in
+      request*'"operation":"check"'*) echo '\(denied)'; exit ;;
+      esac
+      echo $$ >\(tree.path("state"))/late
+      exec \(sleep) 600
+      """)
+    let checker = try LiveCommand(
+      [Command.permcheck] + arguments,
+      environment: [
+        "PATH": "\(tree.path("bin")):/usr/bin:/bin", "HOME": tree.path("state"),
+      ], as: visitor)
+    let program = try pid(in: "late")
+    #expect(runs(program, isAwaited: false))
+    checker.send(SIGKILL)
+    #expect(try checker.finish().status == 128 + SIGKILL)
+    #expect(!runs(program))
+    kill(program, SIGKILL)
+  }
+
+  /// After unshare(1) without --fork a program is the first of a process namespace, and sees no parent.
+  @Test func aProgramInANamespaceOfItsOwn() throws {
+    let visitor = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
+    let outcome = try Command.run(
+      ["unshare", "--pid"] + visitor + [Command.permcheck, "gate"],
+      environment: ["PATH": "\(tree.path("bin")):/usr/bin:/bin", "HOME": tree.path("state")])
+    #expect(outcome.status == 1 && outcome.output.contains("the gate is shut"), "\(outcome)")
+  }
+
   @Test func aBuiltInNameIsNoProgram() throws {
     for name in ["camera", "mic", "serial", "tty"] {
       try tree.file(

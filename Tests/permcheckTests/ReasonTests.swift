@@ -140,6 +140,20 @@ struct ReasonTests {
       ask: "mic --through server")
   }
 
+  /// A declared socket, on which somebody listens or nobody does.
+  static func daemon(listens: Bool) -> Scene {
+    let python = "import socket, time; s = socket.socket(socket.AF_UNIX); s.bind(\"s\")"
+    let lasting =
+      "python3 -c '\(python); s.listen(); open(\"up\", \"w\"); time.sleep(20)' & holder=$!; "
+      + "trap 'kill $holder' EXIT; for i in $(seq 500); do [ ! -e up ] || break; sleep 0.02; done; "
+    let toml = #"name = "daemon"\nsummary = "d"\nsocket = "%s/s"\n"#
+    return Scene(
+      "mkdir -p permcheck/accessors.d; printf '\(toml)' $T >permcheck/accessors.d/daemon.toml; "
+        + "export XDG_CONFIG_HOME=$T; " + (listens ? lasting : "python3 -c '\(python)'; ")
+        + "chmod 666 s; ",
+      ask: "daemon")
+  }
+
   static let passwd =
     "sed '/:54321:/d' /etc/passwd >p; echo 'guest:x:54321:54321::/tmp:/bin/sh' >>p; "
     + "grep -v ':54400:' /etc/group >g; echo 'pictures:x:54400:\\(member)' >>g; "
@@ -259,6 +273,7 @@ struct ReasonTests {
       Scene("printf '[Application]\\nname=org.x.App\\n' >.flatpak-info", ask: "camera --root $T"),
       beside: Scene(": >.dockerenv", ask: "camera --root $T")),
     Row("media-server", .kernel, sound(true), beside: sound(false)),
+    Row("no-listener", .kernel, daemon(listens: false), beside: daemon(listens: true)),
     Row(
       "root-without-capability", .kernel,
       Scene(

@@ -32,7 +32,10 @@ struct Diagnosis {
   func meaning(_ ask: Ask, _ decision: Decision) -> String? {
     var meaning = session.meaning(decision, confinement)
     if ask.isSocket {
-      let connect = "connect(2) is allowed; whether a program listens there was not tried"
+      let connect =
+        ask.connects
+        ? "connect(2) is allowed, and a program listens"
+        : "connect(2) is allowed; whether a program listens there was not tried"
       meaning = meaning.map { "\($0); \(connect)" } ?? connect
     }
     guard let privileges = executionPrivileges(ask, decision) else { return meaning }

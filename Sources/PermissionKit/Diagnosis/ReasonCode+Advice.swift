@@ -30,6 +30,7 @@ extension Reason.Code {
     case .locked: "unlock it, for example with fscrypt unlock, or by logging in as its owner"
     case .aclNotHonoured: "check as that user"
     case .unreadableFacts: "check as root"
+    case .noListener: "start the program that listens there"
     case .accessorFailed: "repair or remove the program of the accessor"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
       .parentSearch, .noexecMount, .noDevice, .noCaptureNode, .noSeatACL, .container, .sandbox,

@@ -136,6 +136,12 @@ package struct ResourceJudge {
       if let doubt = diagnosis.doubtAboutCreating(ask, decision, probe) { doubts.append(doubt) }
     }
     if !doubts.isEmpty { report.status = .notDetermined }
+    if report.status == .authorized, ask.connects,
+      let objection = SocketListener(inspection, ask).objection()
+    {
+      report.status = objection.status
+      doubts = [objection.reason]
+    }
     report.decision = resourceDecision(ask, decision, isAuthorized: report.status == .authorized)
     if report.status != .authorized || !decision.isGranted || explains {
       explain(&report, ask, decision, isTaken: isTaken, isDoubted: !doubts.isEmpty)

@@ -9,6 +9,9 @@ package struct Ask: Hashable, Sendable {
   /// Whether the path names a socket, which connect(2) needs write permission for.
   package var isSocket = false
 
+  /// Whether the accessor needs connect(2), of which the permissions are only a part.
+  package var connects: Bool { resource.kind == .socket && need.contains(.write) }
+
   /// The path to open.
   package var path: PathBytes { resource.path }
 

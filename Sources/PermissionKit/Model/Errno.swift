@@ -70,6 +70,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let EOPNOTSUPP = Errno(rawValue: 95)
   /// Timed out: a server or daemon does not answer.
   package static let ETIMEDOUT = Errno(rawValue: 110)
+  /// Connection refused: nobody listens on the socket.
+  public static let ECONNREFUSED = Errno(rawValue: 111)
   /// Stale file handle: the inode was deleted.
   package static let ESTALE = Errno(rawValue: 116)
 
@@ -113,6 +115,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
     case 75: "EOVERFLOW"
     case 95: "EOPNOTSUPP"
     case 110: "ETIMEDOUT"
+    case 111: "ECONNREFUSED"
     case 116: "ESTALE"
     case 122: "EDQUOT"
     case 126: "ENOKEY"

@@ -76,6 +76,8 @@ public struct Reason: Hashable, Sendable {
     case rootWithoutCapability = "root-without-capability"
     /// A server of the session, such as PipeWire, offers the device or may offer it.
     case mediaServer = "media-server"
+    /// Permissions allow connect(2) to a socket, and nobody listens on it, or none can be seen to.
+    case noListener = "no-listener"
     /// An accessor of somebody else says so; its message tells why.
     case byAccessor = "by-accessor"
     /// The program of an accessor failed, did not answer in time, or gave an answer that means nothing.

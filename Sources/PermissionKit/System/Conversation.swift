@@ -27,21 +27,22 @@ public struct Conversation: Hashable, Sendable {
 
 extension LinuxSystem {
   /// Asks a program, see `System.converse`.
+  ///
+  /// The kernel kills the program with the thread that started it (PR_SET_PDEATHSIG of prctl(2)), which
+  /// is this one and waits here until the end.
   package func converse(
-    _ program: PathBytes, _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8],
-    timeout: Int32, size: Int
+    _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
+    mayGainPrivileges: Bool
   ) throws(Errno) -> Conversation {
     var answers: Int32 = -1
-    let result = try unsafe withArguments(arguments) { arguments -> Int32 in
-      let spawned = try? unsafe withArguments(environment) { environment in
-        unsafe withCString(program) { program in
-          unsafe input.withUnsafeBytes { bytes in
-            unsafe ccap_converse(
-              program, arguments, environment, bytes.baseAddress, bytes.count, &answers)
-          }
+    let result = try unsafe withArguments(environment) { environment in
+      unsafe withCString(program) { program in
+        unsafe input.withUnsafeBytes { bytes in
+          unsafe ccap_converse(
+            program, environment, bytes.baseAddress, bytes.count, mayGainPrivileges ? 1 : 0,
+            &answers)
         }
       }
-      return spawned ?? -EINVAL
     }
     let pid = try check(result)
     let pipe = Descriptor(rawValue: answers)

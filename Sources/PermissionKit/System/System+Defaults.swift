@@ -25,6 +25,10 @@ extension System {
   /// Fails with ENOSYS.
   public func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor { throw .ENOSYS }
   /// Fails with ENOSYS.
+  public func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool {
+    throw .ENOSYS
+  }
+  /// Fails with ENOSYS.
   public func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func enter(
@@ -67,8 +71,8 @@ extension System {
   ) throws(Errno) -> Descriptor { throw .EOPNOTSUPP }
   /// Fails with ENOSYS.
   public func converse(
-    _ program: PathBytes, _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8],
-    timeout: Int32, size: Int
+    _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
+    mayGainPrivileges: Bool
   ) throws(Errno) -> Conversation { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor { throw .ENOSYS }

@@ -89,21 +89,23 @@ public protocol System: Sendable {
   func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32
   /// Asks a program by its standard input and reads its standard output, within limits.
   ///
-  /// The program runs in a process group of its own, which is killed at the end, with no other
-  /// descriptor and nothing on standard error.
+  /// The program runs in a process group of its own, which is killed at the end, with no argument, no
+  /// other descriptor and nothing on standard error. If this process is killed, the kernel kills the
+  /// program; not the processes that the program started, nor a program that has taken on other ids.
   ///
   /// - Parameters:
   ///   - program: The path of the program.
-  ///   - arguments: Its arguments, with its name.
   ///   - environment: Its environment: `NAME=value`.
   ///   - input: What it reads.
   ///   - timeout: The longest time, in milliseconds.
   ///   - size: The most that it may write, in bytes.
+  ///   - mayGainPrivileges: Whether set-user-ID and set-group-ID bits and file capabilities count for
+  ///     it and all that it starts; otherwise PR_SET_NO_NEW_PRIVS of prctl(2) is set.
   /// - Returns: What it wrote and how it ended.
-  /// - Throws: The errno of memfd_create(2), pipe2(2) or posix_spawn(3).
+  /// - Throws: The errno of memfd_create(2), pipe2(2), fork(2), prctl(2) or execve(2).
   func converse(
-    _ program: PathBytes, _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8],
-    timeout: Int32, size: Int
+    _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
+    mayGainPrivileges: Bool
   ) throws(Errno) -> Conversation
   /// waitpid(2) for a child.
   ///
@@ -156,6 +158,18 @@ public protocol System: Sendable {
   /// - Returns: The connected socket, on which `send` throws EAGAIN if the receiver takes no more.
   /// - Throws: The errno of connect(2): ECONNREFUSED if nobody listens there.
   func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor
+  /// Asks whether a program takes connections at a socket.
+  ///
+  /// sock_diag(7) tells of programs in the network namespace of this process without a connection, which
+  /// may start a program. Otherwise connect(2) tells, of each type of socket that is needed; the
+  /// connection is closed at once.
+  ///
+  /// - Parameters:
+  ///   - socket: The socket, opened with O_PATH.
+  ///   - connects: Whether connect(2) may be called.
+  /// - Returns: Whether a program does; false if none is seen without connect(2).
+  /// - Throws: The errno of connect(2): ECONNREFUSED if nobody listens.
+  func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool
   /// send(2) with MSG_NOSIGNAL.
   ///
   /// - Returns: The number of bytes sent, which can be less than the number given.

@@ -41,7 +41,10 @@ struct AccessLook {
     facts = accessor?.inspection.flatMap { $0.hasFacts ? $0.facts : nil }
     let subject = accessor?.inspection?.subject
     process = subject?.process
-    isFullyWatched = subject != nil && process == nil
+    // No event tells that a program begins to listen on a socket that is there.
+    isFullyWatched =
+      subject != nil && process == nil
+      && !report.resources.contains { $0.reasons.contains { $0.code == .noListener } }
     surroundings = Self.read(
       Surroundings(
         root: root,

@@ -1,3 +1,4 @@
+import DeclaredAccessors
 import PermissionKit
 import PermissionKitTesting
 import Testing
@@ -12,6 +13,8 @@ struct Question: Sendable {
     case photos
     /// A camera's node or a microphone's, named by its path.
     case node(PathBytes, DeviceFamily)
+    /// A declared socket.
+    case socket(PathBytes)
     /// A bare path, which is explained.
     case path(PathBytes)
   }
@@ -66,6 +69,9 @@ struct Question: Sendable {
         ? CameraAccessor(context, analytics: .inMemory)
         : MicrophoneAccessor(context, analytics: .inMemory)
       return accessor.checkAccess()
+    case .socket(let path):
+      let declaration = AccessorDeclaration("daemon", summary: "a daemon", .socket("\(path)"))
+      return DeclaredAccessor(declaration, context, analytics: .inMemory).checkAccess()
     case .path(let path):
       let given = context
       let explanation = try Explainer(given).explain { _ in

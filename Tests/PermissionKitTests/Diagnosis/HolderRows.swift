@@ -188,8 +188,40 @@ import Testing
     DiagnosisRow(
       name: "the socket of a sound server shows nothing", code: .mediaServer, question: .sound,
       status: .notDetermined, mentions: ["no process that can be seen listens"],
-      otherStatus: .unavailable, scene: { socket($0) }, beside: { _ in })
+      otherStatus: .unavailable, scene: { socket($0) }, beside: { _ in }),
+    DiagnosisRow(
+      name: "nobody listens on a socket", code: .noListener,
+      question: Question(what: .socket("/run/s")), status: .unavailable,
+      evidence: ["connect: ECONNREFUSED"], mentions: ["nobody listens on /run/s"],
+      scene: { daemon($0, listens: false) }, beside: { daemon($0, listens: true) }),
+    DiagnosisRow(
+      name: "nobody is seen to listen, and nobody may connect", code: .noListener,
+      question: Question(what: .socket("/run/s"), probe: .access), status: .notDetermined,
+      certainty: .suspected, evidence: ["connecting was not tried"], mentions: ["/run/s"],
+      scene: { daemon($0, listens: false) }, beside: { daemon($0, listens: true) }),
+    DiagnosisRow(
+      name: "a security module refuses connect", code: .landlockOrLSM,
+      question: Question(what: .socket("/run/s")), status: .restricted, certainty: .suspected,
+      evidence: ["connect: EACCES"], mentions: ["/run/s"],
+      scene: {
+        daemon($0, listens: true)
+        $0.force("listener", .EACCES)
+      }, beside: { daemon($0, listens: true) }),
+    DiagnosisRow(
+      name: "connect fails in another way", code: .noListener,
+      question: Question(what: .socket("/run/s")), status: .notDetermined, certainty: .suspected,
+      evidence: ["connect: EMFILE"], mentions: ["/run/s"],
+      scene: {
+        daemon($0, listens: true)
+        $0.force("listener", Errno(rawValue: 24))
+      }, beside: { daemon($0, listens: true) }),
   ]
+
+  private static func daemon(_ fake: FakeSystem, listens: Bool) {
+    var node = FakeNode(kind: .socket, mode: 0o666)
+    node.hasListener = listens
+    fake.add("/run/s", node)
+  }
 
   @Test(arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws { try row.checkScene() }
   @Test(arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws { try row.checkBeside() }
