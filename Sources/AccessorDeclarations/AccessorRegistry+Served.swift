@@ -6,6 +6,7 @@ extension AccessorRegistry {
   /// declared with `grant = "acl"`, compiled in or by a file that root alone can change.
   ///
   /// - Parameter files: The files, of root alone.
+  /// - Returns: The accessors, each by its name.
   package static func served(_ files: DeclarationFiles) -> AccessorRegistry {
     files.registry().registry.filter { entry in
       entry.family != nil && (entry.origin == .builtIn || entry.declaration?.grant == .acl)
