@@ -65,4 +65,27 @@ struct GrantTogetherTests {
       same "$(state $A)" "$CLEAN" "in the end"
       """, [tree.path("album")])
   }
+
+  /// Whose entry somebody else removed keeps what the group gives, whoever revokes next.
+  @Test func aRemovedEntryIsNotSetToNothing() throws {
+    let tree = try Tree()
+    try tree.folder("album", mode: 0o750, gid: 100)
+    try PrivateJournal().expect(
+      """
+      A=$1
+      CLEAN=$(state $A)
+      reads() { setpriv --reuid 61003 --regid 61003 --groups 100 --inh-caps=-all ls $A; }
+      reads || fail "the group gives nothing"
+      for uid in 61001 61002 61003; do is 0 $P request photos=$A --uid $uid --gid $uid --yes; done
+      setfacl -x u:61003 $A
+      reads || fail "the group gave access"
+      is 0 $P revoke photos --user 61002
+      reads || fail "after the first revocation: $(state $A)"
+      is 0 $P revoke photos --user 61001
+      ! getfacl -cpn $A | grep '^user:61003' || fail "there is an entry: $(state $A)"
+      reads || fail "after the second revocation: $(state $A)"
+      is 0 $P revoke photos --user 61003
+      same "$(state $A)" "$CLEAN" "in the end"
+      """, [tree.path("album")])
+  }
 }

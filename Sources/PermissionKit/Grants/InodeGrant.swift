@@ -274,7 +274,8 @@ package struct InodeGrant: GrantCommand {
     var inode = InodeFacts(kind: .regular, mode: state.mode, uid: 0, gid: 0, acl: state.acl)
     if attribute == .defaultACL { inode.mode = state.acl?.mode ?? 0 }
     let held = state.entry(of: uid)?.intersection(state.acl?.mask ?? .all)
-    if held?.isSuperset(of: permissions) != true {
+    // An empty entry would take away what the user has as a member of a group.
+    if !permissions.isEmpty, held?.isSuperset(of: permissions) != true {
       inode = inode.granting(permissions.union(held ?? []), to: uid)
     }
     copy.after = State(mode: attribute == .defaultACL ? 0 : inode.mode, acl: inode.acl)
