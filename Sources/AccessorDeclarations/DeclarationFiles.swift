@@ -94,6 +94,7 @@ public struct DeclarationFiles: Sendable {
         guard allowsOthers || system.isOfRootAlone(path),
           let reader = read(path, &problems), var declaration = reader.declaration
         else {
+          forget(path, &registry)
           continue
         }
         // An open or a connection can do something, and root makes none because another user says so.
@@ -114,7 +115,10 @@ public struct DeclarationFiles: Sendable {
               path: path, line: place.line, column: place.column,
               message: "\(mistake.key): \(Sanitizer.clean(mistake.message))"))
         }
-        guard mistakes.isEmpty else { continue }
+        guard mistakes.isEmpty else {
+          forget(path, &registry)
+          continue
+        }
         do throws(PermissionError) {
           try registry.add(declaration, origin: .file(path))
           seen[declaration.name] = path
@@ -125,6 +129,17 @@ public struct DeclarationFiles: Sendable {
       }
     }
     return (registry, problems)
+  }
+
+  /// For the root side, removes what a file of root's folder is named after and does not declare well.
+  ///
+  /// It may be there to take something away. In a folder that others can change, nothing counts.
+  private func forget(_ path: PathBytes, _ registry: inout AccessorRegistry) {
+    guard !allowsOthers, system.isOfRootAlone(path.parent, .directory) else { return }
+    let file = path.lastComponent.description.dropLast(5)
+    registry = registry.filter { entry in
+      entry.origin == .builtIn || file != entry.name && !file.hasSuffix("-\(entry.name)")
+    }
   }
 
   /// Returns the files of a folder, in order; none if there is no such folder.

@@ -7,7 +7,7 @@ static inline int ccap_takes(const struct nlmsghdr *message, uint32_t inode, uin
   // The numbers of include/net/tcp_states.h.
   enum { CLOSE = 7, LISTEN = 10, RCV_SHUTDOWN = 1 };
   const struct unix_diag_msg *found = (const struct unix_diag_msg *)NLMSG_DATA(message);
-  int is_bound = 0, is_shut = 0;
+  int is_bound = 0, is_shut = 0, has_peer = 0;
   size_t length = NLMSG_PAYLOAD(message, sizeof *found);
   const char *place = (const char *)found + NLMSG_ALIGN(sizeof *found);
   while (length >= sizeof(struct nlattr)) {
@@ -18,6 +18,7 @@ static inline int ccap_takes(const struct nlmsghdr *message, uint32_t inode, uin
       memcpy(&file, place + sizeof *member, sizeof file);
       is_bound = file.udiag_vfs_ino == inode && file.udiag_vfs_dev == device;
     }
+    has_peer |= member->nla_type == UNIX_DIAG_PEER;
     if (member->nla_type == UNIX_DIAG_SHUTDOWN) is_shut = place[sizeof *member] & RCV_SHUTDOWN;
     size_t step = NLMSG_ALIGN(member->nla_len);
     if (step > length) break;
@@ -25,7 +26,8 @@ static inline int ccap_takes(const struct nlmsghdr *message, uint32_t inode, uin
     length -= step;
   }
   // A datagram socket with a peer of its own takes nothing from others: unix_may_send().
-  return is_bound && !is_shut && found->udiag_state == (found->udiag_type == SOCK_DGRAM ? CLOSE : LISTEN);
+  const int is_datagram = found->udiag_type == SOCK_DGRAM;
+  return is_bound && !is_shut && !(is_datagram && has_peer) && found->udiag_state == (is_datagram ? CLOSE : LISTEN);
 }
 
 // Asks by sock_diag(7), which connects to nothing and knows this network namespace alone. A name in
@@ -41,7 +43,7 @@ static inline int ccap_is_listed(uint32_t inode, uint32_t device) {
   question.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   question.ask.sdiag_family = AF_UNIX;
   question.ask.udiag_states = ~0U;
-  question.ask.udiag_show = UDIAG_SHOW_VFS;
+  question.ask.udiag_show = UDIAG_SHOW_VFS | UDIAG_SHOW_PEER;
   // The kernel has each part of the answer ready.
   int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
   if (fd < 0) return 0;

@@ -92,15 +92,31 @@ toml::source_region unexpected_place(std::string_view text) {
   return place;
 }
 
-/// Returns the line with more dots than any key needs, where tables would nest too deep for the stack; 0
-/// if there is none.
+/// Returns the line of a key with more parts than any needs; 0 if there is none.
+///
+/// Each part of a key is a table, and toml++ reads values in values 256 deep; more tables would not fit on
+/// the stack of a thread.
 uint32_t deep_line(std::string_view text) {
   uint32_t line = 1;
   int dots = 0;
-  for (const char byte : text) {
-    if (byte == '.' && ++dots > 1000) return line;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); i++) {
+    const char byte = text[i];
     if (byte == '\n') {
       line += 1;
+      quote = 0;
+    }
+    if (quote) {
+      if (byte == '\\' && quote == '"') i += 1;
+      else if (byte == quote) quote = 0;
+    } else if (byte == '"' || byte == '\'') {
+      quote = byte;
+    } else if (byte == '#') {
+      // To the end of the line.
+      while (i + 1 < text.size() && text[i + 1] != '\n') i += 1;
+    } else if (byte == '.') {
+      if (++dots > 32) return line;
+    } else if (byte == '\n' || std::string_view("=,[]{}").find(byte) != std::string_view::npos) {
       dots = 0;
     }
   }
@@ -116,7 +132,7 @@ void ctoml_read(const char *bytes, size_t length, void *context,
   if (const uint32_t line = deep_line(text)) {
     toml::source_region place{};
     place.begin = {line, 1};
-    return reader.send(CTOML_ERROR, place, "this line has more than 1,000 dots");
+    return reader.send(CTOML_ERROR, place, "a key has at most 32 dots");
   }
   if (setjmp(unexpected)) {
     reader.send(CTOML_ERROR, unexpected_place(text), "this character cannot stand here");

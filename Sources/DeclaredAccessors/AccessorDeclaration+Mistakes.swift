@@ -119,6 +119,10 @@ extension AccessorDeclaration {
     if grant == .acl, subsystem == nil || numbers.isEmpty || !isOfNodes {
       wrong("grant", nil, "grant = \"acl\" needs nodes, subsystem and numbers")
     }
+    // What udev says of a number may be older than the device that has the number now.
+    if grant == .acl, property != nil {
+      wrong("grant", nil, "grant = \"acl\" goes with no property")
+    }
   }
 
   private var isOfNodes: Bool { if case .nodes = place { true } else { false } }

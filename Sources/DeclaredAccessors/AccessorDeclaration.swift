@@ -104,8 +104,8 @@ extension AccessorDeclaration {
     }
   }
 
-  /// The permissions that `authorized` requires.
-  var wanted: Permissions {
+  /// The permissions that `authorized` requires, and the most that the root side gives.
+  package var wanted: Permissions {
     if let need { return need }
     switch place {
     case .nodes, .deviceClass: return [.read, .write]

@@ -65,4 +65,10 @@ extension AccessorRegistry.Entry {
     // Making an accessor reads nothing.
     (make(AccessContext(), .discard) as? DeclaredAccessor)?.declaration
   }
+
+  /// Whether the root side gives access to it: cameras, microphones, and nodes that are declared with
+  /// `grant = "acl"`.
+  package var isGivenByRoot: Bool {
+    family != nil && (origin == .builtIn || declaration?.grant == .acl)
+  }
 }

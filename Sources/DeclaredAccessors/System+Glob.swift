@@ -68,7 +68,7 @@ extension System {
 
   /// Returns whether root alone can change what this absolute path names: the file, and every folder
   /// on the way, belongs to root, nobody else may write there, and there is no link.
-  package func isOfRootAlone(_ path: PathBytes) -> Bool {
+  package func isOfRootAlone(_ path: PathBytes, _ kind: FileKind = .regular) -> Bool {
     var place: PathBytes = "/"
     var names = path.components[...]
     while true {
@@ -78,7 +78,7 @@ extension System {
       defer { close(descriptor) }
       // The group bits of a file with an ACL are its mask, see acl(5).
       guard let status = try? statx(descriptor), status.uid == 0, status.mode & 0o022 == 0,
-        status.kind == (names.isEmpty ? .regular : .directory)
+        status.kind == (names.isEmpty ? kind : .directory)
       else { return false }
       guard let name = names.popFirst() else { return true }
       if name == ".." { return false }

@@ -12,8 +12,8 @@ struct Helper {
   private let system = LinuxSystem()
   private let uid: UInt32
   private let invocation: Invocation
-  /// What the helper gives access to.
-  private let served: AccessorRegistry
+  /// The accessors that root's own files declare, and those that are compiled in.
+  private let accessors: AccessorRegistry
 
   /// The most open grants of one user, so that nobody can fill the disk or the process table.
   private static let most = 64
@@ -29,12 +29,19 @@ struct Helper {
     } catch {
       finish(.init(.failed, "the helper cannot leave the caller's surroundings (\(error))"))
     }
-    guard let invocation else { misused() }
+    guard let invocation else {
+      finish(
+        .init(
+          .misused,
+          "usage: permcheck-helper grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID] | revoke ACCESSOR [--while PID]"
+        ))
+    }
     guard let uid else {
       finish(.init(.misused, "only permcheck uses this program, through sudo or pkexec"))
     }
     let helper = Helper(
-      uid: uid, invocation: invocation, served: .served(DeclarationFiles(ofRoot: system)))
+      uid: uid, invocation: invocation,
+      accessors: DeclarationFiles(ofRoot: system).registry().registry)
     do throws(PermissionError) {
       finish(
         try invocation.action == .grant ? helper.grant() : helper.revoke())
@@ -43,18 +50,22 @@ struct Helper {
     }
   }
 
-  private init(uid: UInt32, invocation: Invocation, served: AccessorRegistry) {
+  private init(uid: UInt32, invocation: Invocation, accessors: AccessorRegistry) {
     self.uid = uid
     self.invocation = invocation
-    self.served = served
+    self.accessors = accessors
   }
 
-  private static func misused() -> Never {
-    finish(
-      .init(
-        .misused,
-        "usage: permcheck-helper grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID] | revoke ACCESSOR [--while PID]"
-      ))
+  /// The accessor that is asked for; ends the helper if it gives no access to that.
+  private var served: AccessorRegistry.Entry {
+    let name = invocation.accessor
+    guard let entry = accessors[name], entry.isGivenByRoot else {
+      Self.finish(
+        .init(
+          .misused,
+          "\(name) is not served: no file of root alone declares it with grant = \"acl\""))
+    }
+    return entry
   }
 
   /// Writes the answer and exits.
@@ -74,14 +85,22 @@ struct Helper {
     return journal
   }
 
-  /// Returns whether a grant is one that this helper may undo for this user: an ACL entry of a device.
+  /// Returns whether a grant is one that this helper may undo for this user: an ACL entry of a device,
+  /// whoever gave it.
   private func isOwn(_ grant: Grant) -> Bool {
     guard grant.uid == uid, case .inode(let change) = grant.change else { return false }
     return change.isOfDevice
   }
 
   private func grant() throws(PermissionError) -> HelperAnswer {
-    guard let entry = served[invocation.accessor] else { Self.misused() }
+    let entry = served
+    if let most = entry.declaration?.wanted, let need = invocation.need, !most.isSuperset(of: need)
+    {
+      throw PermissionError(
+        .notAllowed,
+        "\(entry.name) is declared with need = \"\(most.letters)\", which is the most that is given"
+      )
+    }
     var lifetime = Grant.Lifetime()
     if let seconds = invocation.seconds {
       lifetime.expires = system.realtime() + seconds * 1_000_000
@@ -117,7 +136,7 @@ struct Helper {
     var context = AccessContext(
       system: system, subject: try UserDatabase(system).subject(userID: uid), probe: .none,
       need: invocation.need)
-    context.families = served.families
+    context.families = accessors.filter(\.isGivenByRoot).families
     let analytics = AnalyticsLog(DiscardLogging(), system: system)
     guard let accessor = entry.make(context, analytics) as? ResourceAccessor else {
       throw PermissionError(.invalidArgument, "\(entry.name) has no devices")
@@ -131,12 +150,10 @@ struct Helper {
   }
 
   private func revoke() throws(PermissionError) -> HelperAnswer {
-    let name = served[invocation.accessor]?.name ?? invocation.accessor
-    if served[name] == nil {
-      // The declaration may be gone, and the grant still there.
-      let own = try journal.grants(of: uid)
-      guard own.contains(where: { isOwn($0) && $0.accessor == name }) else { Self.misused() }
-    }
+    // Its declaration may be gone, and the grant still there.
+    let own = try journal.grants(of: uid)
+    let isLeft = own.contains { isOwn($0) && $0.accessor == invocation.accessor }
+    let name = isLeft ? invocation.accessor : served.name
     let outcome = try journal.undo(of: uid) { grant in
       isOwn(grant) && grant.accessor == name
         && (invocation.process.map { grant.lifetime.process?.pid == $0 } ?? true)

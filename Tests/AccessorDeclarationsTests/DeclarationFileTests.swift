@@ -45,6 +45,15 @@ import Testing
       "there is no \"write\"; known: open, none"
     ),
     (head + "nodes = [\"/dev/a\"]\ngrant = \"acl\"", "4:9", "needs nodes, subsystem and numbers"),
+    (
+      head
+        + "nodes = [\"/dev/a\"]\nsubsystem = \"s\"\nnumbers = [\"1:*\"]\nproperty = \"A\"\ngrant = \"acl\"",
+      "7:9", "goes with no property"
+    ),
+    (
+      head + "x = [{a\(String(repeating: ".a", count: 33)) = 1}]", "3:1",
+      "a key has at most 32 dots"
+    ),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:*\", \"x\"]", "4:19", "numbers are written as"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:9-2\"]", "4:12", "numbers are written as"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"99999999999999999999\"]", "4:12", "numbers are"),
@@ -84,7 +93,6 @@ import Testing
         companions = ["/dev/portctl"]
         hint = "plug it in"
         risk = "much"
-        grant = "acl"
         """.utf8))
     #expect(reader.mistakes.isEmpty, "\(reader.mistakes)")
     var wanted = AccessorDeclaration("port", summary: "ports", .nodes(["/dev/port[0-9]*"]))
@@ -97,8 +105,13 @@ import Testing
     wanted.companions = ["/dev/portctl"]
     wanted.hint = "plug it in"
     wanted.risk = "much"
-    wanted.grant = .acl
     #expect(reader.declaration == wanted)
+    let serial = DeclarationReader(
+      Array(
+        (Self.head
+          + "nodes = [\"/dev/a*\"]\nsubsystem = \"tty\"\nnumbers = [\"4:*\"]\ngrant = \"acl\"").utf8
+      ))
+    #expect(serial.declaration?.grant == .acl)
   }
 
   // MARK: - Folders

@@ -48,10 +48,28 @@ struct TOMLValueTests {
   }
 
   @Test func depthEndsWithAnError() {
-    for part in ["[", "{a=", "[[", "a."] {
+    for part in ["[", "{a=", "[[", "a.", "[{a" + String(repeating: ".a", count: 999) + "=[\n"] {
       let deep = Array("a = ".utf8) + Array(String(repeating: part, count: 100_000).utf8)
       #expect(throws: TOMLValue.SyntaxError.self) { _ = try TOMLValue.document(deep) }
     }
+  }
+
+  /// Tables in tables, as deep as they may be.
+  @Test func depthFitsOnTheStack() throws {
+    let part = "[{a" + String(repeating: ".a", count: 32) + "="
+    for depth in [1, 60, 120, 130] {
+      let text =
+        "x = " + String(repeating: part, count: depth) + "1" + String(repeating: "}]", count: depth)
+      let value = try? TOMLValue.document(Array(text.utf8))
+      #expect((value != nil) == (depth < 128), "\(depth)")
+    }
+  }
+
+  /// Dots that are in no key, in texts and comments, are no depth.
+  @Test func dotsElsewhereAreNoDepth() throws {
+    let dots = String(repeating: ".", count: 99)
+    let text = "# \(dots)\na = \"\(dots) \\\" \(dots)\" # \(dots)\nb = '\(dots)'\n"
+    _ = try TOMLValue.document(Array(text.utf8))
   }
 
   /// Broken documents end with an error, and never end the program.

@@ -265,6 +265,13 @@ struct DeclaredTests {
         chmod 646 $D/modem.toml; refused writable; chmod 644 $D/modem.toml
         chown 5 $D/modem.toml; refused owner; chown 0 $D/modem.toml
         chmod 777 $D; refused folder; chmod 755 $D
+        # The declaration says how much is given at most.
+        declare_modem 'grant = "acl"' 'need = "r"'
+        is 70 helper grant modem --need rw; is 70 helper grant modem --need w
+        same "$(state /dev/tty*)" "$BEFORE" "more than declared"
+        is 0 helper grant modem
+        getfacl -pn /dev/ttyACM1 | grep -q '^user:5:r--' || fail "not r"
+        is 0 helper revoke modem; declare_modem 'grant = "acl"'
         mv $D/modem.toml /etc/real; ln -s /etc/real $D/modem.toml; refused link; rm $D/modem.toml
         mkdir -p /var/lib/config/permcheck/accessors.d; cp /etc/real /var/lib/config/permcheck/accessors.d/modem.toml
         export XDG_CONFIG_HOME=/var/lib/config HOME=/var/lib; refused environment
@@ -277,6 +284,14 @@ struct DeclaredTests {
         is 0 helper revoke modem
         same "$(state /dev/tty*)" "$BEFORE" "declaration is gone"
         is 64 helper revoke modem
+        # A name goes before an alias, also for the helper.
+        printf '%s\n' 'name = "tty"' 'summary = "s"' 'directory = "/srv"' >$D/tty.toml; refused "alias" tty; rm $D/tty.toml
+        # What root wrote to take something away does not give it when it is broken or out of place.
+        printf 'grant = "none"' >$D/serial.toml; refused broken serial
+        mv $D/serial.toml $D/50-serial.toml; refused "broken by another name" serial; rm $D/50-serial.toml
+        sed -e 's/grant = "acl"/grant = "none"/' "$1" >/etc/real; ln -s /etc/real $D/serial.toml; refused linked serial
+        rm $D/serial.toml; cp /etc/real $D/serial.toml; chmod 664 $D/serial.toml; refused "group may write" serial
+        chown 5 $D/serial.toml; refused "another owner" serial; rm $D/serial.toml
         # Root takes the serial ports back from the helper, and says what they are.
         sed -e 's/grant = "acl"/grant = "none"/' "$1" >$D/serial.toml; refused "own serial" serial
         grep -q none $D/serial.toml || fail "not edited"

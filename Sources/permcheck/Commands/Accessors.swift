@@ -87,14 +87,9 @@ final class Accessors: Sendable {
 extension AccessorRegistry.Entry {
   /// Returns whether the root side gives access to just this, and not to what another file declares.
   func isServed(_ system: any System) -> Bool {
-    switch origin {
-    case .builtIn: family != nil
-    case .shipped, .file:
-      declaration?.grant == .acl
-        && AccessorRegistry.served(DeclarationFiles(ofRoot: system))[name]?.declaration
-          == declaration
-    case .program, .executable: false
-    }
+    guard isGivenByRoot else { return false }
+    return origin == .builtIn
+      || DeclarationFiles(ofRoot: system).registry().registry[name]?.declaration == declaration
   }
 }
 
