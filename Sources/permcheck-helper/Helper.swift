@@ -56,8 +56,8 @@ struct Helper {
     self.accessors = accessors
   }
 
-  /// The accessor that is asked for; ends the helper if it gives no access to that.
-  private var served: AccessorRegistry.Entry {
+  /// Returns the accessor that is asked for; ends the helper if it gives no access to that.
+  private func served() -> AccessorRegistry.Entry {
     let name = invocation.accessor
     guard let entry = accessors[name], entry.isGivenByRoot else {
       Self.finish(
@@ -93,7 +93,7 @@ struct Helper {
   }
 
   private func grant() throws(PermissionError) -> HelperAnswer {
-    let entry = served
+    let entry = served()
     if let most = entry.declaration?.wanted, let need = invocation.need, !most.isSuperset(of: need)
     {
       throw PermissionError(
@@ -153,7 +153,7 @@ struct Helper {
     // Its declaration may be gone, and the grant still there.
     let own = try journal.grants(of: uid)
     let isLeft = own.contains { isOwn($0) && $0.accessor == invocation.accessor }
-    let name = isLeft ? invocation.accessor : served.name
+    let name = isLeft ? invocation.accessor : served().name
     let outcome = try journal.undo(of: uid) { grant in
       isOwn(grant) && grant.accessor == name
         && (invocation.process.map { grant.lifetime.process?.pid == $0 } ?? true)

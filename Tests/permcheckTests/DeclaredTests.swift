@@ -284,6 +284,17 @@ struct DeclaredTests {
         is 0 helper revoke modem
         same "$(state /dev/tty*)" "$BEFORE" "declaration is gone"
         is 64 helper revoke modem
+        """)
+  }
+
+  /// Root takes the serial ports back from the helper, also by a file that is broken.
+  @Test func rootTakesBackWhatIsCompiledIn() throws {
+    try PrivateJournal().expect(
+      Self.ports
+        + """
+        private_etc; chmod 755 /var/lib /var/lib/etc
+        D=/etc/permcheck/accessors.d; mkdir -p $D
+        refused() { is 64 helper grant "$2"; same "$(state /dev/tty*)" "$BEFORE" "$1"; }
         # A name goes before an alias, also for the helper.
         printf '%s\n' 'name = "tty"' 'summary = "s"' 'directory = "/srv"' >$D/tty.toml; refused "alias" tty; rm $D/tty.toml
         # What root wrote to take something away does not give it when it is broken or out of place.
