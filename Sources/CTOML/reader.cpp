@@ -23,6 +23,7 @@ thread_local jmp_buf unexpected;
 #error "There is no toml++: install libtomlplusplus-dev, or run Scripts/setup."
 #endif
 
+#include <algorithm>
 #include <string_view>
 #include <toml++/toml.h>
 
@@ -92,6 +93,23 @@ toml::source_region unexpected_place(std::string_view text) {
   return place;
 }
 
+/// Returns the index after the string that begins at `start`; the size of the text if it does not end.
+size_t end_of_string(std::string_view text, size_t start) {
+  const bool is_long = text.substr(start, 3) == "\"\"\"" || text.substr(start, 3) == "'''";
+  const std::string_view quotes = text.substr(start, is_long ? 3 : 1);
+  for (size_t i = start + quotes.size(); i < text.size(); i++) {
+    if (text[i] == '\\' && quotes[0] == '"') {
+      i += 1;
+    } else if (text.substr(i, quotes.size()) == quotes) {
+      i += quotes.size();
+      // Two more quotes belong to a long string.
+      for (int more = 0; is_long && more < 2 && i < text.size() && text[i] == quotes[0]; more++) i += 1;
+      return i;
+    }
+  }
+  return text.size();
+}
+
 /// Returns the line of a key with more parts than any needs; 0 if there is none.
 ///
 /// Each part of a key is a table, and toml++ reads values in values 256 deep; more tables would not fit on
@@ -99,26 +117,22 @@ toml::source_region unexpected_place(std::string_view text) {
 uint32_t deep_line(std::string_view text) {
   uint32_t line = 1;
   int dots = 0;
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); i++) {
+  for (size_t i = 0; i < text.size();) {
     const char byte = text[i];
-    if (byte == '\n') {
-      line += 1;
-      quote = 0;
+    if (byte == '"' || byte == '\'') {
+      const size_t end = end_of_string(text, i);
+      for (; i < end; i++) line += text[i] == '\n';
+      continue;
     }
-    if (quote) {
-      if (byte == '\\' && quote == '"') i += 1;
-      else if (byte == quote) quote = 0;
-    } else if (byte == '"' || byte == '\'') {
-      quote = byte;
-    } else if (byte == '#') {
+    if (byte == '#') {
       // To the end of the line.
-      while (i + 1 < text.size() && text[i + 1] != '\n') i += 1;
-    } else if (byte == '.') {
-      if (++dots > 32) return line;
-    } else if (byte == '\n' || std::string_view("=,[]{}").find(byte) != std::string_view::npos) {
-      dots = 0;
+      i = std::min(text.find('\n', i), text.size());
+      continue;
     }
+    if (byte == '.' && ++dots > 32) return line;
+    if (std::string_view("\n=,[]{}").find(byte) != std::string_view::npos) dots = 0;
+    line += byte == '\n';
+    i += 1;
   }
   return 0;
 }

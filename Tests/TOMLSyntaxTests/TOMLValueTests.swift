@@ -65,6 +65,20 @@ struct TOMLValueTests {
     }
   }
 
+  /// No string hides the dots of a key after it.
+  @Test(arguments: [
+    "\"\"\"a\"b\"\"\"", "\"\"\"a\"\"\"\"\"", "\'\'\'a\'b\'\'\'", "\"\\\"\"", "\'\\\'", "\"\"",
+    "\"\"\"\\\n\"\"\"",
+    "\"\"\"\\\"\"\"\"", "\"#\"",
+  ])
+  func noStringHidesDepth(_ string: String) throws {
+    _ = try TOMLValue.document(Array("x = [\(string), {a = 1}]".utf8))
+    let key = "a" + String(repeating: ".a", count: 33)
+    #expect(throws: TOMLValue.SyntaxError.self) {
+      _ = try TOMLValue.document(Array("x = [\(string), {\(key) = 1}]".utf8))
+    }
+  }
+
   /// Dots that are in no key, in texts and comments, are no depth.
   @Test func dotsElsewhereAreNoDepth() throws {
     let dots = String(repeating: ".", count: 99)
