@@ -240,14 +240,19 @@ struct DeclaredTests {
         """)
   }
 
+  /// A folder D for declarations of root, and what the helper does not give.
+  private static let declarations = """
+    private_etc; chmod 755 /var/lib /var/lib/etc
+    D=/etc/permcheck/accessors.d; mkdir -p $D
+    refused() { is 64 helper grant "${2:-modem}"; same "$(state /dev/tty*)" "$BEFORE" "$1"; }
+
+    """
+
   /// The helper gives what a file of root alone declares with grant = "acl", and heeds no other file.
   @Test func theHelperGivesWhatRootDeclares() throws {
     try PrivateJournal().expect(
-      Self.ports
+      Self.ports + Self.declarations
         + """
-        private_etc; chmod 755 /var/lib /var/lib/etc
-        D=/etc/permcheck/accessors.d; mkdir -p $D
-        refused() { is 64 helper grant "${2:-modem}"; same "$(state /dev/tty*)" "$BEFORE" "$1"; }
         declare_modem() { printf '%s\n' 'name = "modem"' 'aliases = ["dial"]' 'summary = "modems"' \
           'nodes = ["/dev/ttyACM*"]' 'subsystem = "tty"' 'numbers = ["166:*"]' "$@" >$D/modem.toml; }
         refused "not declared"
@@ -290,11 +295,8 @@ struct DeclaredTests {
   /// Root takes the serial ports back from the helper, also by a file that is broken.
   @Test func rootTakesBackWhatIsCompiledIn() throws {
     try PrivateJournal().expect(
-      Self.ports
+      Self.ports + Self.declarations
         + """
-        private_etc; chmod 755 /var/lib /var/lib/etc
-        D=/etc/permcheck/accessors.d; mkdir -p $D
-        refused() { is 64 helper grant "$2"; same "$(state /dev/tty*)" "$BEFORE" "$1"; }
         # A name goes before an alias, also for the helper.
         printf '%s\n' 'name = "tty"' 'summary = "s"' 'directory = "/srv"' >$D/tty.toml; refused "alias" tty; rm $D/tty.toml
         # What root wrote to take something away does not give it when it is broken or out of place.
