@@ -91,14 +91,14 @@ public struct DeclarationFiles: Sendable {
       // The names of this folder, each with its file.
       var seen: [String: PathBytes] = [:]
       for path in files(in: folder, &problems) {
-        guard allowsOthers || system.isOfRootAlone(path),
+        guard allowsOthers || system.isWritableOnlyByRoot(path),
           let reader = read(path, &problems), var declaration = reader.declaration
         else {
           forget(path, &registry)
           continue
         }
         // An open or a connection can do something, and root makes none because another user says so.
-        if isRoot, declaration.isProbed, !system.isOfRootAlone(path) {
+        if isRoot, declaration.isProbed, !system.isWritableOnlyByRoot(path) {
           declaration.probe = .none
         }
         var mistakes = registry.clashes(of: declaration)
@@ -135,7 +135,7 @@ public struct DeclarationFiles: Sendable {
   ///
   /// It may be there to take something away. In a folder that others can change, nothing counts.
   private func forget(_ path: PathBytes, _ registry: inout AccessorRegistry) {
-    guard !allowsOthers, system.isOfRootAlone(path.parent, .directory) else { return }
+    guard !allowsOthers, system.isWritableOnlyByRoot(path.parent, .directory) else { return }
     let file = path.lastComponent.description.dropLast(5)
     registry = registry.filter { entry in
       entry.origin == .builtIn || file != entry.name && !file.hasSuffix("-\(entry.name)")
@@ -145,7 +145,7 @@ public struct DeclarationFiles: Sendable {
   /// Returns the files of a folder, in order; none if there is no such folder.
   private func files(in folder: PathBytes, _ problems: inout [Problem]) -> [PathBytes] {
     do throws(Errno) {
-      guard system.reach(folder) == .near else { throw .ETIMEDOUT }
+      guard system.reach(folder) == .immediate else { throw .ETIMEDOUT }
       let names = try system.names(in: folder) {
         !$0.hasPrefix(".") && $0.bytes.suffix(5).elementsEqual(".toml".utf8)
       }
@@ -178,7 +178,7 @@ public struct DeclarationFiles: Sendable {
 
   private func read(_ path: PathBytes, _ problems: inout [Problem]) -> DeclarationReader? {
     do throws(Errno) {
-      guard system.reach(path) == .near else { throw .ETIMEDOUT }
+      guard system.reach(path) == .immediate else { throw .ETIMEDOUT }
       let reader = DeclarationReader(
         try system.regularContents(of: path, limit: Self.mostBytes))
       problems += reader.mistakes.map { mistake in

@@ -700,7 +700,7 @@ static inline int ccap_signalfd(const int *signals, int count) {
   return fd < 0 ? -errno : fd;
 }
 
-#include "converse.h"
+#include "run-program.h"
 #include "enter.h"
 #include "listener.h"
 #include "tree.h"

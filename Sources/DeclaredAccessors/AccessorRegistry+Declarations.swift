@@ -68,7 +68,7 @@ extension AccessorRegistry.Entry {
 
   /// Whether the root side gives access to it: cameras, microphones, and nodes that are declared with
   /// `grant = "acl"`.
-  package var isGivenByRoot: Bool {
+  package var isHelperGrantable: Bool {
     family != nil && (origin == .builtIn || declaration?.grant == .acl)
   }
 }

@@ -192,7 +192,7 @@ open class DeclaredAccessor: ResourceAccessor {
   /// Returns the resource as missing, with the hint, if the declaration has one and nothing is there.
   private func hinted(_ set: ResourceSet) -> ResourceSet {
     guard let hint = declaration.hint, context.path == nil, let path = set.resources.first?.path,
-      context.system.reach(path) == .near
+      context.system.reach(path) == .immediate
     else { return set }
     do throws(Errno) {
       _ = try context.system.status(of: path)

@@ -98,7 +98,9 @@ extension DeviceCatalog {
     _ path: PathBytes, _ family: DeviceFamily, _ property: Property?, _ nodes: inout Nodes,
     isListed: Bool = false
   ) {
-    guard system.reach(path) == .near else { return nodes.unknown.append((path, "not answering")) }
+    guard system.reach(path) == .immediate else {
+      return nodes.unknown.append((path, "not answering"))
+    }
     let status: StatusFields
     do throws(Errno) {
       status = try system.status(of: path)

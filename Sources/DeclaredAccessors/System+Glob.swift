@@ -50,7 +50,7 @@ extension System {
     in folder: PathBytes, _ pattern: PathBytes, followsLink: Bool, _ result: inout Globbed
   ) -> [PathBytes] {
     do throws(Errno) {
-      guard reach(folder) == .near else { throw .ETIMEDOUT }
+      guard reach(folder) == .immediate else { throw .ETIMEDOUT }
       let flags: OpenFlags = followsLink ? [] : .noFollow
       let descriptor = try openat(
         .currentDirectory, folder, flags.union([.readOnly, .directory]), mode: 0)
@@ -68,7 +68,7 @@ extension System {
 
   /// Returns whether root alone can change what this absolute path names: the file, and every folder
   /// on the way, belongs to root, nobody else may write there, and there is no link.
-  package func isOfRootAlone(_ path: PathBytes, _ kind: FileKind = .regular) -> Bool {
+  package func isWritableOnlyByRoot(_ path: PathBytes, _ kind: FileKind = .regular) -> Bool {
     var place: PathBytes = "/"
     var names = path.components[...]
     while true {

@@ -80,16 +80,16 @@ package enum Dialogue {
   }
 
   /// Reads the summary of an accessor.
-  package static func summary(_ conversation: Conversation) throws(Failure) -> String {
-    let object = try object(conversation)
+  package static func summary(_ output: ProgramOutput) throws(Failure) -> String {
+    let object = try object(output)
     return try text("summary", object) ?? ""
   }
 
   /// Reads an answer about access.
   ///
   /// Members with other names mean nothing yet.
-  package static func access(_ conversation: Conversation) throws(Failure) -> Access {
-    let object = try object(conversation)
+  package static func access(_ output: ProgramOutput) throws(Failure) -> Access {
+    let object = try object(output)
     guard let word = try text("status", object), let status = AuthorizationStatus(rawValue: word)
     else { throw Failure(message: "answers without a known status") }
     var access = Access(status: status)
@@ -117,8 +117,8 @@ package enum Dialogue {
     return access
   }
 
-  private static func object(_ conversation: Conversation) throws(Failure) -> JSONObject {
-    switch conversation.end {
+  private static func object(_ output: ProgramOutput) throws(Failure) -> JSONObject {
+    switch output.end {
     case .late: throw Failure(message: "did not answer in time and was ended")
     case .long: throw Failure(message: "wrote more than \(maximumSize) bytes and was ended")
     case .ended(.signalled(let signal)): throw Failure(message: "was ended by signal \(signal)")
@@ -131,10 +131,10 @@ package enum Dialogue {
     let value: JSONValue
     do throws(JSONError) {
       value = try JSONReader(maximumDepth: 16, maximumSize: maximumSize)
-        .value(from: conversation.output)
+        .value(from: output.output)
     } catch {
       throw Failure(
-        message: conversation.output.isEmpty
+        message: output.output.isEmpty
           ? "answered nothing" : "did not answer with one JSON document (\(error))")
     }
     guard case .object(let object) = value else {

@@ -80,7 +80,7 @@ package final class ExecutableAccessor: PermissionAccessor {
   private static func ask(
     _ operation: Dialogue.Operation, _ name: String, _ program: PathBytes,
     _ context: AccessContext, _ subject: Subject?
-  ) throws(Dialogue.Failure) -> Conversation {
+  ) throws(Dialogue.Failure) -> ProgramOutput {
     let system = context.system
     guard context.root == "/" else {
       throw Dialogue.Failure(message: "cannot judge another root folder")
@@ -90,7 +90,7 @@ package final class ExecutableAccessor: PermissionAccessor {
       throw Dialogue.Failure(message: "is not run: \(refusal)")
     }
     do throws(Errno) {
-      return try system.converse(
+      return try system.runProgram(
         program, environment: ExecutableSearch.environment(system),
         input: Dialogue.question(operation, name, subject, need: context.need),
         timeout: operation.timeout, size: Dialogue.maximumSize,

@@ -57,7 +57,7 @@ package enum ExecutableSearch {
   /// Returns the names of all executable accessors, in the order of PATH.
   package static func names(_ system: any System) -> [String] {
     var names: [String] = []
-    for folder in folders(system) where system.reach(folder) == .near {
+    for folder in folders(system) where system.reach(folder) == .immediate {
       for entry in (try? system.names(in: folder)) ?? [] {
         guard entry.bytes.starts(with: prefix.utf8) else { continue }
         let name = PathBytes(Array(entry.bytes.dropFirst(prefix.utf8.count))).description
@@ -70,7 +70,7 @@ package enum ExecutableSearch {
   }
 
   private static func isProgram(_ path: PathBytes, _ system: any System) -> Bool {
-    guard system.reach(path) == .near, (try? system.kind(of: path)) == .regular else {
+    guard system.reach(path) == .immediate, (try? system.kind(of: path)) == .regular else {
       return false
     }
     return (try? system.faccessat2(path, .execute)) != nil

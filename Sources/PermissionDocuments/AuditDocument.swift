@@ -5,7 +5,7 @@ package import PermissionKit
 package struct AuditDocument: Sendable {
   private let toolVersion: String
   private let subject: Subject
-  private let tops: [PathBytes]
+  private let roots: [PathBytes]
   private let counts: TreeCounts
   private let causes: [Cause]
   private let doubts: [Reason]
@@ -19,12 +19,12 @@ package struct AuditDocument: Sendable {
 
   /// Creates the totals.
   package init(
-    toolVersion: String, subject: Subject, tops: [PathBytes], counts: TreeCounts,
+    toolVersion: String, subject: Subject, roots: [PathBytes], counts: TreeCounts,
     causes: [(cause: AuditCause, count: Int)], doubts: [Reason], isStopped: Bool, exitStatus: Int32
   ) {
     self.toolVersion = toolVersion
     self.subject = subject
-    self.tops = tops
+    self.roots = roots
     self.counts = counts
     self.causes = causes.map { Cause(cause: $0.cause, count: $0.count) }
     self.doubts = doubts
@@ -85,7 +85,7 @@ package struct AuditDocument: Sendable {
       .always("tool", Documents.tool.schema) { Documents.tool.json($0.toolVersion) },
       .always("uid", JSONSchema.natural()) { JSONValue($0.subject.credentials.user.fileSystem) },
       .always("tops", JSONSchema.array(JSONSchema.string)) {
-        .array($0.tops.map { .string($0.description) })
+        .array($0.roots.map { .string($0.description) })
       },
       .always("asked", JSONSchema.natural()) { JSONValue($0.counts.asked) },
       .always("refused", JSONSchema.natural()) { JSONValue($0.counts.refused) },

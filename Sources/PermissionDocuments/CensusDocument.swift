@@ -5,7 +5,7 @@ package import PermissionKit
 package struct CensusDocument: Sendable {
   private let toolVersion: String
   private let need: Permissions
-  private let tops: [PathBytes]
+  private let roots: [PathBytes]
   private let counts: TreeCounts
   private let users: [CensusUser]
   private let isStopped: Bool
@@ -13,12 +13,12 @@ package struct CensusDocument: Sendable {
 
   /// Creates the document.
   package init(
-    toolVersion: String, need: Permissions, tops: [PathBytes], counts: TreeCounts,
+    toolVersion: String, need: Permissions, roots: [PathBytes], counts: TreeCounts,
     users: [CensusUser], isStopped: Bool, exitStatus: Int32
   ) {
     self.toolVersion = toolVersion
     self.need = need
-    self.tops = tops
+    self.roots = roots
     self.counts = counts
     self.users = users
     self.isStopped = isStopped
@@ -34,7 +34,7 @@ package struct CensusDocument: Sendable {
       .always("tool", Documents.tool.schema) { Documents.tool.json($0.toolVersion) },
       .always("need", JSONSchema.string) { .string($0.need.letters) },
       .always("tops", JSONSchema.array(JSONSchema.string)) {
-        .array($0.tops.map { .string($0.description) })
+        .array($0.roots.map { .string($0.description) })
       },
       .always("asked", JSONSchema.natural()) { JSONValue($0.counts.asked) },
       .always(

@@ -62,7 +62,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
         guard report.status == .authorized || accessor.acceptsLimited && report.isGranted else {
           say(report.explanation)
           if report.requestOutcome == .declined, !TerminalConsent().canAsk {
-            say("there is nobody to ask; --request-access makes the change without a question\n")
+            say("no terminal to ask at; --request-access makes the change without a question\n")
           }
           throw PermissionError(.notAllowed, "")
         }

@@ -23,9 +23,9 @@ struct Question {
     _ pointer: UnsafePointer<pk_options>?, _ families: [DeviceFamily]
   ) throws(PermissionError) {
     // One call is one look: what is the same for all of it is read once.
-    var context = AccessContext(system: LinuxSystem.once)
+    var context = AccessContext(system: LinuxSystem.cached())
     context.families = families
-    context.surroundings = Surroundings()
+    context.sharedScan = SharedScan()
     guard let options = try unsafe Self.options(pointer) else {
       (self.context, isStrict, asks, purpose, seconds) = (context, false, false, nil, 0)
       return

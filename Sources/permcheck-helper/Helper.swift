@@ -59,7 +59,7 @@ struct Helper {
   /// Returns the accessor that is asked for; ends the helper if it gives no access to that.
   private func served() -> AccessorRegistry.Entry {
     let name = invocation.accessor
-    guard let entry = accessors[name], entry.isGivenByRoot else {
+    guard let entry = accessors[name], entry.isHelperGrantable else {
       Self.finish(
         .init(
           .misused,
@@ -136,7 +136,7 @@ struct Helper {
     var context = AccessContext(
       system: system, subject: try UserDatabase(system).subject(userID: uid), probe: .none,
       need: invocation.need)
-    context.families = accessors.filter(\.isGivenByRoot).families
+    context.families = accessors.filter(\.isHelperGrantable).families
     let analytics = AnalyticsLog(DiscardLogging(), system: system)
     guard let accessor = entry.make(context, analytics) as? ResourceAccessor else {
       throw PermissionError(.invalidArgument, "\(entry.name) has no devices")

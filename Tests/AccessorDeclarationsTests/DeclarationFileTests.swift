@@ -221,14 +221,14 @@ import Testing
 
   @Test func onlyRootsOwnFilesAreTrusted() throws {
     let system = LinuxSystem()
-    #expect(system.isOfRootAlone("/etc/passwd"))
+    #expect(system.isWritableOnlyByRoot("/etc/passwd"))
     let tree = try Tree()
     try tree.file("a/x.toml", "")
     // The folder is in /tmp, where everybody can write.
-    #expect(!system.isOfRootAlone(PathBytes(tree.path("a/x.toml"))))
-    #expect(!system.isOfRootAlone("/etc"))
-    #expect(!system.isOfRootAlone("/etc/../etc/passwd"))
-    #expect(!system.isOfRootAlone("/proc/self/root/etc/passwd"))
-    #expect(!system.isOfRootAlone("/etc/no-such-file"))
+    #expect(!system.isWritableOnlyByRoot(PathBytes(tree.path("a/x.toml"))))
+    #expect(!system.isWritableOnlyByRoot("/etc"))
+    #expect(!system.isWritableOnlyByRoot("/etc/../etc/passwd"))
+    #expect(!system.isWritableOnlyByRoot("/proc/self/root/etc/passwd"))
+    #expect(!system.isWritableOnlyByRoot("/etc/no-such-file"))
   }
 }

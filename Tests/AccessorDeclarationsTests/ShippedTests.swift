@@ -35,7 +35,7 @@ import Testing
   @Test func theRootSideServesSerialAlone() {
     #expect(AccessorDeclaration.shipped.filter { $0.grant == .acl } == [.serial])
     let files = DeclarationFiles(ofRoot: LinuxSystem(), folders: [])
-    let served = files.registry().registry.filter(\.isGivenByRoot)
+    let served = files.registry().registry.filter(\.isHelperGrantable)
     #expect(served.entries.map(\.name) == ["camera", "microphone", "serial"])
     let leads = ["docker", "kvm", "input", "usb", "tun"]
     for declaration in AccessorDeclaration.shipped where leads.contains(declaration.name) {

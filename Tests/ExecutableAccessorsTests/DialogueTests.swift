@@ -6,12 +6,12 @@ import Testing
 /// What answers of executable accessors mean, held to an independent JSON reader.
 @Suite struct DialogueTests {
   private func access(
-    _ bytes: [UInt8], _ end: Conversation.End = .ended(.exited(0))
+    _ bytes: [UInt8], _ end: ProgramOutput.End = .ended(.exited(0))
   )
     -> Result<Dialogue.Access, Dialogue.Failure>
   {
     Result { () throws(Dialogue.Failure) in
-      try Dialogue.access(Conversation(output: bytes, end: end))
+      try Dialogue.access(ProgramOutput(output: bytes, end: end))
     }
   }
 
@@ -41,7 +41,7 @@ import Testing
 
   @Test func onlyAGoodEndCounts() {
     let good = Array(#"{"version":1,"status":"authorized"}"#.utf8)
-    for end: Conversation.End in [
+    for end: ProgramOutput.End in [
       .late, .long, .ended(nil), .ended(.exited(1)), .ended(.exited(127)), .ended(.signalled(11)),
     ] {
       #expect(throws: Dialogue.Failure.self) { try access(good, end).get() }

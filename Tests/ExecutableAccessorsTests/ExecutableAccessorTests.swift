@@ -29,21 +29,21 @@ struct ExecutableAccessorTests {
     return (place, try place.write(body))
   }
 
-  private func converse(
+  private func runProgram(
     _ body: String, timeout: Int32 = 5_000, mayGain: Bool = false
-  ) throws -> Conversation {
+  ) throws -> ProgramOutput {
     let (tree, path) = try program(body)
     defer { withExtendedLifetime(tree) {} }
-    return try LinuxSystem().converse(
+    return try LinuxSystem().runProgram(
       path, environment: ["PATH=/usr/bin:/bin"], input: Array("question\n".utf8),
       timeout: timeout, size: 1 << 16, mayGainPrivileges: mayGain)
   }
 
   @Test func aProgramReadsAndAnswers() throws {
-    let conversation = try converse(
+    let output = try runProgram(
       "read line; echo \"<$line>\"; env | sort; ls /proc/self/fd | wc -l")
-    let lines = String(decoding: conversation.output, as: UTF8.self).split(separator: "\n")
-    #expect(conversation.end == .ended(.exited(0)))
+    let lines = String(decoding: output.output, as: UTF8.self).split(separator: "\n")
+    #expect(output.end == .ended(.exited(0)))
     #expect(lines.first == "<question>")
     #expect(lines.contains("PATH=/usr/bin:/bin") && !lines.contains { $0.hasPrefix("HOME") })
     // 0, 1, 2 and the folder itself.
@@ -51,28 +51,28 @@ struct ExecutableAccessorTests {
   }
 
   @Test func whateverItDoesItEnds() throws {
-    #expect(try converse("kill -9 $$").end == .ended(.signalled(9)))
-    #expect(try converse("exit 3").end == .ended(.exited(3)))
-    #expect(try converse("sleep 600", timeout: 300).end == .late)
-    #expect(try converse("exec >&-; sleep 600", timeout: 300).end == .late)
-    #expect(try converse("trap '' TERM HUP INT; while :; do :; done", timeout: 300).end == .late)
-    #expect(try converse("head -c 1000000 /dev/zero").end == .long)
-    #expect(try converse("yes").end == .long)
-    #expect(try converse("exec 0<&-; echo answer").output == Array("answer\n".utf8))
+    #expect(try runProgram("kill -9 $$").end == .ended(.signalled(9)))
+    #expect(try runProgram("exit 3").end == .ended(.exited(3)))
+    #expect(try runProgram("sleep 600", timeout: 300).end == .late)
+    #expect(try runProgram("exec >&-; sleep 600", timeout: 300).end == .late)
+    #expect(try runProgram("trap '' TERM HUP INT; while :; do :; done", timeout: 300).end == .late)
+    #expect(try runProgram("head -c 1000000 /dev/zero").end == .long)
+    #expect(try runProgram("yes").end == .long)
+    #expect(try runProgram("exec 0<&-; echo answer").output == Array("answer\n".utf8))
     // It joins the group of this process, or is somebody else's by then.
     let escape =
       "exec python3 -c 'import os, time; os.setpgid(0, os.getpgid(os.getppid())); time.sleep(600)'"
-    #expect(try converse(escape, timeout: 500).end == .late)
+    #expect(try runProgram(escape, timeout: 500).end == .late)
     // It leaves a process behind that keeps the pipe open, and another one that is a zombie.
-    let left = try converse("sleep 600 & echo answer")
+    let left = try runProgram("sleep 600 & echo answer")
     #expect(left.end == .ended(.exited(0)) && left.output == Array("answer\n".utf8))
-    #expect(try converse("(exit 1) & sleep 0.1; echo answer").end == .ended(.exited(0)))
+    #expect(try runProgram("(exit 1) & sleep 0.1; echo answer").end == .ended(.exited(0)))
   }
 
   /// Nothing of the group goes on.
   @Test func itsChildrenEndWithIt() throws {
     let tree = try Tree()
-    _ = try converse(
+    _ = try runProgram(
       "(sleep 1; touch \(tree.path("late"))) & (sleep 1; touch \(tree.path("late"))) & sleep 600",
       timeout: 300)
     usleep(1_500_000)
@@ -83,7 +83,7 @@ struct ExecutableAccessorTests {
     let (place, path) = try program("")
     func errno(_ path: PathBytes) -> Errno? {
       do throws(Errno) {
-        _ = try LinuxSystem().converse(
+        _ = try LinuxSystem().runProgram(
           path, environment: ["A=b"], input: [], timeout: 5_000, size: 1, mayGainPrivileges: false)
         return nil
       } catch {
@@ -101,8 +101,8 @@ struct ExecutableAccessorTests {
 
   @Test func onlyARequestMayGainPrivileges() throws {
     let flag = "grep NoNewPrivs /proc/self/status"
-    #expect(try converse(flag).output == Array("NoNewPrivs:\t1\n".utf8))
-    #expect(try converse(flag, mayGain: true).output == Array("NoNewPrivs:\t0\n".utf8))
+    #expect(try runProgram(flag).output == Array("NoNewPrivs:\t1\n".utf8))
+    #expect(try runProgram(flag, mayGain: true).output == Array("NoNewPrivs:\t0\n".utf8))
   }
 
   /// The kernel ends a program with the thread that started it, so no answer may be cut by a thread

@@ -141,8 +141,8 @@ struct AuditAttackTests {
   }
 
   @Test func interruptGivesTheTotalsSoFar() throws {
-    let tops = Array(repeating: "/usr", count: 200)
-    let command = try LiveCommand([Command.permcheck, "audit", "--summary"] + tops)
+    let roots = Array(repeating: "/usr", count: 200)
+    let command = try LiveCommand([Command.permcheck, "audit", "--summary"] + roots)
     usleep(3_000_000)
     command.send(SIGINT)
     let outcome = try command.finish(within: 20)

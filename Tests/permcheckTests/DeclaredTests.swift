@@ -171,7 +171,7 @@ struct DeclaredTests {
         "only an administrator may give access to daemon (it is as much as root)"),
       "\(request.errors)")
     #expect(
-      request.errors.contains("root heeds the declaration only in /etc/permcheck/accessors.d"))
+      request.errors.contains("root honours the declaration only in /etc/permcheck/accessors.d"))
   }
 
   /// Root in person grants what root's own file declares, and nothing that others can change.
@@ -248,7 +248,7 @@ struct DeclaredTests {
 
     """
 
-  /// The helper gives what a file of root alone declares with grant = "acl", and heeds no other file.
+  /// The helper gives what a file of root alone declares with grant = "acl", and honours no other file.
   @Test func theHelperGivesWhatRootDeclares() throws {
     try PrivateJournal().expect(
       Self.ports + Self.declarations

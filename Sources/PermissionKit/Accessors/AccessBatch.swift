@@ -48,9 +48,9 @@ public struct AccessBatch: Sendable {
   public func requestAccessIfNeeded(
     _ progress: @escaping @Sendable (BatchProgress) -> Void = { _ in }
   ) throws(PermissionError) -> BatchResult {
-    let turn = Turn()
+    let requestLock = RequestLock()
     return try run(progress) { (accessor) throws(PermissionError) -> AccessReport in
-      accessor.turn = turn
+      accessor.requestLock = requestLock
       return try accessor.requestAccessIfNeeded()
     }
   }

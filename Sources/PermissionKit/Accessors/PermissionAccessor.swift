@@ -20,7 +20,7 @@ open class PermissionAccessor: CustomStringConvertible {
   /// Whether missing access is requested; otherwise the template only checks and calls the hooks.
   public var requestsAccess = true
   /// Lets the requests of a batch wait for one another; nil outside of a batch.
-  final var turn: Turn?
+  final var requestLock: RequestLock?
 
   /// Creates an accessor.
   ///
@@ -47,13 +47,15 @@ open class PermissionAccessor: CustomStringConvertible {
     var report = currentAccess()
     if isAccess(report) {
       if requestsAccess {
-        report.requestOutcome = try inTurn { () throws(PermissionError) in try keepAccess(report) }
+        report.requestOutcome = try withRequestLock { () throws(PermissionError) in
+          try keepAccess(report)
+        }
       }
     } else {
       if report.isRequestable, requestsAccess {
         let requested: AccessReport
         do throws(PermissionError) {
-          requested = try inTurn { () throws(PermissionError) in
+          requested = try withRequestLock { () throws(PermissionError) in
             willReceiveAccess()
             write(.willReceiveAccess, report, since: start)
             return try requestAccess(report)
@@ -80,11 +82,11 @@ open class PermissionAccessor: CustomStringConvertible {
   }
 
   /// Calls `body` while no other accessor of the batch makes a request.
-  private func inTurn<Result: Sendable>(
+  private func withRequestLock<Result: Sendable>(
     _ body: () throws(PermissionError) -> Result
   ) throws(PermissionError) -> Result {
-    guard let turn else { return try body() }
-    return try turn.take(body)
+    guard let requestLock else { return try body() }
+    return try requestLock.withLock(body)
   }
 
   /// Checks access and writes the result to the analytics log.

@@ -33,7 +33,7 @@ package struct AuditEntry: Sendable {
     if let rule { return rule.description }
     return switch answer {
     case .refused(let errno): errno.description
-    case .distant: "not-entered"
+    case .remote: "not-entered"
     case .changed: "changed"
     case .failed(let errno): "failed:\(errno)"
     case .unknown(let rule): rule.description

@@ -67,7 +67,7 @@ struct MediaServer {
     places += pipeWire.map { ($0, .pipeWire(mediaClass: mediaClass)) }
     return places.compactMap { path, language in
       // The environment of root may name a place of somebody else's.
-      guard path.isAbsolute, system.reach(path) == .near,
+      guard path.isAbsolute, system.reach(path) == .immediate,
         let status = try? system.status(of: path), status.kind == .socket
       else { return nil }
       return MediaServer(path: path, language: language, owner: status.uid)

@@ -92,7 +92,7 @@ package struct UserFolder: Sendable {
   /// Returns whether both paths lead to the same folder.
   private func isSame(_ folder: PathBytes, _ home: PathBytes) -> Bool {
     if folder.withoutTrailingSlashes == home.withoutTrailingSlashes { return true }
-    guard system.reach(folder) == .near, let one = try? system.status(of: folder),
+    guard system.reach(folder) == .immediate, let one = try? system.status(of: folder),
       let other = try? system.status(of: home)
     else {
       return false

@@ -18,7 +18,7 @@ struct Diagnosis {
     func find() -> Confinement {
       Confinement(system, root: context.root, process: subject.process)
     }
-    return context.surroundings?.value(find) ?? find()
+    return context.sharedScan?.value(find) ?? find()
   }
 
   // MARK: - What was granted

@@ -56,7 +56,7 @@ extension Inspection.Target {
   ///   - context: What is judged; its families tell what kind of device a node is.
   package init(path: PathBytes, in context: AccessContext) {
     // A look must neither wait for a server nor mount anything.
-    let isNear = context.system.reach(path) == .near
+    let isNear = context.system.reach(path) == .immediate
     let status = isNear ? try? context.system.status(of: path) : nil
     let usual: Permissions =
       switch status?.kind {

@@ -15,7 +15,7 @@ extension ReasonFinder {
       if isUnheeded(inode, asked) {
         code = .aclNotHonoured
         message =
-          "the ACL would let \(name) in, but the kernel heeds no ACLs on \(mountPoint(inode)) (\(modeAndOwners(inode)))"
+          "the ACL would let \(name) in, but the kernel honours no ACLs on \(mountPoint(inode)) (\(modeAndOwners(inode)))"
       }
       if decision.step == .walk {
         return Reason(
@@ -31,7 +31,7 @@ extension ReasonFinder {
   /// Whether an ACL grants access that the kernel does not heed on this mount.
   private func isUnheeded(_ inode: Int, _ asked: Permissions) -> Bool {
     let mount = facts.inodes[inode].mount
-    guard facts.inodes[inode].acl != nil, facts.mounts[mount].rules.heedsACLs == false else {
+    guard facts.inodes[inode].acl != nil, facts.mounts[mount].rules.honoursACLs == false else {
       return false
     }
     var heeding = facts

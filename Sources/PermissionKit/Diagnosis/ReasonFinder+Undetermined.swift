@@ -20,7 +20,7 @@ extension ReasonFinder {
     case .unknown(.unheededACL):
       return Reason(
         .aclNotHonoured, .proven,
-        "the ACL of \(place) would decide, but \(mount?.fileSystem ?? "its file system") shows ACLs without telling whether the kernel heeds them",
+        "the ACL of \(place) would decide, but \(mount?.fileSystem ?? "its file system") shows ACLs without telling whether the kernel honours them",
         evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
     case .unknown(.automount), .unknown(.notAnswering):
       return facts.reach(at: decision.inode).reason

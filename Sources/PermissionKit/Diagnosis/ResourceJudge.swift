@@ -39,15 +39,15 @@ package struct ResourceJudge {
   }
 
   private func report(_ target: Inspection.Target) -> AccessReport {
-    let way = way(to: target)
-    if way == .server { return serverReport(target) }
+    let route = route(to: target)
+    if route == .server { return serverReport(target) }
     var reports = reports(on: target.set.resources)
     for absence in target.set.absences {
       reports.append(diagnosis?.refine(absence: absence) ?? absence)
     }
     var report = AccessReport(
       target.name, reports, subject: inspection.subject, time: inspection.time)
-    addServer(to: &report, target, way)
+    addServer(to: &report, target, route)
     return report
   }
 
@@ -61,26 +61,28 @@ package struct ResourceJudge {
     return family?.mediaClass == nil ? nil : family
   }
 
-  /// The way that the status of a target is about.
-  private func way(to target: Inspection.Target) -> Way {
+  /// The route that the status of a target is about.
+  private func route(to target: Inspection.Target) -> AudioRoute {
     offeredFamily(target)?.busyTest == .soundSubstreams ? inspection.context.through : .alsa
   }
 
   private func serverReport(_ target: Inspection.Target) -> AccessReport {
     let resources = offeredFamily(target).map { family in
-      let way = ServerWay(inspection, family)
-      return [way.report() ?? way.absence]
+      let route = ServerRoute(inspection, family)
+      return [route.report() ?? route.absence]
     }
     return AccessReport(
       target.name, resources ?? [], subject: inspection.subject, time: inspection.time)
   }
 
   /// Adds what a server offers, where the nodes give no access or the caller wants to know.
-  private func addServer(to report: inout AccessReport, _ target: Inspection.Target, _ way: Way) {
+  private func addServer(
+    to report: inout AccessReport, _ target: Inspection.Target, _ route: AudioRoute
+  ) {
     guard report.status != .authorized, report.status != .limited,
-      let family = offeredFamily(target), let server = ServerWay(inspection, family).report()
+      let family = offeredFamily(target), let server = ServerRoute(inspection, family).report()
     else { return }
-    guard way == .any else {
+    guard route == .any else {
       report.alternatives = [server]
       return
     }
@@ -207,7 +209,7 @@ package struct ResourceJudge {
   private func isChangeable(_ decision: Decision) -> Bool {
     guard let index = decision.inode else { return true }
     let mount = facts.mounts[facts.inodes[index].mount]
-    return mount.rules.heedsChanges && !mount.isReadOnly
+    return mount.rules.honoursChanges && !mount.isReadOnly
   }
 
   /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
@@ -225,7 +227,7 @@ package struct ResourceJudge {
   private func judgedAgain(_ resource: Resource) -> ResourceReport? {
     var context = inspection.context
     context.subject = inspection.subject
-    context.system = context.system.anew
+    context.system = context.system.uncached()
     let target = Inspection.Target(name: "", set: ResourceSet(resources: [resource]))
     let again = try? Inspection(context, users: inspection.users) { _ in [target] }
     return again.flatMap { again in

@@ -145,7 +145,8 @@ package struct RootCommand: Hashable, Sendable {
       return PermissionError(.notAllowed, "the password dialog was dismissed")
     case .exited(127) where starter == "pkexec":
       return PermissionError(
-        .notAllowed, "polkit does not allow this session to change access, or found nobody to ask",
+        .notAllowed,
+        "polkit does not allow this session to change access, or found no terminal to ask at",
         advice: "see pkaction(1) and whether a polkit agent runs in this session, or use sudo")
     case .exited(1) where starter == "sudo":
       return PermissionError(

@@ -1,5 +1,5 @@
 /// How a program reaches microphones.
-public enum Way: String, Hashable, Sendable, CaseIterable {
+public enum AudioRoute: String, Hashable, Sendable, CaseIterable {
   /// By the device nodes of ALSA.
   case alsa
   /// Through the sound server of the session: PipeWire or PulseAudio.
@@ -23,13 +23,13 @@ public struct AccessContext: Sendable {
   /// The only node or directory to check; nil stands for all that the accessor finds.
   public var path: PathBytes?
   /// The way to microphones that the status is about.
-  public var through = Way.alsa
+  public var through = AudioRoute.alsa
   /// The kinds of devices that a node, given only by its path, can belong to.
   public var families = DeviceFamily.builtIn
   /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.
   public var wantsDetail = false
   /// What the accessors of one command find once for all of them; nil if each looks for itself.
-  package var surroundings: Surroundings?
+  package var sharedScan: SharedScan?
 
   /// Creates a context; by default this process checks itself.
   ///

@@ -124,7 +124,7 @@ extension Rule {
       case fuseDaemon
       /// The answer of a server or daemon, after the bits granted access.
       case serverDecides
-      /// Whether the kernel heeds an ACL.
+      /// Whether the kernel honours an ACL.
       case unheededACL
       /// What is behind an automount that is not mounted yet.
       case automount

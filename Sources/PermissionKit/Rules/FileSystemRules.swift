@@ -20,9 +20,9 @@ struct FileSystemRules: Hashable, Sendable {
   }
 
   var authority = Authority.kernel
-  /// Whether the kernel heeds the ACLs that getxattr(2) shows (SB_POSIXACL); nil if this cannot be
+  /// Whether the kernel honours the ACLs that getxattr(2) shows (SB_POSIXACL); nil if this cannot be
   /// seen.
-  var heedsACLs: Bool? = true
+  var honoursACLs: Bool? = true
   /// Whether anything can ever be written, whatever the mount options are.
   var isWritable = true
   /// Whether modes and owners are stored; otherwise mount options set them for all files.
@@ -35,7 +35,7 @@ struct FileSystemRules: Hashable, Sendable {
   /// Whether the bits and ACLs that can be read are all that counts.
   var isDecidedByKernel: Bool { authority == .kernel }
   /// Whether a change of mode or ACL is stored, and gives access for sure.
-  var heedsChanges: Bool { isDecidedByKernel && isWritable && storesModes }
+  var honoursChanges: Bool { isDecidedByKernel && isWritable && storesModes }
 }
 
 extension FileSystemRules {
@@ -56,18 +56,18 @@ extension FileSystemRules {
     case "cifs", "smb3":
       // cifs_permission() of fs/smb/client/cifsfs.c: generic_permission() without `noperm`. The
       // server is asked by readdir, create and the open of a file.
-      self.init(authority: .server(checksModes: !options.contains("noperm")), heedsACLs: nil)
+      self.init(authority: .server(checksModes: !options.contains("noperm")), honoursACLs: nil)
     case "9p":
       // No ->permission, so generic_permission(). v9fs_get_acl() of fs/9p/acl.c gives the kernel
       // ACLs only with `posixacl`.
-      self.init(authority: .server(checksModes: true), heedsACLs: options.contains("posixacl"))
+      self.init(authority: .server(checksModes: true), honoursACLs: options.contains("posixacl"))
     case "ceph", "lustre", "orangefs", "vboxsf":
       // ceph_permission() of fs/ceph/inode.c and the like: generic_permission(), then the server.
-      self.init(authority: .server(checksModes: true), heedsACLs: nil)
+      self.init(authority: .server(checksModes: true), honoursACLs: nil)
     case "virtiofs":
       // fs/fuse/virtio_fs.c always sets default_permissions and allow_other. Whether the daemon has
       // FUSE_POSIX_ACL cannot be seen.
-      self.init(authority: .server(checksModes: true), heedsACLs: nil)
+      self.init(authority: .server(checksModes: true), honoursACLs: nil)
     case "overlay":
       // ovl_permission() of fs/overlayfs/inode.c: the bits for the caller, and the layer for the
       // user who mounted it. Without an upper layer ovl_fill_super() sets SB_RDONLY for good.
@@ -85,7 +85,7 @@ extension FileSystemRules {
         uid: options.id("user_id="), gid: options.id("group_id="),
         allowsOthers: options.contains("allow_other"),
         checksModes: options.contains("default_permissions"))
-      heedsACLs = nil
+      honoursACLs = nil
     case let type:
       // Nothing is known about any other type, so neither the bits nor their absence prove a thing.
       if !Self.decidedByKernel.contains(type) { authority = .server(checksModes: false) }

@@ -112,10 +112,10 @@ extension KernelCall {
   ) throws(Stop) -> Rule {
     if want.isEmpty { return .nothingAsked }
     let hasACL = inodes[inode].acl != nil || inodes[inode].aclError != nil
-    guard hasACL, traits[mount(inode)].rules.heedsACLs == nil else {
+    guard hasACL, traits[mount(inode)].rules.honoursACLs == nil else {
       return try decided(inode, want, step)
     }
-    // Nobody can see whether the kernel heeds this ACL, so both answers must be the same.
+    // Nobody can see whether the kernel honours this ACL, so both answers must be the same.
     ignoresACLs = true
     defer { ignoresACLs = false }
     let bare = Result { () throws(Stop) in try decided(inode, want, step) }
@@ -179,8 +179,8 @@ extension KernelCall {
     if let owner = mappedUser(inodes[inode].uid, inode), matchesUser(owner) {
       return (bits(6).isSuperset(of: want), .ownerBits)
     }
-    let heedsACLs = !ignoresACLs && traits[mount(inode)].rules.heedsACLs != false
-    let mayHaveACL = heedsACLs && (inodes[inode].acl != nil || inodes[inode].aclError != nil)
+    let honoursACLs = !ignoresACLs && traits[mount(inode)].rules.honoursACLs != false
+    let mayHaveACL = honoursACLs && (inodes[inode].acl != nil || inodes[inode].aclError != nil)
     if mayHaveACL, mode & 0o070 != 0 {
       if inodes[inode].aclError != nil { throw undetermined(.unreadable, inode, step) }
       return posixACL(inode, want)

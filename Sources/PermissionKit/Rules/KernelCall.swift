@@ -43,7 +43,7 @@ struct KernelCall {
   /// The answers assumed where facts are open, see `assume()` in KernelCall+InodePermission.swift.
   var assumptions: UInt16 = 0
   var assumed = 0
-  /// Whether ACLs are left out, where it cannot be seen whether the kernel heeds them.
+  /// Whether ACLs are left out, where it cannot be seen whether the kernel honours them.
   var ignoresACLs = false
 
   /// The first component on which a server has the last word, though the bits there may grant.

@@ -73,7 +73,7 @@ struct LeastChange {
       return nil
     }
     guard !inode.isImmutable, !inode.isAppendOnly, !mount.isReadOnly, mount.idMapping == nil,
-      mount.rules.heedsChanges
+      mount.rules.honoursChanges
     else {
       return nil
     }

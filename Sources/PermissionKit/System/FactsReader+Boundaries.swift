@@ -5,14 +5,14 @@ extension FactsReader {
     _ name: PathBytes, in directory: Int
   ) -> InodeFacts.Entry.Found? {
     guard let table = mountTable else { return nil }
-    if distant.isEmpty { distant = table.distantMounts.map(\.point) }
+    if blocking.isEmpty { blocking = table.blockingMounts.map(\.point) }
     // Most names are none of a mount point, and need no path.
     let isBelowAutomount = facts.mounts[facts.inodes[directory].mount].isAutomount
-    guard isBelowAutomount || distant.contains(where: { $0.lastComponent == name }),
+    guard isBelowAutomount || blocking.contains(where: { $0.lastComponent == name }),
       facts.isReachedFromRoot(directory)
     else { return nil }
     let path = facts.path(of: directory).appending(name)
-    guard isBelowAutomount || distant.contains(path) else { return nil }
+    guard isBelowAutomount || blocking.contains(path) else { return nil }
     let mount = table.mounts(at: path).last
     if isBelowAutomount, mount == nil { return .automount }
     guard let mount, mount.rules.mayKeepWaiting else { return nil }
@@ -32,7 +32,7 @@ extension FactsReader {
   mutating func silentStart() -> PathBytes? {
     // The path of the directory is known without asking the file system.
     guard let table = mountTable, let path = try? system.getcwd() else { return nil }
-    for mount in table.distantMounts
+    for mount in table.blockingMounts
     where mount.rules.mayKeepWaiting && (path == mount.point || path.isBelow(mount.point)) {
       if !isAnswered(mount) { return mount.point }
     }

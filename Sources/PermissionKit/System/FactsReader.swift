@@ -18,10 +18,10 @@ package struct FactsReader: ~Copyable {
   private(set) var mountTable: MountTable?
   /// The path of this process to the root of the paths: empty, or `/proc/PID/root`.
   var prefix: PathBytes = ""
-  /// Whether each distant mount that was met answers, by its mount point.
+  /// Whether each mount that may block answers, by its mount point.
   var answers: [PathBytes: Bool] = [:]
-  /// The mount points of distant mounts; empty before they were needed.
-  var distant: [PathBytes] = []
+  /// The mount points of mounts that may block; empty before they were needed.
+  var blocking: [PathBytes] = []
 
   /// The identity of each inode, in the order of the facts.
   var identities: [InodeIdentity] { seen.inodes.map(\.identity) }
@@ -88,7 +88,7 @@ package struct FactsReader: ~Copyable {
   private mutating func readStart() {
     guard let start else { return }
     self.start = nil
-    if mountinfo == Self.ownMountinfo, mountTable?.hasDistant == true {
+    if mountinfo == Self.ownMountinfo, mountTable?.hasBlocking == true {
       facts.silentStart = silentStart()
     }
     if facts.silentStart == nil, let index = try? open(start) { facts.start = index }
@@ -187,7 +187,7 @@ package struct FactsReader: ~Copyable {
     }
     let name = PathBytes(Array(bytes[range]))
     let found: InodeFacts.Entry.Found
-    if mountTable?.hasDistant == true, let obstacle = obstacle(name, in: directory) {
+    if mountTable?.hasBlocking == true, let obstacle = obstacle(name, in: directory) {
       found = obstacle
     } else {
       found = lookUp(name, in: directory)
@@ -363,12 +363,12 @@ package struct FactsReader: ~Copyable {
       mountTable
       ?? (try? system.mountTable(mountinfo)) ?? MountTable(mountinfo: [])
     // A mount may be newer than what another look has read.
-    if let id, table[id: id] == nil, let fresh = try? system.anew.mountTable(mountinfo) {
+    if let id, table[id: id] == nil, let fresh = try? system.uncached().mountTable(mountinfo) {
       table = fresh
     }
     mountTable = table
     if let id, var listed = table[id: id] {
-      if table.hasDistant, listed.fileSystem == "overlay" {
+      if table.hasBlocking, listed.fileSystem == "overlay" {
         listed.hasLayerOnServer = table.hasLayerOnServer(listed)
       }
       return listed

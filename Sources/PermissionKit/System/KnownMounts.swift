@@ -12,7 +12,7 @@ struct KnownMounts {
       table = (try? system.mountTable("/proc/self/mountinfo")) ?? table
     }
     var found = table[id: id] ?? .unreadable(id: id)
-    if table.hasDistant, found.fileSystem == "overlay" {
+    if table.hasBlocking, found.fileSystem == "overlay" {
       found.hasLayerOnServer = table.hasLayerOnServer(found)
     }
     if FactsReader.overflow(system) != nil {

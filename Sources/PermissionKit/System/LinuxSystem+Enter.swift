@@ -10,7 +10,7 @@ extension LinuxSystem {
   package func enter(
     _ process: Int32, as credentials: Credentials, path: PathBytes, flags: OpenFlags?,
     need: Permissions
-  ) throws(Errno) -> Entered {
+  ) throws(Errno) -> ProcessProbe {
     if path.bytes.contains(0) { throw .EINVAL }
     var descriptors: [Descriptor] = []
     defer { for descriptor in descriptors { close(descriptor) } }
@@ -56,7 +56,7 @@ extension LinuxSystem {
       }
     }
     _ = try check(result)
-    if let step = Entered.Step(rawValue: entered.failed) {
+    if let step = ProcessProbe.Step(rawValue: entered.failed) {
       return .failed(step, Errno(rawValue: entered.error))
     }
     func answer(_ number: Int32) -> Errno? { number == 0 ? nil : Errno(rawValue: number) }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-// One look: what is the same for all of it is read once.
+// What is the same for all of one check is read once.
 extension LinuxSystem {
-  /// What one look has read.
+  /// What one check has read.
   final class Memory: Sendable {
     struct Contents {
       var credentials: Credentials?
@@ -15,11 +15,11 @@ extension LinuxSystem {
     let contents = Mutex(Contents())
   }
 
-  /// Returns a system for a single look, which reads this process's ids, its mounts and the names of
+  /// Returns a system for a single check, which reads this process's ids, its mounts and the names of
   /// users and groups once.
   ///
-  /// Whoever looks again takes a new one: all of these may have changed.
-  package static var once: LinuxSystem { LinuxSystem(memory: Memory()) }
+  /// Take a new one for each check: all of these may have changed.
+  package static func cached() -> LinuxSystem { LinuxSystem(memory: Memory()) }
 
   /// Returns what was read before, or reads it.
   ///
@@ -44,11 +44,11 @@ extension LinuxSystem {
 
 extension System {
   /// This system without what it remembers.
-  var anew: any System {
-    (self as? LinuxSystem).flatMap { $0.memory == nil ? nil : LinuxSystem.once } ?? self
+  func uncached() -> any System {
+    (self as? LinuxSystem).flatMap { $0.memory == nil ? nil : LinuxSystem.cached() } ?? self
   }
 
-  /// Returns the mounts in a mountinfo file, which a system for a single look reads once.
+  /// Returns the mounts in a mountinfo file, which a system for a single check reads once.
   func mountTable(_ path: PathBytes = "/proc/self/mountinfo") throws(Errno) -> MountTable {
     func read() throws(Errno) -> MountTable {
       MountTable(mountinfo: try contents(of: path, limit: 1 << 26))

@@ -10,11 +10,11 @@ package struct MountTable: Hashable, Sendable {
     let id: UInt64
     let range: Range<Int>
     /// Whether a server, a daemon or an automount is behind the mount.
-    var isDistant = false
+    var mayBlock = false
   }
 
   /// Whether a look at some mount may wait for a server or daemon, or mount something.
-  private(set) var hasDistant = false
+  private(set) var hasBlocking = false
 
   /// Creates a table from a mountinfo file; a line is parsed when it is used.
   ///
@@ -26,9 +26,9 @@ package struct MountTable: Hashable, Sendable {
     while start < bytes.count {
       let (type, end) = scan(start)
       if let id = number(start) {
-        let isDistant = Self.isDistant(bytes[type..<end])
-        lines.append(Line(id: id, range: start..<end, isDistant: isDistant))
-        if isDistant { hasDistant = true }
+        let mayBlock = Self.mayBlock(bytes[type..<end])
+        lines.append(Line(id: id, range: start..<end, mayBlock: mayBlock))
+        if mayBlock { hasBlocking = true }
       }
       start = end + 1
     }
@@ -53,12 +53,12 @@ package struct MountTable: Hashable, Sendable {
 
   /// Returns whether the line from its type on is of a file system on which a look can wait for
   /// somebody.
-  private static func isDistant(_ line: ArraySlice<UInt8>) -> Bool {
+  private static func mayBlock(_ line: ArraySlice<UInt8>) -> Bool {
     let type = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ".") }
-    return distant.contains { $0.count == type.count && $0.first == type.first && type == $0[...] }
+    return blocking.contains { $0.count == type.count && $0.first == type.first && type == $0[...] }
   }
 
-  private static let distant: [[UInt8]] = [
+  private static let blocking: [[UInt8]] = [
     "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse", "fuseblk", "ceph", "afs", "coda",
     "lustre", "orangefs", "autofs", "vboxsf",
   ].map { Array($0.utf8) }
@@ -80,7 +80,7 @@ package struct MountTable: Hashable, Sendable {
   }
 
   /// The mounts that a look may wait for, or that it may mount.
-  var distantMounts: [MountFacts] { lines.filter(\.isDistant).compactMap(mount) }
+  var blockingMounts: [MountFacts] { lines.filter(\.mayBlock).compactMap(mount) }
 
   /// Returns the mount that a path lies on, if no link is on the way; nil if there is none.
   func mount(of path: PathBytes) -> MountFacts? {

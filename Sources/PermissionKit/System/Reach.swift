@@ -1,7 +1,7 @@
 /// Whether a path can be looked at without waiting for a server and without mounting anything.
 package enum Reach: Hashable, Sendable {
   /// Nothing on the way keeps a look waiting.
-  case near
+  case immediate
   /// The path leads to an automount that is not mounted yet.
   case automount(PathBytes)
   /// The mount at this path does not answer.
@@ -16,7 +16,7 @@ extension Reach {
   /// Why nothing can be told about the path; nil if nothing keeps a look from it.
   var reason: Reason? {
     switch self {
-    case .near: nil
+    case .immediate: nil
     case .automount(let point):
       Reason(
         .automount, .proven,
@@ -33,13 +33,13 @@ extension System {
   /// Returns whether `path` can be looked at; reads nothing but the list of mounts if all of them are
   /// local.
   package func reach(_ path: PathBytes) -> Reach {
-    guard (try? mountTable())?.hasDistant == true, var reader = try? FactsReader(self) else {
-      return .near
+    guard (try? mountTable())?.hasBlocking == true, var reader = try? FactsReader(self) else {
+      return .immediate
     }
     reader.read(path)
     let facts = reader.facts
     let places = (path.isAbsolute ? [] : [nil]) + facts.inodes.indices.map(Optional.some)
-    return places.lazy.map(facts.reach).first { $0 != .near } ?? .near
+    return places.lazy.map(facts.reach).first { $0 != .immediate } ?? .immediate
   }
 
   /// Whether paths lead another process to the same files: it has the same mounts and root directory.
@@ -66,13 +66,13 @@ extension System {
 extension AccessFacts {
   /// What keeps a look from going on at an inode; `nil` stands for where relative paths start.
   func reach(at index: Int?) -> Reach {
-    guard let index else { return silentStart.map(Reach.silent) ?? .near }
+    guard let index else { return silentStart.map(Reach.silent) ?? .immediate }
     let inode = inodes[index]
     if mounts[inode.mount].isTrigger { return .automount(path(of: index)) }
     for entry in inode.entries {
       if entry.found == .silent { return .silent(path(of: index).appending(entry.name)) }
       if entry.found == .automount { return .automount(path(of: index).appending(entry.name)) }
     }
-    return .near
+    return .immediate
   }
 }

@@ -34,7 +34,7 @@ extension System {
   public func enter(
     _ process: Int32, as credentials: Credentials, path: PathBytes, flags: OpenFlags?,
     need: Permissions
-  ) throws(Errno) -> Entered { throw .ENOSYS }
+  ) throws(Errno) -> ProcessProbe { throw .ENOSYS }
   /// Fails with EPERM.
   public func devicePrograms(_ cgroup: Descriptor) throws(Errno) -> Int { throw .EPERM }
   /// Fails with ENOTTY, as on a file system without encryption.
@@ -70,10 +70,10 @@ extension System {
     _ mount: Descriptor, _ handle: [UInt8]
   ) throws(Errno) -> Descriptor { throw .EOPNOTSUPP }
   /// Fails with ENOSYS.
-  public func converse(
+  public func runProgram(
     _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
     mayGainPrivileges: Bool
-  ) throws(Errno) -> Conversation { throw .ENOSYS }
+  ) throws(Errno) -> ProgramOutput { throw .ENOSYS }
   /// Fails with ENOSYS.
   public func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor { throw .ENOSYS }
   /// Fails with ENOSYS.

@@ -103,10 +103,10 @@ public protocol System: Sendable {
   ///     it and all that it starts; otherwise PR_SET_NO_NEW_PRIVS of prctl(2) is set.
   /// - Returns: What it wrote and how it ended.
   /// - Throws: The errno of memfd_create(2), pipe2(2), fork(2), prctl(2) or execve(2).
-  func converse(
+  func runProgram(
     _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
     mayGainPrivileges: Bool
-  ) throws(Errno) -> Conversation
+  ) throws(Errno) -> ProgramOutput
   /// waitpid(2) for a child.
   ///
   /// - Parameters:
@@ -256,7 +256,7 @@ public protocol System: Sendable {
   func enter(
     _ process: Int32, as credentials: Credentials, path: PathBytes, flags: OpenFlags?,
     need: Permissions
-  ) throws(Errno) -> Entered
+  ) throws(Errno) -> ProcessProbe
   /// bpf(2), BPF_PROG_QUERY with BPF_F_QUERY_EFFECTIVE: how many device programs apply to a cgroup.
   ///
   /// - Parameter cgroup: The folder of a cgroup of version 2.

@@ -130,9 +130,9 @@ struct TreeCensus {
   }
 
   private mutating func add(_ numbers: [Int], _ bars: Bars, _ count: Int) {
-    if let barred = bars.numbers {
+    if let blockedUsers = bars.numbers {
       for user in numbers.indices {
-        totals[barred[user] == 0 ? numbers[user] : barred[user]][user] += count
+        totals[blockedUsers[user] == 0 ? numbers[user] : blockedUsers[user]][user] += count
       }
     } else {
       for user in numbers.indices { totals[numbers[user]][user] += count }
@@ -181,18 +181,18 @@ extension TreeWorker {
 
   /// Notes which users cannot search the folder of a level.
   mutating func bar(_ index: Int, _ above: TreeCensus.Bars) {
-    levels[index].barred = above
+    levels[index].blockedUsers = above
     guard let number = levels[index].descriptor else { return }
     let folder = Descriptor(rawValue: number)
     guard let status = try? system.statx(folder), let key = judge?.key(folder, status),
       let bars = census?.bars(inside: key, above)
     else { return }
-    levels[index].barred = bars
+    levels[index].blockedUsers = bars
   }
 
   /// Counts the names of one read.
   mutating func countNames(_ count: Int) {
-    let bars = levels[levels.count - 1].barred
+    let bars = levels[levels.count - 1].blockedUsers
     var asked = 0
     for index in 0..<count {
       var fields = named[index]
@@ -216,8 +216,8 @@ extension TreeWorker {
   /// Counts a link in the working directory by the way to its target.
   private mutating func countLink(_ name: PathBytes, _ bars: TreeCensus.Bars) {
     guard let folder = levels.last?.descriptor,
-      !mounts.leadsToDistant(name, in: Descriptor(rawValue: folder), system)
-    else { return report(.distant, name, isLink: true) }
+      !mounts.leadsToBlocking(name, in: Descriptor(rawValue: folder), system)
+    else { return report(.remote, name, isLink: true) }
     guard let facts = try? FactsReader.facts(of: [name], system, isSubject: false) else {
       return report(.failed(.EACCES), name, isLink: true)
     }

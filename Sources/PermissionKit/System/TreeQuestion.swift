@@ -2,7 +2,7 @@
 package struct TreeQuestion: Sendable {
   /// The permissions to ask faccessat2(2) for.
   package var need: Permissions
-  /// Whether the walk stays on the file systems of its tops; for bind mounts of the same one it goes on.
+  /// Whether the walk stays on the file systems of its roots; for bind mounts of the same one it goes on.
   package var staysOnFileSystem = false
   /// How many threads ask, at least one.
   package var threads = 2
@@ -41,7 +41,7 @@ package struct TreeFinding: Sendable {
     /// faccessat2(2) fails with this errno.
     case refused(Errno)
     /// A file system that may keep the walk waiting is mounted here, or a link leads to one.
-    case distant
+    case remote
     /// The tree changed so that the rest of this folder could not be found again.
     case changed
     /// A system call of the walk itself failed.

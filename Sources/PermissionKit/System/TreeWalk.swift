@@ -17,7 +17,7 @@ package struct TreeWalk: Sendable {
     /// The folder above that the user who is judged cannot search.
     var blocker: TreeFinding.Blocker?
     /// What a folder above decides for each user who is counted; nil if none decides.
-    var barred: [CensusAnswer?]?
+    var blockedUsers: [CensusAnswer?]?
   }
 
   private struct Queue {
@@ -64,11 +64,11 @@ package struct TreeWalk: Sendable {
   ///
   /// - Parameters:
   ///   - question: What is asked.
-  ///   - tops: The paths to begin with.
+  ///   - roots: The paths to begin with.
   ///   - makeSink: Creates what receives the findings of one thread.
   /// - Throws: The errno of eventfd(2).
   package init(
-    _ question: TreeQuestion, tops: [PathBytes], _ makeSink: @escaping @Sendable () -> TreeSink
+    _ question: TreeQuestion, roots: [PathBytes], _ makeSink: @escaping @Sendable () -> TreeSink
   ) throws(Errno) {
     self.question = question
     self.makeSink = makeSink
@@ -82,7 +82,7 @@ package struct TreeWalk: Sendable {
       throw error
     }
     state = State(
-      tops.reversed().map { Job(path: $0.bytes) }, users: question.everyone.count,
+      roots.reversed().map { Job(path: $0.bytes) }, users: question.everyone.count,
       wakeups: wakeups, ends: ends)
   }
 

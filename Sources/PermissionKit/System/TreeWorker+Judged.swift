@@ -72,9 +72,9 @@ extension TreeWorker {
   /// walk waiting.
   mutating func statMount(_ start: Int, _ fields: inout ccap_named) -> Bool {
     guard let folder = levels.last?.descriptor,
-      !mounts.isDistant(name(start), in: Descriptor(rawValue: folder), system)
+      !mounts.mayBlock(name(start), in: Descriptor(rawValue: folder), system)
     else {
-      report(.distant, name(start))
+      report(.remote, name(start))
       return false
     }
     unsafe buffer.withUnsafeBytes {
@@ -114,8 +114,8 @@ extension TreeWorker {
   /// Judges a link in the working directory by the way to its target.
   private mutating func judgeLink(_ name: PathBytes) {
     guard let folder = levels.last?.descriptor,
-      !mounts.leadsToDistant(name, in: Descriptor(rawValue: folder), system)
-    else { return report(.distant, name, isLink: true) }
+      !mounts.leadsToBlocking(name, in: Descriptor(rawValue: folder), system)
+    else { return report(.remote, name, isLink: true) }
     guard let judge,
       let facts = try? FactsReader.facts(of: [name], system, isSubject: false)
     else { return report(.failed(.EACCES), name, isLink: true) }

@@ -6,7 +6,7 @@ extension TreeWorker {
   mutating func enterTop() {
     let top = PathBytes(path)
     if let home { _ = ccap_enter_directory(home.rawValue) }
-    guard system.reach(top) == .near else { return report(.distant, "") }
+    guard system.reach(top) == .immediate else { return report(.remote, "") }
     var bars = TreeCensus.Bars.none
     if census != nil {
       guard let found = countTop(top) else { return }

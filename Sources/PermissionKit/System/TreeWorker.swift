@@ -25,7 +25,7 @@ struct TreeWorker {
     /// The folder, this one or one above, that the user who is judged cannot search.
     var blocker: TreeFinding.Blocker?
     /// What this folder or one above decides for each user who is counted.
-    var barred = TreeCensus.Bars.none
+    var blockedUsers = TreeCensus.Bars.none
     var offset: Int64 = 0
   }
 
@@ -49,14 +49,14 @@ struct TreeWorker {
   var ancestors: [Place] = []
   var open = 0
   var firstOpen = 0
-  var mounts = NearMounts()
+  var mounts = BlockingMounts()
   /// Judges in the kernel's place; nil if the kernel is asked.
   var judge: TreeJudge?
   /// Counts for several users; nil if one is judged, or the kernel is asked.
   var census: TreeCensus?
   /// The fields of the names of one read.
   var named: [ccap_named] = []
-  /// The working directory, where relative tops begin.
+  /// The working directory, where relative roots begin.
   var home: Descriptor?
 
   init(_ walk: TreeWalk, _ sink: TreeSink) {
@@ -86,7 +86,7 @@ struct TreeWorker {
     names.removeAll(keepingCapacity: true)
     firstOpen = 0
     if let descriptor = job.descriptor {
-      let bars = job.barred.flatMap { census?.bars($0) } ?? .none
+      let bars = job.blockedUsers.flatMap { census?.bars($0) } ?? .none
       push(descriptor, ancestors.removeLast(), below: job.blocker, bars)
     } else {
       enterTop()
@@ -119,7 +119,7 @@ struct TreeWorker {
       levels[last].isRead = true
       return report(.changed, "")
     }
-    let careful: Int32 = mayHaveDistantPoint(descriptor) ? 1 : 0
+    let careful: Int32 = mayHaveBlockingPoint(descriptor) ? 1 : 0
     repeat {
       let size = names.count > Self.manyNames ? Self.smallBlock : Self.block
       var batch = ccap_names()
@@ -151,12 +151,12 @@ struct TreeWorker {
   }
 
   /// Whether something that may keep a look waiting is mounted on a name in the last level.
-  private mutating func mayHaveDistantPoint(_ folder: Int32) -> Bool {
-    guard mounts.hasDistant(system) else { return false }
+  private mutating func mayHaveBlockingPoint(_ folder: Int32) -> Bool {
+    guard mounts.hasBlocking(system) else { return false }
     // The name of a top need not be that of its folder.
     let name = path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...]
     guard levels.count == 1 || mounts.mayHoldPoint(name) else { return false }
-    return mounts.hasDistantPoint(in: Descriptor(rawValue: folder), system)
+    return mounts.hasBlockingPoint(in: Descriptor(rawValue: folder), system)
   }
 
   /// Takes the records of one read.
@@ -193,11 +193,11 @@ struct TreeWorker {
   /// Asks about a name or the target of a link on another mount, if that cannot keep the walk waiting.
   private mutating func askThrough(_ name: ArraySlice<UInt8>, _ folder: Int32, isLink: Bool) {
     let text = PathBytes(Array(name.dropLast()))
-    let isDistant =
+    let mayBlock =
       isLink
-      ? mounts.leadsToDistant(text, in: Descriptor(rawValue: folder), system)
-      : mounts.isDistant(text, in: Descriptor(rawValue: folder), system)
-    if isDistant { return report(.distant, text, isLink: isLink) }
+      ? mounts.leadsToBlocking(text, in: Descriptor(rawValue: folder), system)
+      : mounts.mayBlock(text, in: Descriptor(rawValue: folder), system)
+    if mayBlock { return report(.remote, text, isLink: isLink) }
     let result = unsafe Array(name).withUnsafeBytes {
       unsafe ccap_ask_through(folder, $0.bindMemory(to: CChar.self).baseAddress, need)
     }
@@ -263,8 +263,8 @@ struct TreeWorker {
   /// Enters the file system that is mounted on a name, if it keeps nobody waiting.
   private mutating func enterMount(_ name: ArraySlice<UInt8>, _ folder: Int32) {
     let text = PathBytes(Array(name.dropLast()))
-    if mounts.isDistant(text, in: Descriptor(rawValue: folder), system) {
-      return report(.distant, text)
+    if mounts.mayBlock(text, in: Descriptor(rawValue: folder), system) {
+      return report(.remote, text)
     }
     let opened: Descriptor
     do throws(Errno) {
@@ -323,7 +323,7 @@ struct TreeWorker {
       walk.give(
         TreeWalk.Job(
           path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place],
-          blocker: levels[last].blocker, barred: census?.answers(levels[last].barred)))
+          blocker: levels[last].blocker, blockedUsers: census?.answers(levels[last].blockedUsers)))
       path.removeLast(path.count - levels[last].length)
       return
     }
@@ -345,7 +345,7 @@ struct TreeWorker {
     _ bars: TreeCensus.Bars? = nil
   ) {
     let blocker = given ?? levels.last?.blocker
-    let bars = bars ?? levels.last?.barred ?? .none
+    let bars = bars ?? levels.last?.blockedUsers ?? .none
     open += 1
     levels.append(
       Level(

@@ -38,8 +38,8 @@ extension AccessWatcher {
     }
 
     /// Creates the difference between two checks of one accessor; nil if nothing relevant changed.
-    init?(time: Int64, from old: AccessLook, to new: AccessLook) {
-      let (before, after) = (Self.standings(old.report), Self.standings(new.report))
+    init?(time: Int64, from old: CheckSnapshot, to new: CheckSnapshot) {
+      let (before, after) = (Self.states(old.report), Self.states(new.report))
       let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
       self.time = time
       self.old = old.report
@@ -56,15 +56,15 @@ extension AccessWatcher {
         of: new, changed: Set(asked.map(\.path)).intersection(changed), others: Array(others))
     }
 
-    private struct Standing: Hashable {
+    private struct ResourceState: Hashable {
       var status: AuthorizationStatus
       var reason: Reason.Code?
     }
 
-    private static func standings(_ report: AccessReport) -> [PathBytes: Standing] {
+    private static func states(_ report: AccessReport) -> [PathBytes: ResourceState] {
       Dictionary(
         report.resources.map {
-          ($0.path, Standing(status: $0.status, reason: $0.reasons.first?.code))
+          ($0.path, ResourceState(status: $0.status, reason: $0.reasons.first?.code))
         }, uniquingKeysWith: { first, _ in first })
     }
   }

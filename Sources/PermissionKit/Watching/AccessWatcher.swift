@@ -9,7 +9,7 @@
 /// Not Sendable, because it blocks the thread that waits. `PermissionGate` is the asynchronous
 /// interface.
 public final class AccessWatcher {
-  /// Creates an accessor for each check, so that each check also looks up the subject again.
+  /// Creates an accessor for each check, so that each check also snapshots up the subject again.
   public typealias Factory = () throws(PermissionError) -> PermissionAccessor
 
   /// The reason why a wait ended.
@@ -28,8 +28,8 @@ public final class AccessWatcher {
   private let makers: [Factory]
   private var watches: InodeWatches
   private var mounts: [Descriptor] = []
-  private var looks: [AccessLook] = []
-  private var nextLook: Int64?
+  private var snapshots: [CheckSnapshot] = []
+  private var nextCheck: Int64?
 
   // Times in microseconds.
   private static let quietTime: Int64 = 5_000
@@ -61,16 +61,16 @@ public final class AccessWatcher {
         .system, "the kernel refuses to watch files", call: "inotify_init1", errno: error,
         advice: "raise fs.inotify.max_user_instances")
     }
-    for make in makers { looks.append(AccessLook(try make(), system)) }
-    for process in Set(looks.map(\.process)).union([nil]) {
+    for make in makers { snapshots.append(CheckSnapshot(try make(), system)) }
+    for process in Set(snapshots.map(\.process)).union([nil]) {
       let path = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? "/proc/self/mountinfo"
       if let file = try? system.openat(.currentDirectory, path, .readOnly, mode: 0) {
         mounts.append(file)
       }
     }
     arm()
-    look()
-    if logs { for look in looks { look.log() } }
+    takeSnapshots()
+    if logs { for snapshot in snapshots { snapshot.log() } }
   }
 
   deinit {
@@ -78,7 +78,7 @@ public final class AccessWatcher {
   }
 
   /// The newest report on each accessor, in the order of the factories.
-  public var reports: [AccessReport] { looks.map(\.report) }
+  public var reports: [AccessReport] { snapshots.map(\.report) }
 
   /// The paths that cannot be watched and are checked every second instead.
   public var unseen: [(path: PathBytes, errno: Errno)] { watches.unwatched }
@@ -92,12 +92,12 @@ public final class AccessWatcher {
   public func next(until deadline: Int64? = nil) throws(PermissionError) -> Outcome {
     do throws(Errno) {
       while true {
-        let end = [deadline, nextLook].compactMap { $0 }.min()
+        let end = [deadline, nextCheck].compactMap { $0 }.min()
         let ready = try wait(until: end, also: true)
         if ready.stops { return .stopped }
         var counts = ready.mounts
         if ready.inodes, try watches.drain() { counts = true }
-        if let nextLook, system.monotonic() >= nextLook { counts = true }
+        if let nextCheck, system.monotonic() >= nextCheck { counts = true }
         if counts {
           return .checked(try check())
         }
@@ -148,13 +148,13 @@ public final class AccessWatcher {
   /// Checks every accessor again, repeats if events came meanwhile, and returns the changes.
   private func check() throws(Errno) -> [Change] {
     let end = system.monotonic() + Self.longestCheck
-    let before = looks
+    let before = snapshots
     repeat {
       try settle()
-      look()
+      takeSnapshots()
     } while try watches.drain() && system.monotonic() < end
     let time = system.realtime()
-    return zip(before, looks).compactMap { old, new in
+    return zip(before, snapshots).compactMap { old, new in
       let change = Change(time: time, from: old, to: new)
       if logs, change?.isOfAccessor == true { new.log() }
       return change
@@ -162,17 +162,17 @@ public final class AccessWatcher {
   }
 
   /// Checks again until a check needs no new watch, at most eight times.
-  private func look() {
+  private func takeSnapshots() {
     for _ in 0..<8 {
-      for (index, make) in makers.enumerated() { looks[index] = looks[index].again(make) }
+      for (index, make) in makers.enumerated() { snapshots[index] = snapshots[index].again(make) }
       guard arm() else { break }
     }
-    let needsPolling = !watches.unwatched.isEmpty || looks.contains { !$0.isFullyWatched }
-    nextLook = needsPolling ? system.monotonic() + Self.interval : nil
+    let needsPolling = !watches.unwatched.isEmpty || snapshots.contains { !$0.isFullyWatched }
+    nextCheck = needsPolling ? system.monotonic() + Self.interval : nil
   }
 
   @discardableResult
-  private func arm() -> Bool { watches.arm(looks.flatMap(\.scopes)) }
+  private func arm() -> Bool { watches.arm(snapshots.flatMap(\.scopes)) }
 }
 
 @available(*, unavailable)

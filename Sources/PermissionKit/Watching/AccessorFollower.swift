@@ -2,11 +2,11 @@ internal import Dispatch
 
 /// A thread that watches an accessor of its own, until this object is released.
 final class AccessorFollower: Sendable {
-  private let bell: Bell
+  private let eventFD: EventFD
 
-  private init(_ bell: Bell) { self.bell = bell }
+  private init(_ eventFD: EventFD) { self.eventFD = eventFD }
 
-  deinit { bell.ring() }
+  deinit { eventFD.signal() }
 
   /// Starts the thread.
   ///
@@ -15,34 +15,35 @@ final class AccessorFollower: Sendable {
   ///   check. The stream ends with the object, or at once if nothing can be watched.
   static func begin(
     _ make: @escaping @Sendable () -> PermissionAccessor
-  ) -> (AccessorFollower?, AsyncStream<Heard>) {
+  ) -> (AccessorFollower?, AsyncStream<StatusUpdate>) {
     let (statuses, continuation) = AsyncStream.makeStream(
-      of: Heard.self, bufferingPolicy: .bufferingNewest(1))
+      of: StatusUpdate.self, bufferingPolicy: .bufferingNewest(1))
     let thread = DispatchQueue(label: "PermissionGate.following")
     // What is watched is the system that the accessor checks.
     let system = (make() as? ResourceAccessor)?.context.system ?? LinuxSystem()
-    guard let bell = Bell(system) else {
+    guard let eventFD = EventFD(system) else {
       continuation.finish()
       return (nil, statuses)
     }
     thread.async {
-      watch(make, until: bell) { continuation.yield($0) }
+      watch(make, until: eventFD) { continuation.yield($0) }
       continuation.finish()
     }
-    return (AccessorFollower(bell), statuses)
+    return (AccessorFollower(eventFD), statuses)
   }
 
   private static func watch(
-    _ make: @escaping @Sendable () -> PermissionAccessor, until bell: Bell,
-    _ tell: (Heard) -> Void
+    _ make: @escaping @Sendable () -> PermissionAccessor, until eventFD: EventFD,
+    _ tell: (StatusUpdate) -> Void
   ) {
     do throws(PermissionError) {
-      let watcher = try AccessWatcher(bell.system, stoppedBy: [bell.request], logs: false, [make])
-      for report in watcher.reports { tell(Heard(status: report.status)) }
+      let watcher = try AccessWatcher(
+        eventFD.system, stoppedBy: [eventFD.request], logs: false, [make])
+      for report in watcher.reports { tell(StatusUpdate(status: report.status)) }
       while case .checked(let changes) = try watcher.next() {
         for report in watcher.reports {
           let change = changes.last { $0.new.accessor == report.accessor }
-          tell(Heard(status: report.status, cause: change?.cause))
+          tell(StatusUpdate(status: report.status, cause: change?.cause))
         }
       }
     } catch {
@@ -51,15 +52,15 @@ final class AccessorFollower: Sendable {
   }
 }
 
-/// What was seen outside.
-struct Heard: Sendable {
+/// The status after a change outside this program.
+struct StatusUpdate: Sendable {
   var status: AuthorizationStatus
   /// What changed; nil at the start.
   var cause: ChangeCause?
 }
 
 /// An eventfd(2) that wakes a waiting thread.
-private final class Bell: Sendable {
+private final class EventFD: Sendable {
   let system: any System
   private let descriptor: Descriptor
 
@@ -73,5 +74,5 @@ private final class Bell: Sendable {
 
   var request: PollRequest { PollRequest(descriptor, .readable) }
 
-  func ring() { _ = try? system.write(descriptor, [1, 0, 0, 0, 0, 0, 0, 0]) }
+  func signal() { _ = try? system.write(descriptor, [1, 0, 0, 0, 0, 0, 0, 0]) }
 }

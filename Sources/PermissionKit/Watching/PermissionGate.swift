@@ -112,15 +112,15 @@ public actor PermissionGate {
     let (following, all) = AccessorFollower.begin(make)
     self.following = following
     Task { [weak self] in
-      for await heard in all { await self?.heard(heard) }
+      for await update in all { await self?.apply(update) }
     }
   }
 
   /// Checks if the status outside differs from the state of the gate.
-  private func heard(_ heard: Heard) async {
+  private func apply(_ update: StatusUpdate) async {
     if let request { _ = await request.value }
-    guard state.kind != heard.status.state.kind else { return }
-    cause = heard.cause
+    guard state.kind != update.status.state.kind else { return }
+    cause = update.cause
     _ = await check()
     cause = nil
   }

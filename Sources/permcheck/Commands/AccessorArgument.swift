@@ -8,7 +8,7 @@ struct AccessorArgument {
   let name: String
   let path: PathBytes?
 
-  init(_ argument: PathBytes, _ accessors: Accessors, through: Way = .alsa) throws {
+  init(_ argument: PathBytes, _ accessors: Accessors, through: AudioRoute = .alsa) throws {
     let equals = argument.bytes.firstIndex(of: UInt8(ascii: "="))
     let name = PathBytes(Array(argument.bytes[..<(equals ?? argument.bytes.endIndex)])).description
     guard let entry = accessors[name] else {

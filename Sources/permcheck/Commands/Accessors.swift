@@ -69,10 +69,10 @@ final class Accessors: Sendable {
   }
 
   /// Throws an error if root would change what a file tells that others can write.
-  func mustBeTrusted(_ arguments: [AccessorArgument]) throws(PermissionError) {
+  func requiresTrust(_ arguments: [AccessorArgument]) throws(PermissionError) {
     guard (try? system.credentials())?.user.effective == 0 else { return }
     for argument in arguments {
-      guard case .file(let path) = argument.entry.origin, !system.isOfRootAlone(path) else {
+      guard case .file(let path) = argument.entry.origin, !system.isWritableOnlyByRoot(path) else {
         continue
       }
       throw PermissionError(
@@ -87,7 +87,7 @@ final class Accessors: Sendable {
 extension AccessorRegistry.Entry {
   /// Returns whether the root side gives access to just this, and not to what another file declares.
   func isServed(_ system: any System) -> Bool {
-    guard isGivenByRoot else { return false }
+    guard isHelperGrantable else { return false }
     return origin == .builtIn
       || DeclarationFiles(ofRoot: system).registry().registry[name]?.declaration == declaration
   }

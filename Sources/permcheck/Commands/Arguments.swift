@@ -10,7 +10,7 @@ extension TimeSpan: ExpressibleByArgument {}
 
 extension Probe.Method: ExpressibleByArgument {}
 
-extension Way: ExpressibleByArgument {}
+extension AudioRoute: ExpressibleByArgument {}
 
 extension RootCommand.Via: ExpressibleByArgument {}
 

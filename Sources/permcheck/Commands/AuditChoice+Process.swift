@@ -27,9 +27,9 @@ extension AuditChoice {
 
   /// Returns why a process may be refused what mode and ACL grant it; empty for other subjects.
   func doubts(
-    _ subject: Subject, _ tops: [PathBytes], _ system: any System
+    _ subject: Subject, _ roots: [PathBytes], _ system: any System
   ) throws -> [Reason] {
-    guard let process = subject.process, let top = tops.first else { return [] }
+    guard let process = subject.process, let top = roots.first else { return [] }
     return ProcessLayers(system, process).doubts(top, question.need, isDevice: false)
   }
 }

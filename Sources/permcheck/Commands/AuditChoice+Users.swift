@@ -14,16 +14,16 @@ extension AuditChoice {
     guard let context = contexts.first, let first = users.first else {
       throw ValidationError("the user data base has no users")
     }
-    let tops = try tops(accessors, context, first)
+    let roots = try roots(accessors, context, first)
     var question = question
     question.everyone = users.map(\.credentials)
     let (need, credentials, totals) = (question.need, first.credentials, AuditTotals())
-    let walk = try walk(question, tops, system, console, RecordOutput()) {
+    let walk = try walk(question, roots, system, console, RecordOutput()) {
       AuditSink.sink(credentials, need, system, totals, list: { _ in }, end: {})
     }
     let counts = walk.counts
     let result = CensusResult(
-      users: zip(users, walk.census).map { CensusUser($0, $1) }, need: need, tops: tops,
+      users: zip(users, walk.census).map { CensusUser($0, $1) }, need: need, roots: roots,
       counts: counts, causes: totals.sorted, isStopped: walk.isEnded,
       status: counts.undetermined + counts.unlisted > 0 || walk.isEnded
         || walk.census.contains { $0.keys.contains { $0.verdict == .undetermined } }

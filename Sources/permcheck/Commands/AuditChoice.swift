@@ -29,7 +29,7 @@ struct AuditChoice {
     guard output.form.printsAudits else {
       throw ValidationError("audit has no format \(output.form.name); use human, plain or json")
     }
-    let system = LinuxSystem.once
+    let system = LinuxSystem.cached()
     let console = Console(system, output)
     if countsUsers { return try count(accessors, system, console) }
     let context = try subject.context(system)
@@ -38,12 +38,12 @@ struct AuditChoice {
     var question = question
     question.isDeep = isDeep
     try choose(&question, judged, system)
-    let tops = try tops(accessors, context, judged)
+    let roots = try roots(accessors, context, judged)
 
     let (records, totals) = (RecordOutput(), AuditTotals())
     let (list, need, credentials) = (self.list, question.need, judged.credentials)
     let (form, style, isVerbose) = (output.form, console.style, output.verbose)
-    let walk = try walk(question, tops, system, console, records) {
+    let walk = try walk(question, roots, system, console, records) {
       if list == .null { return NullSink.sink(records) }
       let lines = RecordLines(records, form.init(style, isVerbose: isVerbose))
       return AuditSink.sink(
@@ -51,14 +51,14 @@ struct AuditChoice {
         end: { lines.flush() })
     }
     let counts = walk.counts
-    let doubts = counts.refused < counts.asked ? try doubts(judged, tops, system) : []
+    let doubts = counts.refused < counts.asked ? try doubts(judged, roots, system) : []
     let status: ExitStatus =
       counts.refused > 0
       ? .refused
       : counts.undetermined + counts.unlisted > 0 || walk.isEnded || !doubts.isEmpty
         ? .notDetermined : .authorized
     let result = AuditResult(
-      subject: judged, need: need, tops: tops, counts: counts, causes: totals.sorted,
+      subject: judged, need: need, roots: roots, counts: counts, causes: totals.sorted,
       doubts: doubts, isStopped: walk.isEnded, status: status)
     if list != .null {
       console.print(try output.format(console).text(result))
@@ -77,12 +77,12 @@ struct AuditChoice {
 
   /// Walks to the end, or until somebody stops it or nobody reads the records any more.
   func walk(
-    _ question: TreeQuestion, _ tops: [PathBytes], _ system: LinuxSystem, _ console: Console,
+    _ question: TreeQuestion, _ roots: [PathBytes], _ system: LinuxSystem, _ console: Console,
     _ records: RecordOutput, _ makeSink: @escaping @Sendable () -> TreeSink
   ) throws -> TreeWalk {
     let walk: TreeWalk
     do throws(Errno) {
-      walk = try TreeWalk(question, tops: tops, makeSink)
+      walk = try TreeWalk(question, roots: roots, makeSink)
       let progress = AuditProgress(
         system, console, isShown: (list != .lines || countsUsers) && !output.quiet)
       try walk.run {
@@ -103,14 +103,14 @@ struct AuditChoice {
   }
 
   /// Returns the paths to begin with.
-  func tops(
+  func roots(
     _ accessors: Accessors, _ context: AccessContext, _ subject: Subject
   ) throws -> [PathBytes] {
-    let tops = try names.flatMap { try Self.paths($0, accessors, context, subject) }
-    if let missing = tops.first(where: { Self.isMissing($0, context.system) }) {
+    let roots = try names.flatMap { try Self.paths($0, accessors, context, subject) }
+    if let missing = roots.first(where: { Self.isMissing($0, context.system) }) {
       throw PermissionError(.invalidArgument, "\(missing): no such file or folder")
     }
-    return tops
+    return roots
   }
 
   /// Returns the paths of an argument: itself, or those of an accessor.
@@ -130,7 +130,7 @@ struct AuditChoice {
   }
 
   private static func isMissing(_ path: PathBytes, _ system: any System) -> Bool {
-    guard system.reach(path) == .near else { return false }
+    guard system.reach(path) == .immediate else { return false }
     do throws(Errno) {
       system.close(try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0))
       return false

@@ -21,11 +21,11 @@ struct CheckChoice {
       let factories = subject.watched(requests, context, .discard)
       try AccessWatcher.wait(wait, context.system, factories) { self.status($0) == .authorized }
     }
-    let system = LinuxSystem.once
+    let system = LinuxSystem.cached()
     if subject.isOfMany { return try run(for: try subject.each(system), requests, system) }
     var context = try subject.context(system)
     context.wantsDetail = output.verbose
-    context.surroundings = Surroundings()
+    context.sharedScan = SharedScan()
     let analytics = log.analytics(system)
     let console = Console(system, output)
     var batch = AccessBatch()
@@ -48,14 +48,14 @@ struct CheckChoice {
   private func run(
     for choices: [SubjectChoice], _ requests: [AccessorArgument], _ system: any System
   ) throws -> ExitStatus {
-    let surroundings = Surroundings()
+    let sharedScan = SharedScan()
     let analytics = log.analytics(system)
     let first = try choices[0].context(system)
     var batch = AccessBatch()
     for choice in choices {
       var context = try choice.context(system)
       context.wantsDetail = output.verbose
-      context.surroundings = surroundings
+      context.sharedScan = sharedScan
       for (request, make) in zip(requests, choice.factories(requests, context, analytics)) {
         batch.add("\(request.text) for \(choice.user ?? "this process")", make)
       }

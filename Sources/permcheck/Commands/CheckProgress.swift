@@ -15,7 +15,7 @@ final class CheckProgress: Sendable {
   private let system: any System
   private let columns: Int
   /// An eventfd(2) that ends the thread.
-  private let bell: Descriptor
+  private let eventFD: Descriptor
 
   /// Checks the accessors of a batch; shows the progress only if somebody watches standard error.
   static func run(
@@ -29,12 +29,12 @@ final class CheckProgress: Sendable {
   }
 
   private init?(_ system: any System, _ columns: Int) {
-    guard let bell = try? system.eventfd() else { return nil }
-    (self.system, self.columns, self.bell) = (system, columns, bell)
+    guard let eventFD = try? system.eventfd() else { return nil }
+    (self.system, self.columns, self.eventFD) = (system, columns, eventFD)
     _ = DetachedThread.start { self.show() }
   }
 
-  deinit { system.close(bell) }
+  deinit { system.close(eventFD) }
 
   private func note(_ progress: BatchProgress) {
     if progress.status == nil { state.withLock { $0.text = progress.description } }
@@ -46,13 +46,13 @@ final class CheckProgress: Sendable {
       $0.isOver = true
       if !$0.shown.isEmpty { write("\r\u{1b}[K") }
     }
-    _ = try? system.write(bell, [1, 0, 0, 0, 0, 0, 0, 0])
+    _ = try? system.write(eventFD, [1, 0, 0, 0, 0, 0, 0, 0])
   }
 
   private func show() {
     var wait: Int32 = 1000
     while true {
-      let events = try? system.poll([PollRequest(bell, .readable)], timeout: wait)
+      let events = try? system.poll([PollRequest(eventFD, .readable)], timeout: wait)
       let isOver = state.withLock { state in
         if state.isOver || events?.first?.isEmpty == false { return true }
         if state.text != state.shown {

@@ -138,7 +138,7 @@ struct ExpectationReader {
       }
     case (_?, let value?): wrong(value.place, "an expectation has a path or an accessor, not both")
     case (nil, nil):
-      wrong(place, "what is expected of what? write path = \"/…\" or accessor = \"camera\"")
+      wrong(place, "missing path or accessor; write path = \"/…\" or accessor = \"camera\"")
     }
     return nil
   }

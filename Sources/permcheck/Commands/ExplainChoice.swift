@@ -11,7 +11,7 @@ struct ExplainChoice {
 
   /// Explains, prints, and returns the exit status.
   func run(_ accessors: Accessors) throws -> ExitStatus {
-    let system = LinuxSystem.once
+    let system = LinuxSystem.cached()
     let context = try subject.context(system)
     let arguments = try names.map { try Operand($0, accessors, through: subject.through) }
     let explanation = try Explainer(context).explain {

@@ -67,9 +67,9 @@ struct GrantFlags: ParsableArguments {
     var lines = "only an administrator may give access to \(entry.name)"
     if let risk = entry.declaration?.risk { lines += " (\(Sanitizer.clean(risk)))" }
     lines += ":\n  \(command)"
-    if case .file(let path) = entry.origin, !system.isOfRootAlone(path) {
+    if case .file(let path) = entry.origin, !system.isWritableOnlyByRoot(path) {
       lines +=
-        "\n  root heeds the declaration only in /etc/permcheck/accessors.d, not in \(Sanitizer.clean(path.description))"
+        "\n  root honours the declaration only in /etc/permcheck/accessors.d, not in \(Sanitizer.clean(path.description))"
     }
     Console.report(lines, system)
   }

@@ -6,7 +6,7 @@ enum Operand {
   case path(PathBytes)
   case accessor(AccessorArgument)
 
-  init(_ argument: PathBytes, _ accessors: Accessors, through: Way) throws {
+  init(_ argument: PathBytes, _ accessors: Accessors, through: AudioRoute) throws {
     let name = argument.bytes.prefix { $0 != UInt8(ascii: "=") }
     if argument.isEmpty { throw ValidationError("the path is empty") }
     if name.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {

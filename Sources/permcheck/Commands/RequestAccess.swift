@@ -71,7 +71,7 @@ struct RequestAccess: AccessorCommand {
     var options = grants.options(system)
     if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
-    try accessors.mustBeTrusted(arguments)
+    try accessors.requiresTrust(arguments)
     let console = Console(system, output)
     subject.warnOfRoot(context, console)
     let analytics = log.analytics(system)

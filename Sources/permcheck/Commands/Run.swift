@@ -122,7 +122,7 @@ struct Run: AccessorCommand {
     _ requests: [AccessorArgument], _ accessors: Accessors, _ system: any System
   ) throws {
     do throws(PermissionError) {
-      try accessors.mustBeTrusted(requests)
+      try accessors.requiresTrust(requests)
     } catch {
       Console.report(error.description, system)
       throw ExitCode(126)

@@ -10,7 +10,7 @@ struct StarterFile {
     let all = accessors.builtIn.entries.map { PathBytes($0.name) }
     let arguments = try (names.isEmpty ? all : names).map { try AccessorArgument($0, accessors) }
     var context = AccessContext(system: system)
-    context.surroundings = Surroundings()
+    context.sharedScan = SharedScan()
     var text = "# What is so now; check it with: permcheck verify FILE\n"
     for argument in arguments {
       let report = argument.accessor(context, .discard).currentAccess()

@@ -20,7 +20,7 @@ struct SubjectChoice: Equatable {
   /// The process to judge; nil for another subject.
   var pid: Int32?
   var probe = Probe.Method.open
-  var through = Way.alsa
+  var through = AudioRoute.alsa
   var root: PathBytes = "/"
 
   /// Returns the context of a check.

@@ -199,14 +199,14 @@ struct Verifier {
     var sharedItems: [[Int]] = []
     var reports = [AccessReport?](repeating: nil, count: items.count)
     // What is around one process is not around another.
-    var surroundings: [Int32?: Surroundings] = [:]
+    var sharedScan: [Int32?: SharedScan] = [:]
     for group in order {
       let members = groups[group] ?? []
       var common = context(items[members[0]])
       common.need = nil
       let subject = items[members[0]].subject
-      common.surroundings = surroundings[subject.process] ?? Surroundings()
-      surroundings[subject.process] = common.surroundings
+      common.sharedScan = sharedScan[subject.process] ?? SharedScan()
+      sharedScan[subject.process] = common.sharedScan
       let targets = members.map { target(items[$0], subject, &paths) }
       switch group.who {
       case .user, .ids:

@@ -77,7 +77,7 @@ struct Verify: AccessorCommand {
     output.file = result.file
     let console = Console(LinuxSystem(), output)
     if isInit {
-      console.print(try StarterFile(words, accessors, LinuxSystem.once).text)
+      console.print(try StarterFile(words, accessors, LinuxSystem.cached()).text)
       try console.flush()
       return
     }
@@ -89,7 +89,7 @@ struct Verify: AccessorCommand {
   private func verify(
     _ output: OutputChoice, _ console: Console, _ accessors: Accessors
   ) throws -> ExitStatus {
-    let system = LinuxSystem.once
+    let system = LinuxSystem.cached()
     let verifier = try verifier(accessors, system)
     let verdicts = try verifier.run()
     let result = VerifyResult(

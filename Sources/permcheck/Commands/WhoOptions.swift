@@ -80,10 +80,11 @@ struct ViewOptions: ParsableArguments {
   var probe: Probe.Method = .open
 
   @Option(
+    name: [.customLong("through"), .customLong("route")],
     help: ArgumentHelp(
-      "How the program records sound: alsa (device nodes), server (PipeWire, PulseAudio), or any of both.",
-      valueName: "way"))
-  var through: Way = .alsa
+      "How the program records sound: alsa (device nodes), server (PipeWire, PulseAudio), or any of them, whichever works.",
+      valueName: "route"))
+  var through: AudioRoute = .alsa
 
   @Option(
     help: ArgumentHelp(

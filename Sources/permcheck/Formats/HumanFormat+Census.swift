@@ -25,10 +25,10 @@ extension HumanFormat {
 
   func text(_ result: CensusResult) -> String {
     let asked = Self.words(result.need)
-    let tops = result.tops.map { Sanitizer.clean($0.description) }.joined(separator: ", ")
+    let roots = result.roots.map { Sanitizer.clean($0.description) }.joined(separator: ", ")
     let users = result.users.count == 1 ? "1 user" : "\(Self.grouped(result.users.count)) users"
     var text =
-      "who has \(asked) access below \(tops): \(Self.grouped(result.counts.asked)) files and folders, \(users)\n"
+      "who has \(asked) access below \(roots): \(Self.grouped(result.counts.asked)) files and folders, \(users)\n"
     let rows = rows(result)
     let names = rows.map(\.who)
     let width = names.map(\.count).max() ?? 0

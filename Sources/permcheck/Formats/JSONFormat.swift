@@ -95,7 +95,8 @@ struct JSONFormat: ReportFormat {
 
   func text(_ result: AuditResult) -> String {
     AuditDocument(
-      toolVersion: Tool.version, subject: result.subject, tops: result.tops, counts: result.counts,
+      toolVersion: Tool.version, subject: result.subject, roots: result.roots,
+      counts: result.counts,
       causes: result.causes, doubts: result.doubts, isStopped: result.isStopped,
       exitStatus: result.status.rawValue
     ).text
@@ -103,7 +104,7 @@ struct JSONFormat: ReportFormat {
 
   func text(_ result: CensusResult) -> String {
     CensusDocument(
-      toolVersion: Tool.version, need: result.need, tops: result.tops, counts: result.counts,
+      toolVersion: Tool.version, need: result.need, roots: result.roots, counts: result.counts,
       users: result.users, isStopped: result.isStopped, exitStatus: result.status.rawValue
     ).text
   }

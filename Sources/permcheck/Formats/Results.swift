@@ -170,7 +170,7 @@ struct VerifyResult {
 struct AuditResult {
   let subject: Subject
   let need: Permissions
-  let tops: [PathBytes]
+  let roots: [PathBytes]
   let counts: TreeCounts
   /// What refused, and how many files and folders; what refused most comes first.
   let causes: [(cause: AuditCause, count: Int)]
@@ -185,7 +185,7 @@ struct AuditResult {
 struct CensusResult {
   let users: [CensusUser]
   let need: Permissions
-  let tops: [PathBytes]
+  let roots: [PathBytes]
   let counts: TreeCounts
   /// What kept the audit from looking.
   let causes: [(cause: AuditCause, count: Int)]

@@ -62,7 +62,7 @@ static inline int ccap_fork_to_become(
 // as standard output, nothing on standard error, no other descriptor, and the default action of each signal.
 // It is killed when the calling thread ends, unless it has taken on other ids; without `may_gain`, execve(2)
 // gives it no privileges. Returns its process id, or -errno; `*answers` is the other end of the pipe.
-static inline int ccap_converse(
+static inline int ccap_run_program(
     const char *program, char *const envp[], const void *bytes, size_t length, int may_gain, int *answers) {
   struct ccap_ends ends = {(int)syscall(SYS_memfd_create, "question", 1u /* MFD_CLOEXEC */), {-1, -1}, {-1, -1}};
   int result = 0, error = 0;

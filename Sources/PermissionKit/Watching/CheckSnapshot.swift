@@ -1,5 +1,5 @@
 /// One check of an accessor: the report, and everything that the report depends on.
-struct AccessLook {
+struct CheckSnapshot {
   let report: AccessReport
   /// The process whose root and mounts are checked; nil for this process.
   let process: Int32?
@@ -8,12 +8,12 @@ struct AccessLook {
   /// The facts behind the report; nil if there was nothing to judge.
   let facts: AccessFacts?
   /// The other inputs of the report: folders of devices, settings, users and groups.
-  private let surroundings: Surroundings
+  private let inputs: Inputs
   private let analytics: AnalyticsLog
   private let duration: Int64
   private let system: any System
 
-  private struct Surroundings {
+  private struct Inputs {
     var root: PathBytes
     var sources: [PathBytes]
     /// The paths that the report lists as missing.
@@ -45,8 +45,8 @@ struct AccessLook {
     isFullyWatched =
       subject != nil && process == nil
       && !report.resources.contains { $0.reasons.contains { $0.code == .noListener } }
-    surroundings = Self.read(
-      Surroundings(
+    inputs = Self.read(
+      Inputs(
         root: root,
         sources: accessor.flatMap { accessor in subject.map(accessor.sources) } ?? [],
         absent: report.resources.filter { $0.decision == nil }.map(\.path), databases: [before]),
@@ -57,15 +57,15 @@ struct AccessLook {
   ///
   /// If the accessor cannot be created, because the user or the process is gone, the new report is
   /// `notDetermined`.
-  func again(_ make: AccessWatcher.Factory) -> AccessLook {
+  func again(_ make: AccessWatcher.Factory) -> CheckSnapshot {
     do throws(PermissionError) {
-      return AccessLook(try make(), system)
+      return CheckSnapshot(try make(), system)
     } catch {
-      return AccessLook(self, unknown: error)
+      return CheckSnapshot(self, unknown: error)
     }
   }
 
-  private init(_ last: AccessLook, unknown error: PermissionError) {
+  private init(_ last: CheckSnapshot, unknown error: PermissionError) {
     system = last.system
     report = AccessReport(
       accessor: last.report.accessor, status: .notDetermined,
@@ -82,7 +82,7 @@ struct AccessLook {
     process = last.process
     // The missing user or process may come back.
     isFullyWatched = false
-    surroundings = Self.read(last.surroundings, system)
+    inputs = Self.read(last.inputs, system)
   }
 
   private static func database(below root: PathBytes, _ system: any System) -> [[UInt8]?] {
@@ -93,7 +93,7 @@ struct AccessLook {
     [root.appending("etc/passwd"), root.appending("etc/group")]
   }
 
-  private static func read(_ sought: Surroundings, _ system: any System) -> Surroundings {
+  private static func read(_ sought: Inputs, _ system: any System) -> Inputs {
     let database = files(below: sought.root)
     var found = sought
     guard var reader = try? FactsReader(system, isOfOtherMachine: sought.root != "/") else {
@@ -118,8 +118,8 @@ struct AccessLook {
       scopes.append(
         .init(facts: facts, prefix: process.map { PathBytes("/proc/\($0)/root") } ?? ""))
     }
-    if let facts = surroundings.facts {
-      scopes.append(.init(facts: facts, listed: surroundings.listed, readsFiles: true))
+    if let facts = inputs.facts {
+      scopes.append(.init(facts: facts, listed: inputs.listed, readsFiles: true))
     }
     return scopes
   }
@@ -129,24 +129,24 @@ struct AccessLook {
 
   /// Returns why `new` has another result than this check, and where.
   func cause(
-    of new: AccessLook, changed: Set<PathBytes>, others: [PathBytes]
+    of new: CheckSnapshot, changed: Set<PathBytes>, others: [PathBytes]
   ) -> (ChangeCause, PathBytes?) {
     let paths = (Set(report.resources.map(\.path)), Set(new.report.resources.map(\.path)))
-    if surroundings.settings != new.surroundings.settings, paths.0 != paths.1 {
+    if inputs.settings != new.inputs.settings, paths.0 != paths.1 {
       return (.settings, nil)
     }
     let finder = CauseFinder(
-      old: .init([facts, surroundings.facts].compactMap { $0 }),
-      new: .init([new.facts, new.surroundings.facts].compactMap { $0 }))
-    let isDatabaseChanged = surroundings.databases.union(new.surroundings.databases).count > 1
+      old: .init([facts, inputs.facts].compactMap { $0 }),
+      new: .init([new.facts, new.inputs.facts].compactMap { $0 }))
+    let isDatabaseChanged = inputs.databases.union(new.inputs.databases).count > 1
     // The facts contain the files of the data base too. A content change of these files outranks a
     // mode or owner change.
     if let (cause, path) = finder.cause(of: Array(changed), not: others),
-      !isDatabaseChanged || !Self.files(below: surroundings.root).contains(path)
+      !isDatabaseChanged || !Self.files(below: inputs.root).contains(path)
     {
       return (cause, path)
     }
     if isDatabaseChanged { return (.groupDatabase, nil) }
-    return surroundings.settings == new.surroundings.settings ? (.other, nil) : (.settings, nil)
+    return inputs.settings == new.inputs.settings ? (.other, nil) : (.settings, nil)
   }
 }

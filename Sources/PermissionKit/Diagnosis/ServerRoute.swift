@@ -1,7 +1,7 @@
 /// The second way to a microphone or camera: a server of the session that offers it to programs.
 ///
 /// Says what the server itself answers, never what its socket suggests. Nothing is recorded.
-struct ServerWay {
+struct ServerRoute {
   private let inspection: Inspection
   private let family: DeviceFamily
 
@@ -20,7 +20,7 @@ struct ServerWay {
     let isCaller = subject.source == .current
     let uid = subject.credentials.user.fileSystem
     let servers = MediaServer.find(system, uid: uid, isCaller: isCaller, family: family)
-    if servers.isEmpty { return isCaller ? distant : nil }
+    if servers.isEmpty { return isCaller ? remote : nil }
     var first: ResourceReport?
     for server in servers {
       let report = ask(server, as: uid)
@@ -59,7 +59,7 @@ struct ServerWay {
   private var noun: String { family.busyTest == .soundSubstreams ? "sound server" : "media server" }
 
   /// The report if the environment names servers of other machines alone; nil otherwise.
-  private var distant: ResourceReport? {
+  private var remote: ResourceReport? {
     guard family.busyTest == .soundSubstreams, let named = system.getenv("PULSE_SERVER"),
       !named.isEmpty
     else { return nil }

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// What is the same for every accessor of one command, so that it is found once.
+/// What is the same for every accessor of one command, found once: containers, sessions, modules.
 ///
-/// A command that checks again, such as a watch, has no surroundings: they may have changed.
-package final class Surroundings: Sendable {
+/// A command that checks again, such as a watch, has no shared scan: the machine may have changed.
+package final class SharedScan: Sendable {
   private let values = Mutex<[any Sendable]>([])
 
-  /// Creates surroundings of which nothing is known.
+  /// Creates an empty scan.
   package init() {}
 
   /// Returns the value of this type, which the first call finds.

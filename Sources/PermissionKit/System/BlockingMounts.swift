@@ -1,5 +1,5 @@
 /// Which mounts may keep a look waiting; the list is read again after a tenth of a second.
-struct NearMounts {
+struct BlockingMounts {
   private var points: [PathBytes]?
   private var time: Int64 = 0
 
@@ -7,14 +7,14 @@ struct NearMounts {
   private mutating func current(_ system: LinuxSystem) -> [PathBytes]? {
     let now = system.monotonic()
     if points == nil || now - time > 100_000 {
-      points = (try? system.mountTable())?.distantMounts.map(\.point)
+      points = (try? system.mountTable())?.blockingMounts.map(\.point)
       time = now
     }
     return points
   }
 
   /// Whether any mount may keep a look waiting.
-  mutating func hasDistant(_ system: LinuxSystem) -> Bool { current(system)?.isEmpty != true }
+  mutating func hasBlocking(_ system: LinuxSystem) -> Bool { current(system)?.isEmpty != true }
 
   /// Whether a folder of this name may hold such a mount point.
   func mayHoldPoint(_ name: ArraySlice<UInt8>) -> Bool {
@@ -22,7 +22,7 @@ struct NearMounts {
   }
 
   /// Whether such a mount is on a name in a folder.
-  mutating func isDistant(
+  mutating func mayBlock(
     _ name: PathBytes, in folder: Descriptor, _ system: LinuxSystem
   ) -> Bool {
     guard let points = current(system) else { return true }
@@ -32,7 +32,7 @@ struct NearMounts {
   }
 
   /// Whether such a mount is on any name in a folder.
-  mutating func hasDistantPoint(in folder: Descriptor, _ system: LinuxSystem) -> Bool {
+  mutating func hasBlockingPoint(in folder: Descriptor, _ system: LinuxSystem) -> Bool {
     guard let points = current(system), let path = Self.path(of: folder, system) else {
       return true
     }
@@ -40,7 +40,7 @@ struct NearMounts {
   }
 
   /// Whether the way of a link leads over such a mount, which is not looked at.
-  mutating func leadsToDistant(
+  mutating func leadsToBlocking(
     _ link: PathBytes, in folder: Descriptor, _ system: LinuxSystem
   ) -> Bool {
     guard let points = current(system) else { return true }
@@ -51,7 +51,7 @@ struct NearMounts {
     for point in points { reader.answers[point] = false }
     reader.read(path.appending(link))
     let facts = reader.facts
-    return !facts.inodes.indices.allSatisfy { facts.reach(at: $0) == .near }
+    return !facts.inodes.indices.allSatisfy { facts.reach(at: $0) == .immediate }
   }
 
   private static func path(of folder: Descriptor, _ system: LinuxSystem) -> PathBytes? {

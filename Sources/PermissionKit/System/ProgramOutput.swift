@@ -2,8 +2,8 @@ internal import CCap
 internal import Glibc
 
 /// What a program said that was asked by its standard input.
-public struct Conversation: Hashable, Sendable {
-  /// How a conversation ended.
+public struct ProgramOutput: Hashable, Sendable {
+  /// How a output ended.
   public enum End: Hashable, Sendable {
     /// The program ended by itself, in this way; nil if another part of this process waited for it.
     case ended(ProcessEnd?)
@@ -18,7 +18,7 @@ public struct Conversation: Hashable, Sendable {
   /// How it ended.
   public let end: End
 
-  /// Creates a conversation.
+  /// Creates a output.
   public init(output: [UInt8], end: End) {
     self.output = output
     self.end = end
@@ -26,19 +26,19 @@ public struct Conversation: Hashable, Sendable {
 }
 
 extension LinuxSystem {
-  /// Asks a program, see `System.converse`.
+  /// Asks a program, see `System.runProgram`.
   ///
   /// The kernel kills the program with the thread that started it (PR_SET_PDEATHSIG of prctl(2)), which
   /// is this one and waits here until the end.
-  package func converse(
+  package func runProgram(
     _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
     mayGainPrivileges: Bool
-  ) throws(Errno) -> Conversation {
+  ) throws(Errno) -> ProgramOutput {
     var answers: Int32 = -1
     let result = try unsafe withArguments(environment) { environment in
       unsafe withCString(program) { program in
         unsafe input.withUnsafeBytes { bytes in
-          unsafe ccap_converse(
+          unsafe ccap_run_program(
             program, environment, bytes.baseAddress, bytes.count, mayGainPrivileges ? 1 : 0,
             &answers)
         }
@@ -52,7 +52,7 @@ extension LinuxSystem {
     let deadline = monotonic() + Int64(timeout) * 1000
     var output: [UInt8] = []
     var (isOpen, isOver) = (true, false)
-    var end: Conversation.End?
+    var end: ProgramOutput.End?
     while end == nil, isOpen || !isOver {
       let left = (deadline - monotonic() + 999) / 1000
       guard left > 0 else {
@@ -78,7 +78,7 @@ extension LinuxSystem {
       }
     }
     let (isKnown, status) = finish(pid, child)
-    return Conversation(output: output, end: end ?? (isKnown ? .ended(status) : .late))
+    return ProgramOutput(output: output, end: end ?? (isKnown ? .ended(status) : .late))
   }
 
   /// Kills what is left of a child and its group.
