@@ -9,7 +9,7 @@
 /// Not Sendable, because it blocks the thread that waits. `PermissionGate` is the asynchronous
 /// interface.
 public final class AccessWatcher {
-  /// Creates an accessor for each check, so that each check also snapshots up the subject again.
+  /// Creates an accessor for each check, so that each check also looks up the subject again.
   public typealias Factory = () throws(PermissionError) -> PermissionAccessor
 
   /// The reason why a wait ended.
