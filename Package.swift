@@ -133,10 +133,10 @@ let package = Package(
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
-      name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], exclude: ["Reference"],
+      name: "JSONSyntaxTests", dependencies: ["JSONSyntax", "TestSupport"], exclude: ["Reference"],
       swiftSettings: settings),
     .testTarget(
-      name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax"], swiftSettings: settings),
+      name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "AccessorDeclarationsTests",
       dependencies: [
@@ -146,7 +146,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "PermissionDocumentsTests",
-      dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit"], exclude: ["Golden"],
+      dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit", "TestSupport"],
+      exclude: ["Golden"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessorDeclarations
 
 /// Declarations in files: mistakes with their places, folders, and hostile files.
-@Suite struct DeclarationFileTests {
+@Suite(.blocking) struct DeclarationFileTests {
   static let head = "name = \"scans\"\nsummary = \"scans\"\n"
 
   /// A document, the place of its first mistake, and words of the message.

@@ -2,12 +2,13 @@ import DeclaredAccessors
 import Foundation
 import PermissionKit
 import PermissionKitTesting
+import TestSupport
 import Testing
 
 @testable import AccessorDeclarations
 
 /// The declarations that are compiled in, and the files of the same content.
-@Suite struct ShippedTests {
+@Suite(.blocking) struct ShippedTests {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Accessors")
 

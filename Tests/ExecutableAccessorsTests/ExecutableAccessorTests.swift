@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Programs as accessors, well and ill-behaved.
-@Suite(.enabled(if: Kernel.canAsk, "whose programs root runs wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "whose programs root runs wants root"))
 struct ExecutableAccessorTests {
   private static let good = #"{"version":1,"status":"authorized","message":"yes"}"#
 

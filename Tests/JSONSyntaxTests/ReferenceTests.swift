@@ -1,22 +1,20 @@
 import Foundation
 import JSONSyntax
+import TestSupport
 import Testing
 
 /// The reader and the writer against Python's json, on a million documents.
 ///
-/// Python generates the documents and judges them, see Reference/reference.py. PERMISSIONKIT_SEED
-/// asks for other documents, PERMISSIONKIT_JSON for another number of them.
-@Suite struct ReferenceTests {
-  static let environment = ProcessInfo.processInfo.environment
-  static let seed = environment["PERMISSIONKIT_SEED"].flatMap { UInt64($0) } ?? 8259
-  static let documents = environment["PERMISSIONKIT_JSON"].flatMap { Int($0) } ?? 1_000_000
+/// Python generates the documents and judges them, see Reference/reference.py.
+@Suite(.blocking) struct ReferenceTests {
+  static let documents = Effort.of(1_000_000, atLeast: 20_000)
 
   @Test func readerAgreesWithPython() throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Reference/reference.py")
     let (process, output) = (Process(), Pipe())
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", "-B", script.path, "\(Self.seed)", "\(Self.documents)"]
+    process.arguments = ["python3", "-B", script.path, "\(Effort.seed)", "\(Self.documents)"]
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     try process.run()
@@ -28,7 +26,7 @@ import Testing
     #expect(process.terminationStatus == 0)
 
     print(comparison.summary)
-    for line in comparison.disagreements.prefix(20) { print("json: seed \(Self.seed): \(line)") }
+    for line in comparison.disagreements.prefix(20) { print("json: seed \(Effort.seed): \(line)") }
     #expect(comparison.disagreements.isEmpty)
     #expect(comparison.valid + comparison.broken == Self.documents)
     guard Self.documents >= 100_000 else { return }

@@ -1,4 +1,5 @@
 import JSONSyntax
+import TestSupport
 import Testing
 
 /// Values, numbers and objects, without a document.
@@ -45,8 +46,8 @@ import Testing
   }
 
   @Test func doubles() {
-    var generator = SeededGenerator(seed: 8259)
-    for _ in 0..<20_000 {
+    var generator = SeededNumbers("json values")
+    for _ in 0..<Effort.of(20_000, atLeast: 2_000) {
       let double = Double(bitPattern: generator.next())
       let number = JSONNumber(double)
       #expect((number != nil) == double.isFinite)
@@ -108,20 +109,5 @@ import Testing
     #expect(JSONValue(5 as UInt64) == 5 && JSONValue(0.5) == 0.5)
     let value: JSONValue = [true, 1, -1, 0.1, "s", [:], .null]
     #expect(value.description == #"[true,1,-1,0.1,"s",{},null]"#)
-  }
-}
-
-/// The same numbers in every run, see https://prng.di.unimi.it/splitmix64.c.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

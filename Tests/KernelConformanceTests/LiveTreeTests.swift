@@ -4,14 +4,16 @@ import Testing
 
 /// The built permcheck, from the walk to the verdict, against the running kernel.
 @Suite(
-  .enabled(if: Kernel.canAsk, "mounting file systems and taking on other credentials wants root"))
+  .blocking,
+  .enabled(if: Kernel.canAsk, "mounting file systems and taking on other credentials wants root"),
+  .full("its trees on mounts of every kind belong together"))
 struct LiveTreeTests {
   @Test func everyVerdictIsTheKernels() throws {
     let driver = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Oracle/livetrees.py")
     let outcome = try Command.run(
       [
-        "python3", driver.path, "--seed", "\(LiveKernelTests.seed)",
+        "python3", driver.path, "--seed", "\(Effort.seed)",
         "--permcheck", Command.products.appending(path: "permcheck").path,
         "--asker", Command.products.appending(path: "kernel-asker").path,
       ], environment: ["PYTHONDONTWRITEBYTECODE": "1"])
@@ -21,7 +23,7 @@ struct LiveTreeTests {
     // What this machine lacks is named; with CI=true the driver fails instead.
     let leftOut = outcome.errors.split(separator: "\n").filter { $0.hasPrefix("left out: ") }
     for line in leftOut { print("live trees: \(line)") }
-    print("live trees: seed \(LiveKernelTests.seed)")
+    print("live trees: seed \(Effort.seed)")
 
     let trees = summary.split(separator: " ").compactMap { Int($0) }.first ?? 0
     #expect(trees >= 300 || !leftOut.isEmpty)

@@ -31,7 +31,7 @@ private final class Door: PermissionAccessor {
   override func didRejectAccess() { rejections += 1 }
 }
 
-@Suite struct PermissionOptionsTests {
+@Suite(.blocking) struct PermissionOptionsTests {
   private static func options(_ arguments: String...) throws -> PermissionOptions {
     try PermissionOptions.parse(arguments)
   }

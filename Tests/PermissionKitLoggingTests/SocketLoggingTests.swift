@@ -31,7 +31,7 @@ private final class Daemon {
   }
 }
 
-@Suite struct SocketLoggingTests {
+@Suite(.blocking) struct SocketLoggingTests {
   private final class Door: PermissionAccessor {
     override func checkAccess() -> AccessReport {
       AccessReport(accessor: name, status: .denied)

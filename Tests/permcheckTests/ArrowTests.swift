@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 
 /// Scripts/check-arrows notices a line that points the wrong way.
-@Suite struct ArrowTests {
+@Suite(
+  .blocking,
+  .full("compiles the library six times; Scripts/check runs check-arrows"))
+struct ArrowTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 

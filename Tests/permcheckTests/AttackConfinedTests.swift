@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A process that confines itself is not told that it may write where it may not.
-@Suite(.enabled(if: Kernel.canAsk, "taking on other credentials wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other credentials wants root"))
 struct AttackConfinedTests {
   /// Runs a program under Landlock, with these access rights handled and allowed nowhere.
   static let landlock = """

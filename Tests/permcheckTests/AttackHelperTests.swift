@@ -5,7 +5,7 @@ import Testing
 /// Attacks on the root side by somebody who may start permcheck-helper, or whom root serves.
 ///
 /// The lab does the same with the real sudo and polkit.
-@Suite(.enabled(if: Kernel.canAsk, "root's side and its private mount want root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's side and its private mount want root"))
 struct AttackHelperTests {
   /// A camera of its own: the private /dev and /sys have a node of the family for the helper.
   static let camera = """
@@ -193,7 +193,8 @@ struct AttackHelperTests {
   }
 
   /// The lock has a limit, and its holder is named.
-  @Test func row7TheHolderIsNamed() throws {
+  @Test(.full("waits half a minute for a lock"))
+  func row7TheHolderIsNamed() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Attacks on what root does in person, and on commands that run with a grant.
-@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct AttackRunTests {
   func album() throws -> Tree {
     let tree = try Tree()
@@ -100,7 +100,8 @@ struct AttackRunTests {
   }
 
   /// A large folder at a small limit is granted, or the message names the limit.
-  @Test func row19ManyFolders() throws {
+  @Test(.full("wants more folders than a process may open, twice"))
+  func row19ManyFolders() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """

@@ -101,7 +101,8 @@ struct BadArgumentTests {
 }
 
 /// Odd paths, judged by the kernel wherever it answers.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct OddPathTests {
   static let names = [
     "two words", "new\nline", "tab\tand\u{1b}[2Jescape", "-rf", "a=b", "quote'\"$(id)`id`",
@@ -222,7 +223,8 @@ struct OddPathTests {
 }
 
 /// Folders that cannot be read or do not hold what they should.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct BadSurroundingsTests {
   @Test func unsearchableRoot() throws {
     let tree = try Tree()

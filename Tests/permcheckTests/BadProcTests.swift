@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A /proc that cannot be read: nothing is guessed, and nothing else goes wrong.
-@Suite(.enabled(if: Kernel.canAsk, "mounting and taking on other ids wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "mounting and taking on other ids wants root"))
 struct BadProcTests {
   /// Ways to spoil /proc, run by a shell in a mount namespace of its own before permcheck.
   static let spoilers = [

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// Which nodes are cameras, and what is said where there is none.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct CameraCatalogueTests {
   func report(_ tree: Tree, _ more: [String] = []) throws -> Document.Report {
     let outcome = try Command.permcheck(
@@ -145,7 +146,8 @@ struct CameraCatalogueTests {
 }
 
 /// Which nodes are microphones, and what recording wants besides the PCM.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct MicrophoneCatalogueTests {
   func report(_ tree: Tree) throws -> Document.Report {
     let outcome = try Command.permcheck(["mic", "--json", "--root", tree.root], as: stranger)

@@ -5,7 +5,7 @@ import Testing
 @testable import permcheck
 
 /// The completions that Scripts/install installs, in the shells that load them.
-@Suite struct CompletionTests {
+@Suite(.blocking) struct CompletionTests {
   static let shells = ["bash", "bash-alone", "zsh", "fish"]
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -135,6 +135,10 @@ import Testing
     let all = Set(options)
     options.removeAll { all.contains(String($0.dropLast())) }
     try #require(options.count > 100 && values.count > 60)
+    if !Effort.isFull {
+      options = options.indices.filter { $0 % 16 == 0 }.map { options[$0] }
+      values = values.indices.filter { $0 % 16 == 0 }.map { values[$0] }
+    }
     let answers = try installed.answers(
       of: shell, to: options.map { String($0.dropLast()) } + values)
     for (line, answer) in zip(options, answers) {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Declared accessors in the tool: files, origins, and every command that takes a name.
-@Suite(.enabled(if: Kernel.canAsk, "asking the kernel as other users wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "asking the kernel as other users wants root"))
 struct DeclaredTests {
   /// A tree whose folder `config` is that of the user's declarations.
   private func tree(_ files: [String: String] = [:]) throws -> Tree {

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// permcheck's statuses for device nodes against what open(2) gives a process of that user.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct DeviceVerdictTests {
   /// One way to set up /dev/video0 in a tree, as shell words that make sense to an administrator.
   struct Case: CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import Testing
 /// `--probe enter` against what the process itself can open: namespaces, root, ids, capabilities.
 ///
 /// Device cgroups of version 2 and frozen ones are in the lab's scenario `processes`.
-@Suite(.enabled(if: Kernel.canAsk, "entering another process wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "entering another process wants root"))
 struct EnterTests {
   struct Place: CustomTestStringConvertible {
     var testDescription: String

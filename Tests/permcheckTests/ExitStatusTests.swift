@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// The rules of the exit status: 1 before 2 before 3 before 0.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct ExitStatusTests {
   /// Arguments that get each exit status on the machine of `tree`.
   func question(_ status: Int32, _ tree: Tree) -> String {

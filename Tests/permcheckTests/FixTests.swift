@@ -4,7 +4,7 @@ import Testing
 
 /// Every fix that is printed works when it is typed: then the same question has the answer that the fix
 /// promises.
-@Suite(.enabled(if: Kernel.canAsk, "typing commands of an administrator wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "typing commands of an administrator wants root"))
 struct FixTests {
   struct Scene: CustomTestStringConvertible {
     let testDescription: String

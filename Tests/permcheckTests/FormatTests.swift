@@ -6,7 +6,7 @@ import Testing
 @testable import permcheck
 
 /// Every format for other programs, read by a program that was made for it.
-struct FormatTests {
+@Suite(.blocking) struct FormatTests {
   /// Names that mean something to some reader.
   static let hostile = [
     "plain", "a\"b'c", "two\nlines\r\n", "]]> <b>&amp;</b>", "::error::x", "##[error]x",

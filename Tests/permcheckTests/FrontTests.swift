@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 
 @testable import permcheck
@@ -18,12 +19,11 @@ struct FrontTests {
     "--gid=5", "--groups=1,2", "--through=any", "--probe=none", "", "\\xff", "\\x2fetc", "é", "-x",
   ]
 
-  /// The parser of a debug build takes 30 ms a list; `FRONT_LISTS=10000` asks more of it.
-  static let lists =
-    Int(ProcessInfo.processInfo.environment["FRONT_LISTS"] ?? "") ?? 1_000
+  /// The parser of a debug build takes 30 ms a list.
+  static let lists = Effort.of(1_000, atLeast: 60)
 
   @Test func bothFillTheSame() throws {
-    var random = Numbers(seed: 20_261_122)
+    var random = SeededNumbers("lists")
     var (read, left) = (0, 0)
     for round in 0..<Self.lists {
       // Mistakes are the parser's, so most lists have few words that are often wrong together.
@@ -60,18 +60,5 @@ struct FrontTests {
   @Test func everyCommandIsTheParsers() {
     let names = Permcheck.configuration.subcommands.map { $0._commandName }
     #expect(Set(Front.others + ["check", "explain"]) == Set(names + ["help"]))
-  }
-}
-
-/// Numbers that a seed gives again, by SplitMix64.
-private struct Numbers {
-  var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A journal that somebody has tampered with, forged invocations, and hostile names.
-@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct GrantAttackTests {
   /// What is done to the journal of a grant, and whether `list --grants` sees it as well.
   static let tampering = [
@@ -47,7 +47,7 @@ struct GrantAttackTests {
       SIZE=$(stat -c %s $J)
       # Not one byte is written over, wherever the last line ends.
       cp -p $J $OUT.j
-      for cut in $(seq 1 61 $((SIZE - 1))) ; do
+      for cut in $(seq 1 $2 $((SIZE - 1))) ; do
         cp -p $OUT.j $J; setfacl -b $A; chmod 700 $A; setfacl -m u:games:rwx $A
         same "$(state $A)" "$ONE" "the beginning"
         truncate -s $cut $J
@@ -60,7 +60,7 @@ struct GrantAttackTests {
         $P list --grants | grep -q "no grants in " || fail "$cut bytes: something is left"
       done
       rm $OUT.j
-      """, [tree.path("album")])
+      """, [tree.path("album"), Effort.isFull ? "61" : "401"])
   }
 
   /// Another process puts a compacted journal in its place while this one waits for it.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What request, revoke and run do and leave alone.
-@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct GrantBehaviourTests {
   /// Types an answer at a terminal; prints what is on the screen, and ends as the command does.
   static let typist = """

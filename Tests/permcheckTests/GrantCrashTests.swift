@@ -6,9 +6,12 @@ import Testing
 ///
 /// Two inodes are changed: a folder with an ACL whose mask hides bits, and the folder above it, which
 /// refuses search. Another user has a grant of both in the same journal.
-@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct GrantCrashTests {
   static let journal = "/var/lib/permcheck/grants.jsonl"
+
+  /// Every call is tried, or a few of them.
+  static let stride = ["-e", Effort.isFull ? "1" : "37"]
 
   /// What is killed, and what brings about the state before it.
   struct Scenario {
@@ -52,7 +55,7 @@ struct GrantCrashTests {
       "-j", Self.journal, "-f", Self.journal, "-w", tree.path("shut/album"), "-w",
       tree.path("shut"),
     ]
-    let outcome = try Command.run(arguments + (scenario.isTemporary ? ["-b"] : []))
+    let outcome = try Command.run(arguments + (scenario.isTemporary ? ["-b"] : []) + Self.stride)
     #expect(outcome.status == 0, "\(outcome.errors)\(outcome.output)")
     let calls = Int(outcome.output.prefix { $0 != " " }) ?? 0
     #expect(calls > 100, "\(outcome.errors)")
@@ -74,7 +77,7 @@ struct GrantCrashTests {
         "-n", "\(helper) revoke microphone", "-l", "\(permcheck) list --grants --format plain",
         "-r", "\(permcheck) revoke camera --user daemon", "-j", Self.journal, "-f", Self.journal,
         "-w", "/dev/video0",
-      ], environment: ["SUDO_UID": "5", "PKEXEC_UID": nil])
+      ] + Self.stride, environment: ["SUDO_UID": "5", "PKEXEC_UID": nil])
     #expect(outcome.status == 0, "\(outcome.errors)\(outcome.output)")
     #expect((Int(outcome.output.prefix { $0 != " " }) ?? 0) > 100, "\(outcome.errors)")
     print("crash: helper \(action): \(outcome.output)", terminator: "")

@@ -4,13 +4,11 @@ import Testing
 
 /// Random histories of grants, held to an independent model of what a lease promises.
 ///
-/// PERMISSIONKIT_SEED asks for other histories, PERMISSIONKIT_LEASES for another number of them.
 /// `Scripts/fuzz-leases` plays many more in memory.
-@Suite(.enabled(if: Kernel.canAsk, "mounting file systems and changing owners wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "mounting file systems and changing owners wants root"))
 struct LeaseModelTests {
-  static let environment = ProcessInfo.processInfo.environment
-  static let histories = environment["PERMISSIONKIT_LEASES"].flatMap { Int($0) } ?? 2000
-  static let seed = environment["PERMISSIONKIT_SEED"].flatMap { UInt32($0) } ?? 1
+  static let histories = Effort.of(2_000, atLeast: 16)
 
   @Test func leasesHoldOnTheKernel() throws {
     try play(["--permcheck", Command.permcheck], histories: Self.histories)
@@ -25,7 +23,8 @@ struct LeaseModelTests {
     let model = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Model/leases.py")
     let outcome = try Command.run(
-      ["python3", model.path, "--histories", "\(histories)", "--seed", "\(Self.seed)"] + arguments,
+      ["python3", model.path, "--histories", "\(histories)", "--seed", "\(Effort.seed)"]
+        + arguments,
       environment: ["PYTHONDONTWRITEBYTECODE": "1"])
     let lines = outcome.output.split(separator: "\n")
     print(lines.last ?? "")

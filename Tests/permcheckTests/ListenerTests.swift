@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What permcheck says of the socket of a declared accessor, against connect(2) itself.
-@Suite(.enabled(if: Kernel.canAsk, "taking on other ids and namespaces wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other ids and namespaces wants root"))
 struct ListenerTests {
   /// A folder where root alone can write, with a socket `s` that everybody may write to.
   private final class Place {

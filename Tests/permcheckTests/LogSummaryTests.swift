@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `permcheck log` makes of a log.
-struct LogSummaryTests {
+@Suite(.blocking) struct LogSummaryTests {
   struct Summary: Decodable {
     struct Row: Decodable, Equatable {
       let accessor: String
@@ -172,7 +172,7 @@ struct LogSummaryTests {
 }
 
 /// What counts, and for whom.
-struct LogSelectionTests {
+@Suite(.blocking) struct LogSelectionTests {
   private static func line(
     _ accessor: String, _ status: String, uid: Int, subject: Int? = nil, root: String? = nil,
     time: String = "2030-01-02T03:04:05.678901Z"

@@ -72,7 +72,7 @@ struct SharedLogTests {
 }
 
 /// Where the log goes, and that it never changes an answer.
-@Suite(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other ids wants root"))
 struct LogTests {
   /// A home, a node that opens and one that does not.
   func tree() throws -> Tree {

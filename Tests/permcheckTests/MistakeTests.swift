@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What somebody who mistypes gets: one line that names what is wrong and what works instead.
-struct MistakeTests {
+@Suite(.blocking) struct MistakeTests {
   static let mistakes: [([String], String)] = [
     (["camra"], "did you mean camera?"), (["Camera"], "did you mean camera?"),
     (["CAMERA"], "did you mean camera?"), (["micropone"], "did you mean microphone?"),

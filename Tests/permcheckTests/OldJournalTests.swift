@@ -5,7 +5,7 @@ import Testing
 /// A journal of version 1, which had no birth times and handles, is read for ever.
 ///
 /// It has three grants on one folder: for games, for daemon, who lost it again, and for uid 3.
-@Suite(.enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct OldJournalTests {
   static let golden = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Golden/grants-1.jsonl").path

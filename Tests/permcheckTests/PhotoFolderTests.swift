@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Where the pictures are, by user-dirs.dirs, and what may be done there, by the kernel.
-@Suite(.enabled(if: Kernel.canAsk, "owning folders and taking on other ids wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "owning folders and taking on other ids wants root"))
 struct PhotoFolderTests {
   /// A file's text and the folder it means, below the tree; ROOT stands for the tree.
   static let rules: [(text: String, folder: String)] = [

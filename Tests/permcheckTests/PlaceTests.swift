@@ -4,7 +4,8 @@ import Testing
 
 /// Containers and sandboxes by the markers they leave: the flag or file to change, and nothing
 /// where there is no wall.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct PlaceTests {
   struct Place: CustomTestStringConvertible {
     let name: String

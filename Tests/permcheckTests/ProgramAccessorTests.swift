@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Accessors that are programs, in the commands of the tool.
-@Suite(.enabled(if: Kernel.canAsk, "needs root, to run as another user"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "needs root, to run as another user"))
 struct ProgramAccessorTests {
   private let tree: Tree
   private let visitor = AuditTests.visitor
@@ -125,10 +125,13 @@ struct ProgramAccessorTests {
   }
 
   /// Whether a process runs, which a zombie does not; `isAwaited` gives it time to end.
+  ///
+  /// The state of proc_pid_stat(5) tells; its command line is empty during an execve(2).
   private func runs(_ pid: Int32, isAwaited: Bool = true) -> Bool {
     for _ in 0..<(isAwaited ? 5_000 : 1) {
-      let words = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
-      if (words ?? "").isEmpty { return false }
+      let stat = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+      let state = stat.split(separator: ")").last?.first { $0 != " " }
+      if state == nil || state == "Z" || state == "X" { return false }
       usleep(2_000)
     }
     return true

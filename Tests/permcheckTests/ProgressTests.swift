@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The progress of a check of several accessors, which a person at a terminal sees after a second.
-@Suite struct ProgressTests {
+@Suite(.blocking) struct ProgressTests {
   /// A file system that takes its time: a folder of this name is opened after three seconds.
   private static let slow = """
     #define _GNU_SOURCE

@@ -5,7 +5,7 @@ import Testing
 /// Every reason code: a scene in which its cause is real, and one beside it in which it is not.
 ///
 /// A scene is made by a shell in a mount namespace of its own, on a tmpfs at $T that goes with it.
-@Suite(.enabled(if: Kernel.canAsk, "mounting and taking on other ids wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "mounting and taking on other ids wants root"))
 struct ReasonTests {
   struct Scene {
     /// What root does first, in the folder $T.

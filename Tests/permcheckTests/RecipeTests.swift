@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// The recipes of README for the shell and jq, as README has them, on a fixed machine.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct RecipeTests {
   struct Recipe {
     /// The comment above the command.

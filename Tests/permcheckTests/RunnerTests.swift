@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The scripts of action.yml and Templates/gitlab-ci.yml, as far as a shell can be the runner.
-@Suite struct RunnerTests {
+@Suite(.blocking) struct RunnerTests {
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 

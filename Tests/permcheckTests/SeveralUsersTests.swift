@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// One check for several users, held against the user data base and against a check of each.
-struct SeveralUsersTests {
+@Suite(.blocking) struct SeveralUsersTests {
   func lines(_ arguments: [String]) throws -> [[String]] {
     let outcome = try Command.permcheck(arguments + ["--format", "plain"])
     return outcome.output.split(separator: "\n").map { $0.components(separatedBy: "\t") }

@@ -4,7 +4,7 @@ import Testing
 
 /// A user data base that does not answer, as with a directory server that is gone: bounded, and never
 /// taken for an answer.
-@Suite(.enabled(if: Kernel.canAsk, "another nsswitch.conf wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "another nsswitch.conf wants root"))
 struct SilentUsersTests {
   /// A source for nsswitch.conf(5) that never answers, and one that knows of nobody.
   static let module = """

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// What a fixed machine looks like in each format, whole.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct SnapshotTests {
   /// A laptop: one camera by ACL, one of group video, a metadata node, a microphone of group audio.
   static func laptop() throws -> Tree {

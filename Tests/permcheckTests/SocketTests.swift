@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `explain` says of a socket, against connect(2) itself.
-@Suite struct SocketTests {
+@Suite(.blocking) struct SocketTests {
   /// The owner, mode and ACL of the socket, and the mode of its folder.
   static let scenes = [
     "chmod 666 s", "chmod 600 s", "chmod 620 s; chgrp 54400 s", "chmod 640 s; chgrp 54400 s",

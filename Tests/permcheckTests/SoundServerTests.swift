@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Microphones through a sound server: what the server answers counts, and who may be asked at all.
-@Suite(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other ids wants root"))
 struct SoundServerTests {
   /// A folder for sockets, and a server in it.
   final class Session {

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// What a terminal shows: at 60, 80 and 200 columns, in UTF-8 and without, with colours and without.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct TerminalTests {
   /// Runs a command on a terminal of this width.
   static let terminal = """

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// `permcheck check --wait`.
-@Suite(.enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
+@Suite(
+  .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct WaitTests {
   /// Starts a check that waits, and lets the test go on once it does.
   func waiting(_ arguments: [String], as account: Account? = stranger) throws -> LiveCommand {

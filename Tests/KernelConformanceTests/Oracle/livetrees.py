@@ -258,10 +258,16 @@ def main():
     oracle = Oracle(options.asker)
     os.umask(0)
     forest = Forest(oracle, options.seed)
-    comparison = Comparison(oracle, options.permcheck)
     with kernel.Sysctls() as sysctls:
-        sysctls.set([1, 0, 0])
-        compare_all(forest, comparison)
+        # What another container's sysctls had a part in is asked again.
+        for _ in range(10):
+            comparison = Comparison(oracle, options.permcheck)
+            sysctls.set([1, 0, 0])
+            compare_all(forest, comparison)
+            if sysctls.still_hold():
+                break
+        else:
+            sys.exit("livetrees: somebody else sets fs.protected_* all the time")
     disagreements = comparison.disagreements
     print("\n".join(disagreements[:30]))
     if comparison.unreadable:

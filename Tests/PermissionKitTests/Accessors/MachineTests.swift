@@ -1,9 +1,10 @@
 import PermissionKit
 import PermissionKitTesting
+import TestSupport
 import Testing
 
 /// The machine of a few lines that authors of accessors test with.
-@Suite struct MachineTests {
+@Suite(.blocking) struct MachineTests {
   private static func statuses(_ fake: FakeSystem) -> [AuthorizationStatus] {
     let context = AccessContext(system: fake)
     return [

@@ -1,6 +1,7 @@
 import PermissionKit
 import PermissionKitTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// What the author of a program does with the library.

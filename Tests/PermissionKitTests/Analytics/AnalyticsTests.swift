@@ -5,7 +5,7 @@ import Testing
 
 @testable import PermissionKit
 
-@Suite struct AnalyticsTests {
+@Suite(.blocking) struct AnalyticsTests {
   static func event(_ accessor: String = "camera") -> AccessEvent {
     AccessEvent(
       time: "2026-01-02T03:04:05.000006Z", event: .check, accessor: accessor, status: .denied,

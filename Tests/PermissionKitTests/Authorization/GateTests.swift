@@ -1,6 +1,7 @@
 import Dispatch
 import PermissionKit
 import Synchronization
+import TestSupport
 import Testing
 
 /// An accessor whose request ends when the test lets it.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The watcher on a system in memory, whose time passes only when somebody waits.
-@Suite struct WatcherTests {
+@Suite(.blocking) struct WatcherTests {
   static let node = "/dev/video0" as PathBytes
 
   static func machine() -> FakeSystem {
@@ -178,17 +178,25 @@ import Testing
     }
   }
 
-  /// How many inotify descriptors and eventfds of followers this process has.
-  func descriptors() throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))
-        == "anon_inode:inotify"
+  /// How many descriptors of this process watch a tree, as /proc/self/fdinfo shows; other suites watch
+  /// others meanwhile.
+  func descriptors(on tree: Tree) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: tree.root)
+    let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+    let watch = " ino:\(String(inode, radix: 16)) "
+    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo").count {
+      ((try? String(contentsOfFile: "/proc/self/fdinfo/\($0)", encoding: .utf8)) ?? "")
+        .contains(watch)
     }
   }
 
-  func expectNoDescriptors(_ location: SourceLocation = #_sourceLocation) async throws {
-    for _ in 0..<3000 where try descriptors() > 0 { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(try descriptors() == 0, sourceLocation: location)
+  func expectNoDescriptors(
+    on tree: Tree, _ location: SourceLocation = #_sourceLocation
+  ) async throws {
+    for _ in 0..<3000 where try descriptors(on: tree) > 0 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(try descriptors(on: tree) == 0, sourceLocation: location)
   }
 
   @Test func outsideChangesArePublished() async throws {
@@ -220,9 +228,9 @@ import Testing
       let two = await gate.changes(following: true)
       for await _ in one { break }
       for await _ in two { break }
-      #expect(try descriptors() <= 1, "one thread for all streams")
+      #expect(try descriptors(on: tree) <= 1, "one thread for all streams")
     }
-    try await expectNoDescriptors()
+    try await expectNoDescriptors(on: tree)
     #expect(await gate.current == .authorized)
     // A gate follows again when it is asked to again.
     var again = await gate.changes(following: true).makeAsyncIterator()
@@ -240,7 +248,7 @@ import Testing
     var held = await gate?.changes(following: true).makeAsyncIterator()
     gate = nil
     #expect(await held?.next() == nil)
-    try await expectNoDescriptors()
+    try await expectNoDescriptors(on: tree)
   }
 
   /// More gates follow than there are threads in any pool, and none waits for another.
@@ -258,6 +266,6 @@ import Testing
       #expect(await streams[index].next()?.to == .denied)
     }
     streams = []
-    try await expectNoDescriptors()
+    try await expectNoDescriptors(on: tree)
   }
 }

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// The journal cannot be written: whatever call fails, and however, nothing is half done or lost.
-struct JournalFaultTests {
-  static let errors: [Errno] = [.ENOSPC, .EIO, .EROFS]
+@Suite(.blocking) struct JournalFaultTests {
+  static let errors: [Errno] = Effort.isFull ? [.ENOSPC, .EIO, .EROFS] : [.EIO]
   static let games: UInt32 = 54_331
   static let daemon: UInt32 = 54_332
 
@@ -77,7 +77,7 @@ struct JournalFaultTests {
     _ fault: FaultySystem.Fault
   ) throws {
     var faults = 0
-    for isFirst in [true, false] {
+    for isFirst in Effort.isFull ? [true, false] : [false] {
       for errno in Self.errors {
         let album = try Album()
         let clean = try album.state()
@@ -114,7 +114,7 @@ struct JournalFaultTests {
         #expect(try album.listed().isEmpty)
       }
     }
-    #expect(faults > 40)
+    #expect(faults > (Effort.isFull ? 40 : 6))
     print("journal faults: request, \(fault): \(faults)")
   }
 
@@ -160,7 +160,7 @@ struct JournalFaultTests {
       #expect(try album.state() == clean)
       #expect(try album.listed().isEmpty)
     }
-    #expect(faults > 20)
+    #expect(faults > 20 / 3)
     print("journal faults: revoke, \(fault): \(faults)")
   }
 

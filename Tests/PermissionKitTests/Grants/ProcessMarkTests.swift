@@ -1,7 +1,8 @@
 import PermissionKit
+import TestSupport
 import Testing
 
-struct ProcessMarkTests {
+@Suite(.blocking) struct ProcessMarkTests {
   /// A grant that lives as long as a process ends with it, whether or not its parent asks how.
   @Test func endedProcessIsGone() throws {
     let system = LinuxSystem()

@@ -1,32 +1,37 @@
 import Foundation
 import PermissionKitTesting
+import TestSupport
 import Testing
 
 @testable import PermissionKit
 
 /// Parsers of what others write, fed with garbage: no crash, no hang, nothing granted.
 ///
-/// 4,000 inputs a parser; PERMISSIONKIT_FUZZ asks for another number.
+/// 4,000 inputs a parser.
 @Suite struct FuzzTests {
-  static let inputs =
-    ProcessInfo.processInfo.environment["PERMISSIONKIT_FUZZ"].flatMap { Int($0) } ?? 4_000
+  static let inputs = Effort.of(4_000, atLeast: 200)
 
   /// Half of the inputs are samples with bytes changed, cut, doubled and inserted; half are noise.
-  static func feed(_ samples: [[UInt8]], _ parse: ([UInt8]) throws -> Void) rethrows {
+  static func feed(
+    _ samples: [[UInt8]], _ name: String = #function, _ parse: ([UInt8]) throws -> Void
+  ) rethrows {
+    var random = SeededNumbers(name)
     for index in 0..<inputs {
-      var bytes = index % 2 == 0 ? samples.randomElement() ?? [] : []
+      var bytes = index % 2 == 0 ? samples.randomElement(using: &random) ?? [] : []
       if index % 2 == 1 {
-        bytes = (0..<Int.random(in: 0...300)).map { _ in UInt8.random(in: 0...255) }
+        bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in
+          UInt8.random(in: 0...255, using: &random)
+        }
       }
-      for _ in 0..<Int.random(in: 1...8) where !bytes.isEmpty {
-        let place = Int.random(in: bytes.indices)
-        switch Int.random(in: 0...5) {
-        case 0: bytes[place] = UInt8.random(in: 0...255)
+      for _ in 0..<Int.random(in: 1...8, using: &random) where !bytes.isEmpty {
+        let place = Int.random(in: bytes.indices, using: &random)
+        switch Int.random(in: 0...5, using: &random) {
+        case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
         case 1: bytes.removeLast(bytes.count - place)
-        case 2: bytes.insert(UInt8.random(in: 0...255), at: place)
+        case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: place)
         case 3: bytes.insert(contentsOf: bytes[place...].prefix(40), at: place)
         case 4: bytes.remove(at: place)
-        default: bytes[place] ^= 1 << UInt8.random(in: 0...7)
+        default: bytes[place] ^= 1 << UInt8.random(in: 0...7, using: &random)
         }
       }
       try parse(bytes)
@@ -77,7 +82,17 @@ import Testing
     let status = try #require(ProcStatus(Array(sample.utf8)))
     #expect(status.credentials.user.fileSystem == 4 && status.credentials.groups == [1, 2, 3])
     #expect(status.seccomp == 2 && !status.noNewPrivileges)
-    Self.feed([Array(sample.utf8)]) { _ = ProcStatus($0) }
+    Self.feed([Array(sample.utf8)]) { bytes in
+      guard let status = ProcStatus(bytes) else { return }
+      // Nothing is read that is not written there.
+      let text = String(decoding: bytes, as: UTF8.self)
+      let ids = status.credentials
+      for id in [ids.user.fileSystem, ids.group.fileSystem] + ids.groups {
+        #expect(text.contains("\(id)"), "\(id) in \(text)")
+      }
+      if status.noNewPrivileges { #expect(text.contains("NoNewPrivs:")) }
+      if !ids.effective.isEmpty { #expect(text.contains("CapEff:")) }
+    }
   }
 
   @Test func idMaps() {
@@ -93,7 +108,15 @@ import Testing
 
   @Test func udevAndUserDirs() {
     let udev = "S:v4l/by-id/x\nE:ID_V4L_CAPABILITIES=:capture:\nE:ID_V4L_PRODUCT=Cam\n"
-    Self.feed([Array(udev.utf8)]) { _ = DeviceCatalog.udevProperties($0) }
+    Self.feed([Array(udev.utf8)]) { bytes in
+      let properties = DeviceCatalog.udevProperties(bytes)
+      guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\\") else {
+        return
+      }
+      for (name, value) in properties where (name + value).unicodeScalars.allSatisfy(\.isASCII) {
+        #expect(text.contains("E:\(name)=\(value)"), "\(text)")
+      }
+    }
     let dirs = "# c\nXDG_MUSIC_DIR=\"$HOME/M\"\nXDG_PICTURES_DIR=\"$HOME/P\\\"q\"\n"
     Self.feed([Array(dirs.utf8)]) { bytes in
       if case .value(_, let isRelative, let path) = UserFolder.setting(of: "PICTURES", in: bytes) {
@@ -111,15 +134,18 @@ import Testing
       "/proc/asound/cards", "/home/u/.config/user-dirs.dirs", "/proc/self/mountinfo",
       "/proc/self/uid_map",
     ]
-    for _ in 0..<300 {
+    var random = SeededNumbers(#function)
+    for _ in 0..<Effort.of(300, atLeast: 60) {
       let system = FakeSystem()
       system.setEnvironment("HOME", "/home/u")
       system.add(
         "/dev/video0",
         FakeNode(kind: .characterDevice, mode: 0o600, device: .init(major: 81, minor: 0)))
       system.add("/home/u/Pictures", FakeNode(kind: .directory, mode: 0o700))
-      for file in files where Bool.random() {
-        let noise = (0..<Int.random(in: 0...200)).map { _ in UInt8.random(in: 0...127) }
+      for file in files where Bool.random(using: &random) {
+        let noise = (0..<Int.random(in: 0...200, using: &random)).map { _ in
+          UInt8.random(in: 0...127, using: &random)
+        }
         system.add(file, FakeNode(contents: String(decoding: noise, as: UTF8.self)))
       }
       for entry in AccessorRegistry.standard.entries {

@@ -1,6 +1,6 @@
 // Kills a command at each of its system calls, and checks that the next command recovers.
 //
-//   crash-tracer -s SETUP -c COMMAND -n NEXT… -l LIST -r REVOKE -j JOURNAL -f TEXT -w PATH… [-b]
+//   crash-tracer -s SETUP -c COMMAND -n NEXT… -l LIST -r REVOKE -j JOURNAL -f TEXT -w PATH… [-b] [-e N]
 //
 // Works in a mount namespace of its own with an empty /var/lib. Runs SETUP by sh. Records mode and
 // ACLs of every PATH and the contents of JOURNAL: the state before. Runs COMMAND to its end and
@@ -18,7 +18,7 @@
 // With -b every PATH must be in the state before. If a kill leaves the same inodes and the same
 // length of JOURNAL as the kill before it, only every eighth such kill is followed by the four
 // steps, because the next command sees nothing else. Before the first openat(2) of a path that
-// contains TEXT, only every seventh call is tried. Calls of all threads of the command are counted,
+// contains TEXT, only every seventh call is tried. With -e only every N-th of all these. Calls of all threads of the command are counted,
 // calls of its child processes are not.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -52,7 +52,7 @@ struct state {
 };
 
 static const char *setup, *command, *next[4], *list, *revocation, *journal, *begin, *watched[WATCHED];
-static int nexts, watches, only_before;
+static int nexts, watches, only_before, every = 1;
 
 static void die(const char *what) {
   fprintf(stderr, "crash-tracer: %s: %s\n", what, strerror(errno));
@@ -247,7 +247,7 @@ static void fail(long n, int at_end, const char *format, ...) {
 }
 
 int main(int argc, char **argv) {
-  for (int option; (option = getopt(argc, argv, "s:c:n:l:r:j:f:w:b")) >= 0;) switch (option) {
+  for (int option; (option = getopt(argc, argv, "s:c:n:l:r:j:f:w:be:")) >= 0;) switch (option) {
       case 's': setup = optarg; break;
       case 'c': command = optarg; break;
       case 'n': next[nexts++ % 4] = optarg; break;
@@ -257,9 +257,10 @@ int main(int argc, char **argv) {
       case 'f': begin = optarg; break;
       case 'w': watched[watches++ % WATCHED] = optarg; break;
       case 'b': only_before = 1; break;
+      case 'e': every = atoi(optarg); break;
       default: return 2;
     }
-  if (!setup || !command || !nexts || !list || !revocation || !journal || !begin || !watches) return 2;
+  if (!setup || !command || !nexts || every < 1 || !list || !revocation || !journal || !begin || !watches) return 2;
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
       mount("tmpfs", "/var/lib", "tmpfs", 0, "mode=755") != 0)
     die("a mount namespace");
@@ -299,7 +300,7 @@ int main(int argc, char **argv) {
   store(journals[0]);
   long calls = trace(0, 0, &killed, &first, NULL);
   if (first == 0) die("the command does not open what it should");
-  for (long n = 1;; n = n >= first ? n + 1 : n + 7 < first ? n + 7 : first) {
+  for (long n = 1;; n = n >= first ? n + every : n + 7 * every < first ? n + 7 * every : first) {
     int ended = 0;
     int changes = 0;
     for (int at_end = 0; at_end < (changes && n >= first ? 2 : 1); at_end++) {

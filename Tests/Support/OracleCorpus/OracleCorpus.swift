@@ -12,11 +12,19 @@ package struct OracleCorpus {
   package let header: Header
   package let cases: [OracleCase]
 
-  package init(contentsOf path: String) throws {
+  /// Reads a file.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - stride: 1 for every case, 2 for every second one.
+  /// - Throws: If the file cannot be read or is no corpus.
+  package init(contentsOf path: String, every stride: Int = 1) throws {
     var lines = try Self.lines(of: path)[...]
     let decoder = JSONDecoder()
     header = try decoder.decode(Header.self, from: lines.popFirst() ?? Data())
-    cases = try lines.map { try decoder.decode(OracleCase.self, from: $0) }
+    cases = try Swift.stride(from: lines.startIndex, to: lines.endIndex, by: stride).map {
+      try decoder.decode(OracleCase.self, from: lines[$0])
+    }
   }
 
   /// Returns the lines of a plain or gzip file, the header first.

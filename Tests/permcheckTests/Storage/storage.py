@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Compares permcheck audit with find(1) on a large tree of one file system; needs root.
 
-  unshare --mount storage.py TYPE FOLDER PERMCHECK FILES
+  unshare --mount storage.py TYPE FOLDER PERMCHECK FILES SEED
 
 Mounts a file system of TYPE (ext4, xfs, btrfs, tmpfs, overlay) below FOLDER, in the mount namespace that it
 was started in, fills it with about FILES names (ACLs on one in a hundred, a third of foreign owners,
 folders that refuse, links, FIFOs, devices, sockets), and asks as several users, as root for them, and by
 the evaluator alone. Prints how many lists were compared, and every difference.
 """
-import os, random, socket, stat, struct, subprocess, sys, time
+import errno, fcntl, os, random, socket, stat, struct, subprocess, sys, time
 
 KIND, FOLDER, PERMCHECK, FILES = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 # uid, gid, supplementary groups
@@ -19,6 +19,35 @@ TESTS = {"r": "-readable", "w": "-writable", "x": "-executable"}
 
 def run(*command, **more):
     return subprocess.run(command, check=True, **more)
+
+
+def loop(image):
+    """A loop device of the image, see loop(4), that frees itself; its node is in FOLDER, as /dev may lack it."""
+    with open("/dev/loop-control") as control, open(image, "r+b") as file:
+        end = time.monotonic() + 60
+        while True:
+            number = fcntl.ioctl(control, 0x4C82)  # LOOP_CTL_GET_FREE
+            node = f"{FOLDER}/loop{number}"
+            if not os.path.exists(node):
+                os.mknod(node, 0o600 | stat.S_IFBLK, os.makedev(7, number))
+            device = open(node, "r+b")
+            try:
+                # LOOP_CONFIGURE: struct loop_config with LO_FLAGS_AUTOCLEAR.
+                info = bytearray(232)
+                struct.pack_into("<I", info, 52, 4)
+                fcntl.ioctl(device, 0x4C0A, struct.pack("<II", file.fileno(), 0) + bytes(info) + bytes(64))
+                # Open until the mount holds it.
+                opened.append(device)
+                return node
+            except OSError as error:
+                device.close()
+                # Another process may take the free device first.
+                if error.errno != errno.EBUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
+
+opened = []
 
 
 def mount():
@@ -33,14 +62,7 @@ def mount():
         force = [] if KIND == "ext4" else ["-f"]
         inodes = ["-N", "200000"] if KIND == "ext4" else []
         run(f"mkfs.{KIND}", "-q", *force, *inodes, image, stderr=subprocess.DEVNULL)
-        # Another process may take the free loop device first.
-        for left in range(20, -1, -1):
-            done = subprocess.run(["mount", "-o", "loop", image, top], stderr=subprocess.PIPE)
-            if done.returncode == 0:
-                break
-            if left == 0:
-                sys.exit(f"mount: {done.stderr.decode()}")
-            time.sleep(0.2)
+        run("mount", loop(image), top)
     os.chmod(top, 0o755)
     if KIND != "overlay":
         return top, [top]
@@ -110,7 +132,7 @@ def listed(command, user=None):
 def main():
     os.umask(0)
     os.chmod(FOLDER, 0o755)
-    chance = random.Random(f"{KIND} {FILES}")
+    chance = random.Random(f"{KIND} {sys.argv[5]}")
     top, parts = mount()
     for number, part in enumerate(parts):
         if number == 1:

@@ -1,0 +1,81 @@
+import Foundation
+package import Testing
+
+/// How much the random and the repeated tests do: PERMISSIONKIT_EFFORT.
+package enum Effort: String, CaseIterable, Sendable {
+  /// A loop for people at work, of two minutes; the default.
+  case quick
+  /// The full figures, which `.ci/run` demands.
+  case gate
+  /// Ten times the full figures.
+  case soak
+
+  /// The effort that the environment asks for.
+  package static let current: Effort = {
+    guard let word = ProcessInfo.processInfo.environment["PERMISSIONKIT_EFFORT"], !word.isEmpty
+    else { return .quick }
+    guard let effort = Effort(rawValue: word) else {
+      let known = allCases.map(\.rawValue).joined(separator: ", ")
+      fatalError("PERMISSIONKIT_EFFORT=\(word): expected one of \(known)")
+    }
+    return effort
+  }()
+
+  /// Whether the full figures are asked for.
+  package static var isFull: Bool { current != .quick }
+
+  /// Returns how often a test repeats something.
+  ///
+  /// - Parameters:
+  ///   - full: The figure of the gate.
+  ///   - least: What `quick` does: the fewest that still reach what is tested.
+  /// - Returns: `least` for `quick`, `full` for `gate`, ten times `full` for `soak`.
+  package static func of(_ full: Int, atLeast least: Int) -> Int {
+    switch current {
+    case .quick: min(full, least)
+    case .gate: full
+    case .soak: full * 10
+    }
+  }
+
+  /// The seed of all random tests of this run: that of PERMISSIONKIT_SEED, or a new one.
+  ///
+  /// The first test that uses it prints it.
+  package static let seed: UInt64 = {
+    let given = ProcessInfo.processInfo.environment["PERMISSIONKIT_SEED"] ?? ""
+    guard given.isEmpty || UInt32(given) != nil else {
+      fatalError("PERMISSIONKIT_SEED=\(given): expected a number up to \(UInt32.max)")
+    }
+    let seed = UInt32(given) ?? UInt32.random(in: 1...UInt32.max)
+    print("seed: PERMISSIONKIT_SEED=\(seed) repeats the random tests of this run")
+    return UInt64(seed)
+  }()
+}
+
+extension Trait where Self == ConditionTrait {
+  /// The test has no meaning when it is small, so it is left out of a quick run.
+  ///
+  /// - Parameter reason: Why it is left out.
+  /// - Returns: The trait, which does nothing for `gate` and `soak`.
+  package static func full(_ reason: String) -> Self {
+    .enabled(if: Effort.isFull, "left out of a quick run: \(reason)")
+  }
+}
+
+/// Random numbers that a seed gives again, by SplitMix64.
+package struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  /// Creates the numbers of a test, which depend on the seed of the run and on the test's name.
+  package init(_ test: String) {
+    state = test.utf8.reduce(Effort.seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
