@@ -22,7 +22,7 @@ struct AuditTests {
   /// A tree with every kind of file, foreign owners, ACLs and folders that refuse.
   static func tree() throws -> Tree {
     let tree = try Tree()
-    for folder in 0..<Effort.of(40, atLeast: 8) {
+    for folder in 0..<Effort.of(40, atLeast: 16) {
       let mode: mode_t = [0o755, 0o755, 0o700, 0o711, 0o744, 0o000, 0o750, 0o733][folder % 8]
       for file in 0..<25 {
         try tree.file(
@@ -102,7 +102,7 @@ struct AuditTests {
     let account = Self.accounts[account]
     let test = ["r": "-readable", "w": "-writable", "x": "-executable"][need] ?? ""
     let expected = try findRecords(tree.root, ["!", test], as: account)
-    #expect(expected.count > 100)
+    #expect(expected.count > Effort.of(100, atLeast: 40))
     for threads in ["1", "2", "7"] {
       let outcome = try Command.permcheck(
         ["audit", tree.root, "--null", "--need", need, "--threads", threads], as: account)
