@@ -4,11 +4,14 @@ internal import Synchronization
 
 // Users and groups.
 extension LinuxSystem {
+  /// How many users are remembered by name: a command for everybody asks for each only once.
+  private static var most: Int { 64 }
+
   /// getpwnam_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
     try recalled(
       { memory in memory.namedUsers.first { $0.name == name }.map { $0.record } },
-      { $0.namedUsers.append((name, $1)) }
+      { if $0.namedUsers.count < Self.most { $0.namedUsers.append((name, $1)) } }
     ) { () throws(Errno) in
       if let user = userFile?.user(named: name) { return user }
       return try looked { () throws(Errno) in
@@ -75,7 +78,7 @@ extension LinuxSystem {
   package func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
     try recalled(
       { memory in memory.groupLists.first { $0.user == user }.map { $0.groups } },
-      { $0.groupLists.append((user, $1)) }
+      { if $0.groupLists.count < Self.most { $0.groupLists.append((user, $1)) } }
     ) { () throws(Errno) in
       if groupFileIsWhole, let groups = groupFile?.groups(of: user) { return groups }
       return try looked { () throws(Errno) in try groups(of: user) }

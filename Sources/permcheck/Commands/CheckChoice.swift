@@ -24,6 +24,8 @@ struct CheckChoice {
     let system = LinuxSystem.cached()
     if subject.isOfMany { return try run(for: try subject.each(system), requests, system) }
     var context = try subject.context(system)
+    // One subject for all accessors, also where it is this process.
+    context.subject = try Inspection.subject(context)
     context.wantsDetail = output.verbose
     context.sharedScan = SharedScan()
     let analytics = log.analytics(system)

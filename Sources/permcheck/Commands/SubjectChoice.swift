@@ -57,7 +57,7 @@ struct SubjectChoice: Equatable {
 
   /// Warns root, who became root by sudo, that root is judged.
   func warnOfRoot(_ context: AccessContext, _ console: Console) {
-    guard context.subject == nil, let name = context.system.getenv("SUDO_USER"), name != "root",
+    guard who == [.current], let name = context.system.getenv("SUDO_USER"), name != "root",
       context.system.isRoot
     else { return }
     console.warn("this is about root; use --user \(name) for \(name)")
