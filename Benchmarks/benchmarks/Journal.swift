@@ -19,7 +19,7 @@ func journals() throws {
   let journal = GrantJournal(PathBytes(file.path))
 
   func cycle(_ uid: UInt32) throws {
-    let subject = UserDatabase(LinuxSystem()).subject(uid: uid, gid: uid, groups: [])
+    let subject = try UserDatabase(LinuxSystem()).subject(.ids(uid: uid, gid: uid, groups: []))
     var context = AccessContext(subject: subject)
     context.path = PathBytes(album.path)
     let accessor = PhotoLibraryAccessor(context, analytics: .discard)

@@ -86,7 +86,7 @@ public struct DeclarationFiles: Sendable {
     over base: AccessorRegistry = .shipped
   ) -> (registry: AccessorRegistry, problems: [Problem]) {
     var (registry, problems) = (base, [Problem]())
-    let isRoot = (try? system.credentials())?.user.effective == 0
+    let isRoot = system.isRoot
     for folder in folders {
       // The names of this folder, each with its file.
       var seen: [String: PathBytes] = [:]

@@ -79,7 +79,7 @@ package enum ExecutableSearch {
   /// Whether this process has more rights than the user who started it, or is root; nil if unknown.
   private static func isPrivileged(_ system: any System) -> Bool? {
     guard let own = try? system.credentials() else { return nil }
-    return own.user.effective == 0 || own.user.real != own.user.effective
+    return own.isRoot || own.user.real != own.user.effective
       || own.group.real != own.group.effective || !own.effective.isEmpty
   }
 

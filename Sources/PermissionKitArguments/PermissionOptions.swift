@@ -39,7 +39,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
   ///
   /// permcheck has the same number with another meaning: with `--skip-unavailable` it stands for
   /// "skipped", as in automake.
-  public static let noPermission = ExitCode(77)
+  public static let noPermission = ExitCode(ExitStatus.skipped.rawValue)
 
   /// Makes sure that there is access; otherwise says why not, and ends the command.
   ///
@@ -59,7 +59,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     do throws(PermissionError) {
       for accessor in accessors {
         let report = try request(accessor, purpose: purpose)
-        guard report.status == .authorized || accessor.acceptsLimited && report.isGranted else {
+        guard accessor.isAccess(report) else {
           say(report.explanation)
           if report.requestOutcome == .declined, !TerminalConsent().canAsk {
             say("no terminal to ask at; --request-access makes the change without a question\n")
@@ -72,7 +72,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     } catch {
       if error.message.isEmpty { throw Self.noPermission }
       say(Sanitizer.clean(error.description) + "\n")
-      throw ExitCode(70)
+      throw ExitCode(ExitStatus.failure.rawValue)
     }
   }
 
@@ -98,9 +98,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     }
     if let waitForAccess {
       let system = resources?.context.system ?? Systems.running
-      try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) {
-        $0[0].status == .authorized || accessor.acceptsLimited && $0[0].isGranted
-      }
+      try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) { accessor.isAccess($0[0]) }
     }
     let report = try accessor.requestAccessIfNeeded()
     if accessLog != nil, let failure = AnalyticsLog.shared.failure {

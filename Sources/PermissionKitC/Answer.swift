@@ -24,11 +24,11 @@ struct Answer {
   ///   - json: The document.
   init(_ report: AccessReport, name: String, isStrict: Bool, json: String) {
     status = report.status.number
-    isGranted = report.status == .authorized || report.status == .limited && !isStrict
+    isGranted = report.status.isAccess(acceptsLimited: !isStrict)
     isRequestable = report.isRequestable
     texts[.reason] = report.mainReason?.code.rawValue
     texts[.message] = report.mainMessage
-    let cells = ["\(report.status.mark) \(name)", report.status.rawValue] + report.headline
+    let cells = ["\(Mark(report.status).text) \(name)", report.status.rawValue] + report.headline
     texts[.line] = cells.joined(separator: "  ").withoutBlanksAtEnd
     texts[.explanation] = report.explanation
     texts[.request] = report.requestOutcome?.rawValue
@@ -43,13 +43,13 @@ struct Answer {
   init(_ error: PermissionError, name: String) {
     let message = Sanitizer.clean(error.description)
     texts[.message] = message
-    texts[.line] = "? \(Sanitizer.clean(name))  error  \(message)"
+    texts[.line] = "\(Mark.unknown.text) \(Sanitizer.clean(name))  error  \(message)"
     texts[.explanation] = message + "\n"
     texts[.error] = error.code.rawValue
     texts[.json] =
       ErrorDocument(
         toolVersion: Documents.toolVersion, code: error.code.rawValue,
-        message: error.description, advice: error.advice, exitStatus: error.exitStatus
+        message: error.description, advice: error.advice, exitStatus: ExitStatus(error).rawValue
       ).text
   }
 }

@@ -112,7 +112,7 @@ enum Inquiry {
     var document = CheckDocument(
       toolVersion: Documents.toolVersion,
       subject: subject, reports: [report],
-      exitStatus: report.status.exitStatus(isStrict: question.isStrict))
+      exitStatus: ExitStatus(report.status, wantsAll: question.isStrict).rawValue)
     document.setting = Setting(question.context, [report])
     return document
   }

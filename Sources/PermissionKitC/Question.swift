@@ -43,7 +43,7 @@ struct Question {
     if let path = context.path, !path.isAbsolute {
       throw Self.misuse("the path \"\(path)\" must start with /")
     }
-    context.subject = try unsafe Self.subject(options, UserDatabase(context.system))
+    try context.judge(unsafe Self.who(options))
     self.context = context
     isStrict = unsafe options.flags & PK_ALL != 0
     asks = unsafe options.flags & PK_ASK != 0
@@ -70,13 +70,12 @@ struct Question {
     return unsafe pointer.pointee
   }
 
-  private static func subject(
-    _ options: pk_options, _ users: UserDatabase
-  ) throws(PermissionError) -> Subject? {
+  /// Returns whose access is meant.
+  private static func who(_ options: pk_options) throws(PermissionError) -> Who {
     let pid = unsafe options.pid
     guard let user = unsafe options.user else {
       if pid < 0 { throw misuse("there is no process \(pid)") }
-      return pid == 0 ? nil : try users.subject(process: pid)
+      return pid == 0 ? .current : .process(pid)
     }
     if pid != 0 { throw misuse("user and pid cannot be combined") }
     // Repaired bytes may be the name of somebody else.
@@ -84,7 +83,7 @@ struct Question {
       throw unsafe PermissionError(
         .unknownUser, "there is no user \(Sanitizer.clean(String(cString: user)))")
     }
-    return try users.subject(userNamed: name)
+    return .user(name)
   }
 
   /// Returns the error for an argument without a meaning.

@@ -14,40 +14,6 @@ extension AuthorizationStatus {
     case .notDetermined: PK_NOT_DETERMINED
     }
   }
-
-  /// The mark of the status that permcheck prints.
-  var mark: String {
-    switch self {
-    case .authorized: "✔"
-    case .limited: "◐"
-    case .denied, .restricted: "✘"
-    case .unavailable: "–"
-    case .notDetermined: "?"
-    }
-  }
-
-  /// The exit status that permcheck has for this status.
-  func exitStatus(isStrict: Bool) -> Int32 {
-    switch self {
-    case .authorized: 0
-    case .limited: isStrict ? 1 : 0
-    case .denied, .restricted: 1
-    case .notDetermined: 2
-    case .unavailable: 3
-    }
-  }
-}
-
-extension PermissionError {
-  /// The exit status that permcheck has for this error.
-  var exitStatus: Int32 {
-    switch code {
-    case .unknownUser, .unknownProcess, .invalidArgument: 64
-    case .system, .changeFailed: 70
-    case .notAllowed: 1
-    case .notAnswering: 2
-    }
-  }
 }
 
 extension String {

@@ -36,7 +36,7 @@ public enum AccessorContract: Sendable {
     let events = (try? log.loggedEvents()) ?? []
     expect(events.first?.event == .check, "the first event is not a check")
     let points = events.dropFirst().map(\.event)
-    let isAccess = final.map { $0.status == .authorized || $0.status == .limited } ?? false
+    let isAccess = final.map(\.isGranted) ?? false
     let allowed: [[AccessEvent.Point]] =
       isAccess
       ? [[], [.willReceiveAccess, .didReceiveAccess]]
@@ -53,7 +53,7 @@ public enum AccessorContract: Sendable {
     }
     if devices.isEmpty { return nil }
     let statuses = devices.values.map { AuthorizationStatus.worst($0) ?? .notDetermined }
-    let isUsable = { (status: AuthorizationStatus) in status == .authorized || status == .limited }
+    let isUsable = { (status: AuthorizationStatus) in status.isAccess() }
     let status = report.status.rawValue
     switch report.status {
     case .authorized where !statuses.allSatisfy { $0 == .authorized }:

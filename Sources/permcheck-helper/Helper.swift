@@ -74,7 +74,7 @@ struct Helper {
   private static func finish(_ answer: HelperAnswer) -> Never {
     let system = LinuxSystem()
     _ = try? system.write(Descriptor(rawValue: 1), Array(answer.line.utf8))
-    system.exit(answer.outcome.exitStatus)
+    system.exit(answer.outcome.exitStatus.rawValue)
   }
 
   // MARK: - Grants

@@ -75,7 +75,7 @@ struct Invocation: Sendable {
   static func invoker(_ system: any System) -> UInt32? {
     guard let text = unsafe helper_start_invoker(),
       let uid = number(unsafe Array(String(cString: text).utf8), atMost: UInt64(UInt32.max) - 1),
-      (try? system.credentials())?.user.effective == 0
+      system.isRoot
     else { return nil }
     return UInt32(uid)
   }

@@ -9,6 +9,21 @@ import Testing
     return outcome.output.split(separator: "\n").map { $0.components(separatedBy: "\t") }
   }
 
+  @Test("The help says what a command does for the user: a request grants, others judge")
+  func helpHasTheVerb() throws {
+    func help(_ command: String) throws -> String {
+      // Lines are wrapped.
+      try Command.permcheck([command, "--help"]).output
+        .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+    for command in ["check", "explain", "audit", "watch", "run"] {
+      #expect(try help(command).contains("Judge for this user"), "\(command)")
+    }
+    let request = try help("request")
+    #expect(request.contains("Grant to this user") && request.contains("Grant to this uid"))
+    #expect(!request.contains("Judge for this u"))
+  }
+
   @Test func eachUserHasTheAnswerOfAnOwnCheck() throws {
     let users = ["root", "daemon", "nobody"]
     let names = ["photos=/root", "photos=/etc"]

@@ -105,8 +105,8 @@ open class PermissionAccessor: CustomStringConvertible {
   public final func hasAccess() -> Bool { isAccess(currentAccess()) }
 
   /// Returns whether the report counts as access.
-  func isAccess(_ report: AccessReport) -> Bool {
-    report.status == .authorized || acceptsLimited && report.status == .limited
+  package final func isAccess(_ report: AccessReport) -> Bool {
+    report.status.isAccess(acceptsLimited: acceptsLimited)
   }
 
   private func write(_ point: AccessEvent.Point, _ report: AccessReport, since start: Int64) {

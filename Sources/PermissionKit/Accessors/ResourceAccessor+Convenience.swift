@@ -1,43 +1,12 @@
-extension AccessContext {
-  /// Whose access is judged.
-  public enum Who: Hashable, Sendable {
-    /// The calling process.
-    case current
-    /// A user, by name or number, as after a new login.
-    case user(String)
-    /// A running process.
-    case process(Int32)
-  }
-
-  /// Creates a context for somebody.
-  ///
-  /// - Parameters:
-  ///   - who: Whose access is judged.
-  ///   - path: The only node or directory to check; nil for all.
-  ///   - system: The system that facts and answers come from.
-  /// - Throws: If there is no such user or process.
-  public init(
-    for who: Who, path: String? = nil, system: any System = Systems.running
-  ) throws(PermissionError) {
-    self.init(system: system, path: path.map { PathBytes($0) })
-    let users = UserDatabase(system)
-    switch who {
-    case .current: break
-    case .user(let name): subject = try users.subject(userNamed: name)
-    case .process(let pid): subject = try users.subject(process: pid)
-    }
-  }
-}
-
 extension CameraAccessor {
   /// Creates an accessor for somebody's cameras, or for one node.
   ///
   /// - Parameters:
   ///   - who: Whose access is judged.
   ///   - path: The only node to check: `/dev/video2`.
-  /// - Throws: If there is no such user or process.
+  /// - Throws: If there is no such user or process, or several users are meant.
   public convenience init(
-    for who: AccessContext.Who, path: String? = nil
+    for who: Who, path: String? = nil
   ) throws(PermissionError) {
     self.init(try AccessContext(for: who, path: path))
   }
@@ -49,9 +18,9 @@ extension MicrophoneAccessor {
   /// - Parameters:
   ///   - who: Whose access is judged.
   ///   - path: The only node to check: `/dev/snd/pcmC0D0c`.
-  /// - Throws: If there is no such user or process.
+  /// - Throws: If there is no such user or process, or several users are meant.
   public convenience init(
-    for who: AccessContext.Who, path: String? = nil
+    for who: Who, path: String? = nil
   ) throws(PermissionError) {
     self.init(try AccessContext(for: who, path: path))
   }
@@ -63,9 +32,9 @@ extension PhotoLibraryAccessor {
   /// - Parameters:
   ///   - who: Whose access is judged.
   ///   - path: The only folder to check: `/srv/photos`.
-  /// - Throws: If there is no such user or process.
+  /// - Throws: If there is no such user or process, or several users are meant.
   public convenience init(
-    for who: AccessContext.Who, path: String? = nil
+    for who: Who, path: String? = nil
   ) throws(PermissionError) {
     self.init(try AccessContext(for: who, path: path))
   }

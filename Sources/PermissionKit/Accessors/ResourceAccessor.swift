@@ -163,7 +163,7 @@ open class ResourceAccessor: PermissionAccessor {
     _ subject: Subject, _ resources: [Resource]
   ) throws(PermissionError) -> Bool {
     do throws(Errno) {
-      return try context.system.credentials().user.effective == 0 && context.path == nil
+      return try context.system.credentials().isRoot && context.path == nil
         && followsSubject && subject.credentials.user.fileSystem != 0
         && resources.contains { $0.family == nil }
     } catch {

@@ -98,7 +98,7 @@ public struct FileLogging: LoggingStrategy {
     do throws(Errno) {
       try system.mustAnswer(path)
       // Somebody else's link could make root write to any file.
-      if try system.credentials().user.effective == 0 { flags.insert(.noFollow) }
+      if try system.credentials().isRoot { flags.insert(.noFollow) }
       do throws(Errno) {
         return try system.openat(.currentDirectory, path, flags, mode: 0o600)
       } catch .ENOENT where flags.contains(.create) && createsFolder {

@@ -87,9 +87,7 @@ extension ReasonFinder {
 
   /// What helps root, who has nobody with more rights to turn to; nil for others.
   private var adviceOfRoot: String? {
-    guard !inspection.isSaved, (try? inspection.system.credentials())?.user.effective == 0 else {
-      return nil
-    }
+    guard !inspection.isSaved, inspection.system.isRoot else { return nil }
     return inspection.subject.credentials.user.fileSystem == 0
       ? "let the check open it (probe)" : "check as \(name)"
   }

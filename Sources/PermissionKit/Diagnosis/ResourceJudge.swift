@@ -79,7 +79,7 @@ package struct ResourceJudge {
   private func addServer(
     to report: inout AccessReport, _ target: Inspection.Target, _ route: AudioRoute
   ) {
-    guard report.status != .authorized, report.status != .limited,
+    guard !report.status.isAccess(),
       let family = offeredFamily(target), let server = ServerRoute(inspection, family).report()
     else { return }
     guard route == .any else {

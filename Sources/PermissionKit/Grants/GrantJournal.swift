@@ -45,8 +45,8 @@ package struct GrantJournal: Sendable {
   /// - Returns: The journal in /var/lib/permcheck for root, or below XDG_STATE_HOME or the home.
   /// - Throws: If the user has no home directory.
   package static func standard(_ system: any System) throws(PermissionError) -> GrantJournal {
-    let subject = try UserDatabase(system).currentSubject()
-    if subject.credentials.user.effective == 0 {
+    let subject = try UserDatabase(system).subject(.current)
+    if subject.credentials.isRoot {
       return root(system)
     }
     if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {

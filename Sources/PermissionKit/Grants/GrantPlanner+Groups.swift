@@ -40,7 +40,7 @@ extension GrantPlanner {
       steps.append(
         GrantPlan.Step(
           .group(grant), place: "group \(group)",
-          needsRoot: own.user.effective != 0))
+          needsRoot: !own.isRoot))
     }
     guard !steps.isEmpty else { return nil }
     let groups = steps.map(\.place).joined(separator: " and ")

@@ -35,7 +35,7 @@ extension GrantPlanner {
     let rule = UdevRuleGrant(
       path: path, contents: ([head] + lines).joined(separator: "\n") + "\n", entries: entries)
     plan.steps.append(
-      GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: own.user.effective != 0))
+      GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: !own.isRoot))
     plan.warnings.append(
       "the rule matches nodes by name, so a different device that gets this name later is included")
     return plan

@@ -18,12 +18,12 @@ package struct HelperAnswer: Hashable, Sendable {
     case misused
 
     /// The exit status of the helper.
-    package var exitStatus: Int32 {
+    package var exitStatus: ExitStatus {
       switch self {
-      case .granted, .revoked, .nothingToChange: 0
-      case .missing: 2
-      case .misused: 64
-      case .failed: 70
+      case .granted, .revoked, .nothingToChange: .authorized
+      case .missing: .notDetermined
+      case .misused: .usage
+      case .failed: .failure
       }
     }
   }

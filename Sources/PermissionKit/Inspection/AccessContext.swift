@@ -60,3 +60,24 @@ public struct AccessContext: Sendable {
     subject == nil || subject?.source == .current ? probe : .none
   }
 }
+
+extension AccessContext {
+  /// Creates a context for somebody.
+  ///
+  /// - Parameters:
+  ///   - who: Whose access is judged.
+  ///   - path: The only node or directory to check; nil for all.
+  ///   - system: The system that facts and answers come from.
+  /// - Throws: If there is no such user or process, or several users are meant.
+  public init(
+    for who: Who, path: String? = nil, system: any System = Systems.running
+  ) throws(PermissionError) {
+    self.init(system: system, path: path.map { PathBytes($0) })
+    try judge(who)
+  }
+
+  /// Looks up the subject; the calling process stays open, so that each check reads it again.
+  package mutating func judge(_ who: Who) throws(PermissionError) {
+    subject = who == .current ? nil : try UserDatabase(system, root: root).subject(who)
+  }
+}

@@ -155,7 +155,7 @@ package final class Inspection: Sendable {
   ) throws(PermissionError) -> Subject {
     if let given = context.subject { return given }
     let users = users ?? UserDatabase(context.system, root: context.root)
-    return try users.currentSubject()
+    return try users.subject(.current)
   }
 
   /// The names of all users and groups in the facts, and of the subject's.

@@ -1,6 +1,6 @@
 extension AccessReport {
   /// Whether there is access: the status is `authorized`, or `limited`.
-  public var isGranted: Bool { status == .authorized || status == .limited }
+  public var isGranted: Bool { status.isAccess() }
 
   /// The changes that would give access, of every resource.
   public var remedies: [Remedy] { resources.flatMap(\.remedies) }

@@ -13,6 +13,14 @@ public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
   /// The check cannot tell.
   case notDetermined
 
+  /// Returns whether the status counts as access.
+  ///
+  /// - Parameter acceptsLimited: Whether `limited` counts too.
+  /// - Returns: True for `authorized`, and for `limited` if it is accepted.
+  package func isAccess(acceptsLimited: Bool = true) -> Bool {
+    self == .authorized || acceptsLimited && self == .limited
+  }
+
   /// The rank of the status in a set, which takes the status of its worst member.
   ///
   /// The order follows the exit statuses: 1 before 2 before 3 before 0.
@@ -44,7 +52,7 @@ public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
   /// - Returns: `authorized` if every device is, `limited` if only some devices are usable or one
   ///   is only limited, otherwise the worst status.
   static func any(of statuses: [AuthorizationStatus]) -> AuthorizationStatus {
-    let usable = statuses.filter { $0 == .authorized || $0 == .limited }
+    let usable = statuses.filter { $0.isAccess() }
     if usable.isEmpty { return worst(statuses) ?? .unavailable }
     return usable.count == statuses.count && !usable.contains(.limited) ? .authorized : .limited
   }

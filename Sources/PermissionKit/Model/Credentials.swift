@@ -75,6 +75,9 @@ public struct Credentials: Hashable, Sendable {
       user: IDs(uid), group: IDs(gid), groups: groups, effective: uid == 0 ? .all : [])
   }
 
+  /// Whether the process acts as root: its effective uid is 0.
+  package var isRoot: Bool { user.effective == 0 }
+
   /// Returns whether the subject is in group `id`, by the fsgid or a supplementary group.
   ///
   /// The egid does not count. See `in_group_p()` in kernel/groups.c.

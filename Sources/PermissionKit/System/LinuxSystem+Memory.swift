@@ -9,14 +9,20 @@ extension LinuxSystem {
       // Few of each; a dictionary takes longer to set up than they take to search.
       var mounts: [(path: PathBytes, table: MountTable)] = []
       var users: [(uid: UInt32, record: UserRecord?)] = []
+      var namedUsers: [(name: String, record: UserRecord?)] = []
+      var groupLists: [(user: UserRecord, groups: [UInt32])] = []
       var groups: [(gid: UInt32, name: String?)] = []
+      var sources: UserSources?
+      // nil before they are read, then nil where glibc has to be asked.
+      var userFile: UserFile??
+      var groupFile: UserFile??
     }
 
     let contents = Mutex(Contents())
   }
 
-  /// Returns a system for a single check, which reads this process's ids, its mounts and the names of
-  /// users and groups once.
+  /// Returns a system for a single check, which reads this process's ids, its mounts, users and
+  /// groups once.
   ///
   /// Take a new one for each check: all of these may have changed.
   package static func cached() -> LinuxSystem { LinuxSystem(memory: Memory()) }

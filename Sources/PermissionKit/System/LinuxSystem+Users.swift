@@ -4,10 +4,19 @@ internal import Synchronization
 
 // Users and groups.
 extension LinuxSystem {
+  /// How many users are remembered by name: a command for everybody asks for each only once.
+  private static var most: Int { 64 }
+
   /// getpwnam_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
-    try looked { () throws(Errno) in
-      try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
+    try recalled(
+      { memory in memory.namedUsers.first { $0.name == name }.map { $0.record } },
+      { if $0.namedUsers.count < Self.most { $0.namedUsers.append((name, $1)) } }
+    ) { () throws(Errno) in
+      if let user = userFile?.user(named: name) { return user }
+      return try looked { () throws(Errno) in
+        try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
+      }
     }
   }
 
@@ -17,7 +26,8 @@ extension LinuxSystem {
       { memory in memory.users.first { $0.uid == uid }.map { $0.record } },
       { $0.users.append((uid, $1)) }
     ) { () throws(Errno) in
-      try looked { () throws(Errno) in
+      if let user = userFile?.user(uid) { return user }
+      return try looked { () throws(Errno) in
         try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
       }
     }
@@ -66,7 +76,13 @@ extension LinuxSystem {
 
   /// getgrouplist(3) with an array that grows; ERANGE for more than 131,072 groups.
   package func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
-    try looked { () throws(Errno) in try groups(of: user) }
+    try recalled(
+      { memory in memory.groupLists.first { $0.user == user }.map { $0.groups } },
+      { if $0.groupLists.count < Self.most { $0.groupLists.append((user, $1)) } }
+    ) { () throws(Errno) in
+      if groupFileIsWhole, let groups = groupFile?.groups(of: user) { return groups }
+      return try looked { () throws(Errno) in try groups(of: user) }
+    }
   }
 
   private func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
@@ -88,7 +104,8 @@ extension LinuxSystem {
       { memory in memory.groups.first { $0.gid == gid }.map { $0.name } },
       { $0.groups.append((gid, $1)) }
     ) { () throws(Errno) in
-      try looked { () throws(Errno) in
+      if let name = groupFile?.groupName(gid) { return name }
+      return try looked { () throws(Errno) in
         try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
           unsafe String(cString: entry.gr_name)
         }
@@ -130,12 +147,7 @@ extension LinuxSystem {
   private static let userLimit: Int32 = 1000
 
   /// Whether a lookup may wait for a server, by the sources in nsswitch.conf(5).
-  private static let usersMayWait: Bool = {
-    guard let bytes = try? LinuxSystem().contents(of: "/etc/nsswitch.conf", limit: 1 << 16) else {
-      return false
-    }
-    return namesServers(bytes)
-  }()
+  private static let usersMayWait = UserSources(nameServiceSwitch()).mayWait
 
   /// Whether a lookup did not answer; then glibc may hold a lock that every other lookup waits for.
   private static let usersAreSilent = Mutex(false)
@@ -180,7 +192,7 @@ extension LinuxSystem {
   func looked<Value: Sendable>(
     _ body: @escaping @Sendable () throws(Errno) -> Value
   ) throws(Errno) -> Value {
-    guard Self.usersMayWait else { return try body() }
+    guard memory == nil ? Self.usersMayWait : userSources().mayWait else { return try body() }
     if Self.usersAreSilent.withLock({ $0 }) { throw .ETIMEDOUT }
     let lookup = Lookup(body, signal: try eventfd())
     // Without a thread the lookup can only be waited for.

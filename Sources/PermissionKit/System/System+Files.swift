@@ -1,4 +1,7 @@
 extension System {
+  /// Whether this process acts as root; false if its credentials cannot be read.
+  package var isRoot: Bool { (try? credentials())?.isRoot == true }
+
   /// Returns the whole contents of a file of at most `limit` bytes.
   ///
   /// - Parameters:

@@ -1,6 +1,43 @@
 extension UserDatabase {
+  /// Returns the subject that is meant: the only place where a subject is made.
+  ///
+  /// - Parameter who: Whose access is judged.
+  /// - Returns: The subject as it is now.
+  /// - Throws: If there is no such user or process, or several users are meant.
+  public func subject(_ who: Who) throws(PermissionError) -> Subject {
+    switch who {
+    case .current: return try currentSubject()
+    case .user(let name): return try subject(userNamed: name)
+    case .ids(let uid, let gid, let groups): return subject(uid: uid, gid: gid, groups: groups)
+    case .process(let pid): return try subject(process: pid)
+    case .group, .everybody:
+      throw PermissionError(
+        .invalidArgument, "\(who.words) is not one subject", advice: "judge each user apart")
+    }
+  }
+
+  /// Returns everybody who is meant, each of whom is one subject.
+  ///
+  /// - Parameter who: Whose access is judged.
+  /// - Returns: The members of a group, or every user of the data base; else `who` alone. Empty if
+  ///   nobody is in the group; nil if there is no such group.
+  /// - Throws: If the user data base cannot be read.
+  package func each(_ who: Who) throws(PermissionError) -> [Who]? {
+    do throws(Errno) {
+      switch who {
+      case .current, .user, .ids, .process: return [who]
+      case .everybody: return try everyUser().map { .user($0.name) }
+      case .group(let name): return try members(of: name)?.map { .user($0.name) }
+      }
+    } catch {
+      throw PermissionError(
+        error == .ETIMEDOUT ? .notAnswering : .system, "the user data base cannot be read",
+        call: "getpwent", errno: error)
+    }
+  }
+
   /// Returns the calling process as a subject.
-  public func currentSubject() throws(PermissionError) -> Subject {
+  private func currentSubject() throws(PermissionError) -> Subject {
     let credentials: Credentials
     do throws(Errno) {
       credentials = try system.credentials()
@@ -14,7 +51,7 @@ extension UserDatabase {
   }
 
   /// Returns the user with this name or number as a subject, with the credentials of a new login.
-  public func subject(userNamed text: String) throws(PermissionError) -> Subject {
+  private func subject(userNamed text: String) throws(PermissionError) -> Subject {
     var record: UserRecord?
     var groups: [UInt32] = []
     do throws(Errno) {
@@ -36,7 +73,7 @@ extension UserDatabase {
 
   /// Returns the user with this uid as a subject, with the credentials of a new login.
   ///
-  /// Unlike `subject(userNamed:)`, this never takes the number for a name.
+  /// Unlike `subject(_:)`, this never takes the number for a name.
   package func subject(userID uid: UInt32) throws(PermissionError) -> Subject {
     do throws(Errno) {
       if let record = try user(uid) {
@@ -80,7 +117,7 @@ extension UserDatabase {
   }
 
   /// Returns plain ids as a subject, without capabilities unless the uid is 0.
-  public func subject(uid: UInt32, gid: UInt32, groups: [UInt32]) -> Subject {
+  private func subject(uid: UInt32, gid: UInt32, groups: [UInt32]) -> Subject {
     let record = try? user(uid)
     return Subject(
       source: .ids, credentials: credentials(uid, gid, groups),
@@ -94,7 +131,7 @@ extension UserDatabase {
   /// - Parameter pid: The process id.
   /// - Returns: The subject; its paths are walked from the root of the process, through its mounts.
   /// - Throws: An error if there is no such process or /proc hides it.
-  public func subject(process pid: Int32) throws(PermissionError) -> Subject {
+  private func subject(process pid: Int32) throws(PermissionError) -> Subject {
     func contents(_ name: String) throws(PermissionError) -> [UInt8] {
       let path = PathBytes("/proc/\(pid)/\(name)")
       do throws(Errno) {

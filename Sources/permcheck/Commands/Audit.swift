@@ -99,10 +99,8 @@ struct Audit: AccessorCommand {
 
   func run(_ accessors: Accessors) throws {
     var choice = AuditChoice(names: names, output: output.choice)
-    choice.subject = SubjectChoice(
-      user: who.user?.text, uid: who.uid, gid: who.gid, groups: who.supplementary ?? [],
-      others: who.userNames.dropFirst().map(\.text), group: group?.text,
-      need: who.wanted, pid: pid)
+    let who = pid.map { [.process($0)] } ?? group.map { [.group($0.text)] } ?? who.chosen
+    choice.subject = SubjectChoice(who: who, need: self.who.wanted)
     choice.countsUsers = countsUsers
     choice.staysOnFileSystem = oneFileSystem
     choice.isDeep = deep

@@ -8,12 +8,10 @@ extension AuditChoice {
     _ accessors: Accessors, _ system: LinuxSystem, _ console: Console
   ) throws -> ExitStatus {
     var choice = subject
-    if choice.user == nil, choice.group == nil { choice.everybody = true }
-    let contexts = try choice.each(system).map { try $0.context(system) }
-    let users = try contexts.map { try Inspection.subject($0) }
-    guard let context = contexts.first, let first = users.first else {
-      throw ValidationError("the user data base has no users")
-    }
+    if choice.who == [.current] { choice.who = [.everybody] }
+    let cases = try choice.each(system)
+    let users = try cases.map { try Inspection.subject($0.context) }
+    let (context, first) = (cases[0].context, users[0])
     let roots = try roots(accessors, context, first)
     var question = question
     question.everyone = users.map(\.credentials)

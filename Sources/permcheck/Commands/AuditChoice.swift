@@ -159,7 +159,7 @@ struct AuditChoice {
     {
       return
     }
-    if own.user.effective == 0, judged.credentials.user.fileSystem != 0,
+    if own.isRoot, judged.credentials.user.fileSystem != 0,
       own.effective.isSuperset(of: Self.changesIDs)
     {
       question.identity = judged.credentials

@@ -53,7 +53,8 @@ struct Check: AccessorCommand {
     var output = output.choice
     output.file = result.file
     var subject = subject.choice
-    (subject.group, subject.everybody) = (group?.text, allUsers)
+    if let group { subject.who = [.group(group.text)] }
+    if allUsers { subject.who = [.everybody] }
     return CheckChoice(
       names: names, all: all, skipUnavailable: skipUnavailable, wait: wait,
       subject: subject, output: output, log: log.choice)

@@ -24,13 +24,15 @@ struct CheckChoice {
     let system = LinuxSystem.cached()
     if subject.isOfMany { return try run(for: try subject.each(system), requests, system) }
     var context = try subject.context(system)
+    // One subject for all accessors, also where it is this process.
+    context.subject = try Inspection.subject(context)
     context.wantsDetail = output.verbose
     context.sharedScan = SharedScan()
     let analytics = log.analytics(system)
     let console = Console(system, output)
     var batch = AccessBatch()
-    for (request, make) in zip(requests, subject.factories(requests, context, analytics)) {
-      batch.add(request.text.description, make)
+    for request in requests {
+      batch.add(request.text.description) { [context] in request.accessor(context, analytics) }
     }
     let reports = try CheckProgress.run(batch, analytics, system, console)
     let status = status(reports)
@@ -46,25 +48,28 @@ struct CheckChoice {
 
   /// Checks for each of several users, prints one result, and returns the exit status.
   private func run(
-    for choices: [SubjectChoice], _ requests: [AccessorArgument], _ system: any System
+    for cases: [(who: Who, context: AccessContext)], _ requests: [AccessorArgument],
+    _ system: any System
   ) throws -> ExitStatus {
     let sharedScan = SharedScan()
     let analytics = log.analytics(system)
-    let first = try choices[0].context(system)
+    let first = cases[0].context
     var batch = AccessBatch()
-    for choice in choices {
-      var context = try choice.context(system)
+    for (who, context) in cases {
+      var context = context
       context.wantsDetail = output.verbose
       context.sharedScan = sharedScan
-      for (request, make) in zip(requests, choice.factories(requests, context, analytics)) {
-        batch.add("\(request.text) for \(choice.user ?? "this process")", make)
+      for request in requests {
+        batch.add("\(request.text) for \(who.words)") { [context] in
+          request.accessor(context, analytics)
+        }
       }
     }
     let console = Console(system, output)
     let reports = try CheckProgress.run(batch, analytics, system, console)
     log.report(analytics, console, output)
     var result = CheckResult(
-      subject: try choices[0].judged(reports, first), reports: reports, status: status(reports),
+      subject: try subject.judged(reports, first), reports: reports, status: status(reports),
       context: first)
     result.columns = zip(names.isEmpty ? requests.map { PathBytes($0.name) } : names, requests).map
     {

@@ -3,14 +3,6 @@ import TOMLSyntax
 
 /// One expectation of a file: who must have which access, or must not.
 struct Expectation {
-  /// Whose access is judged.
-  enum Who: Hashable {
-    case thisProcess
-    case user(String)
-    case ids(uid: UInt32, gid: UInt32, groups: [UInt32])
-    case process(Int32)
-  }
-
   /// What is judged.
   enum Target {
     case accessor(AccessorArgument)

@@ -147,7 +147,7 @@ struct ExpectationReader {
 
   private mutating func subjects(
     _ values: [String: TOMLValue], _ place: TOMLValue.Place
-  ) -> [(who: Expectation.Who, place: TOMLValue.Place)] {
+  ) -> [(who: Who, place: TOMLValue.Place)] {
     let given = ["user", "uid", "pid"].compactMap { values[$0] }
     if given.count > 1 {
       wrong(given[1].place, "user, uid and pid cannot be combined")
@@ -161,7 +161,7 @@ struct ExpectationReader {
       guard let pid = number(value, "pid", from: 1, upTo: UInt32(Int32.max)) else { return [] }
       return [(.process(Int32(pid)), value.place)]
     }
-    guard let value = values["uid"] else { return [(.thisProcess, place)] }
+    guard let value = values["uid"] else { return [(.current, place)] }
     guard let gid = values["gid"] else {
       wrong(value.place, "uid needs gid")
       return []

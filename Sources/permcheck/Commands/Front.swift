@@ -107,7 +107,7 @@ enum Front {
       var choice = SubjectChoice()
       if let text = self["--user"] {
         guard let user = TextArgument(argument: text) else { return nil }
-        choice.user = user.text
+        choice.who = [.user(user.text)]
       }
       if let text = self["--need"] {
         guard let need = Permissions(text), !need.isEmpty else { return nil }

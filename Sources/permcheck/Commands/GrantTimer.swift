@@ -12,7 +12,7 @@ enum GrantTimer {
       return true
     }
     guard isThere("/run/systemd/system") else { return false }
-    let isRoot = (try? system.credentials())?.user.effective == 0
+    let isRoot = system.isRoot
     let wanted = "/etc/systemd/\(isRoot ? "system" : "user")/timers.target.wants"
     // systemd makes the stamp when it starts a persistent timer, see systemd.timer(5).
     return isThere(PathBytes("\(wanted)/permcheck-expire.timer"))

@@ -64,7 +64,7 @@ struct Log: AccessorCommand {
 
   private func uid(_ text: String, _ system: any System) throws -> UInt32 {
     do throws(PermissionError) {
-      return try UserDatabase(system).subject(userNamed: text).credentials.user.fileSystem
+      return try UserDatabase(system).subject(.user(text)).credentials.user.fileSystem
     } catch {
       // Events of a user who is gone are still there.
       guard let number = UInt32(text) else { throw error }

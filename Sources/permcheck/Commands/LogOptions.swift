@@ -51,13 +51,13 @@ struct LogChoice: Equatable {
     if let file { return file }
     if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }
     // Root's files are never in the home of the user who called sudo.
-    if (try? system.credentials())?.user.effective == 0 {
+    if system.isRoot {
       return "/var/lib/permcheck/analytics.jsonl"
     }
     if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
       return state.appending("permcheck/analytics.jsonl")
     }
-    guard let subject = try? UserDatabase(system).currentSubject(), let home = subject.home,
+    guard let subject = try? UserDatabase(system).subject(.current), let home = subject.home,
       home.isAbsolute
     else { return nil }
     return home.appending(".local/state/permcheck/analytics.jsonl")

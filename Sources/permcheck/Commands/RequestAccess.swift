@@ -44,10 +44,10 @@ struct RequestAccess: AccessorCommand {
   var duration: TimeSpan?
 
   @OptionGroup var grants: GrantFlags
-  @OptionGroup var who: WhoOptions
+  @OptionGroup var who: WhoArguments<Granting>
   @OptionGroup(visibility: .hidden) var view: ViewOptions
 
-  private var subject: SubjectChoice { SubjectOptions(who, view).choice }
+  private var subject: SubjectChoice { who.choice(view) }
 
   @OptionGroup var output: OutputOptions
   @OptionGroup var log: LogOptions
@@ -55,7 +55,7 @@ struct RequestAccess: AccessorCommand {
   func validate() throws {
     if yes, dryRun { throw ValidationError("--yes and --dry-run cannot be combined") }
     if duration?.microseconds == 0 { throw ValidationError("--for 0: expected a time, such as 2h") }
-    if subject.pid != nil {
+    if view.pid != nil {
       throw ValidationError("request does not work with --pid, only for users")
     }
     if subject.root != "/" {
@@ -114,7 +114,7 @@ struct RequestAccess: AccessorCommand {
       let accessor = accessor(argument, context, options, .discard)
       let report = accessor.checkAccess()
       result.reports.append(report)
-      let isAccess = report.status == .authorized || !all && report.status == .limited
+      let isAccess = report.status.isAccess(acceptsLimited: !all)
       let resources = accessor as? ResourceAccessor
       let mayHelp = isAccess ? resources?.hasShorterGrants ?? false : report.isRequestable
       var wants = mayHelp
@@ -228,7 +228,7 @@ struct RequestAccess: AccessorCommand {
       {
         // A new login of that user has other groups now.
         context.subject = try UserDatabase(context.system)
-          .subject(userNamed: String(asked.credentials.user.real))
+          .subject(.user(String(asked.credentials.user.real)))
         let outcome = result.reports[index].requestOutcome
         result.reports[index] = argument.accessor(context, analytics).currentAccess()
         result.reports[index].requestOutcome = outcome
@@ -247,9 +247,9 @@ struct RequestAccess: AccessorCommand {
     var words: [PathBytes] = [
       Tool.word(context.system), "revoke", PathBytes(accessor),
     ]
-    if let user = subject.user { words += ["--user", PathBytes(user)] }
-    let isRoot = (try? context.system.credentials())?.user.effective == 0
-    return ((isRoot && context.system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
+    if case .user(let user) = subject.who[0] { words += ["--user", PathBytes(user)] }
+    return
+      ((context.system.isRoot && context.system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
       .map(shellQuoted).joined(separator: " ")
   }
 }

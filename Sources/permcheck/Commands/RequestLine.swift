@@ -25,7 +25,7 @@ struct RequestLine {
     self.argument = argument
     self.subject = subject
     self.program = program ?? Tool.word(system)
-    isRoot = (try? system.credentials())?.user.effective == 0
+    isRoot = system.isRoot
   }
 
   /// Adds options.

@@ -60,7 +60,7 @@ struct Revoke: AccessorCommand {
     let system = LinuxSystem()
     let console = Console(system, color: output.color, isQuiet: quiet)
     let journal = try GrantJournal.standard(system)
-    let isRoot = try system.credentials().user.effective == 0
+    let isRoot = try system.credentials().isRoot
     var result = RevokeResult(
       users: UserDatabase(system), journal: journal.path, time: system.realtime(),
       isDryRun: dryRun)
@@ -101,7 +101,7 @@ struct Revoke: AccessorCommand {
     var uid: UInt32?
     if let user {
       do throws(PermissionError) {
-        uid = try UserDatabase(system).subject(userNamed: user.text).credentials.user.fileSystem
+        uid = try UserDatabase(system).subject(.user(user.text)).credentials.user.fileSystem
       } catch {
         // A user who is not in the data base may still have grants.
         guard let number = UInt32(user.text) else { throw error }
@@ -159,7 +159,7 @@ struct Revoke: AccessorCommand {
   ) throws {
     for (name, own, isServed) in shares(grants, system) {
       guard isServed, let helper = HelperElevation(via, system) else {
-        let user = try UserDatabase(system).currentSubject()
+        let user = try UserDatabase(system).subject(.current)
         var words: [PathBytes] = [
           "sudo", Tool.word(system), "revoke", expired ? "--expired" : PathBytes(name), "--user",
         ]

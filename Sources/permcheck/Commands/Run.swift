@@ -131,12 +131,12 @@ struct Run: AccessorCommand {
 
   /// Returns the command as it is started: with the ids of `--user`, which only root may choose.
   private func commandLine(_ context: AccessContext) throws -> [PathBytes] {
-    let own = try context.system.credentials().user
-    guard let other = context.subject, other.credentials.user.real != own.real else {
+    let own = try context.system.credentials()
+    guard let other = context.subject, other.credentials.user.real != own.user.real else {
       return command
     }
     let ids = other.credentials
-    guard own.effective == 0 else {
+    guard own.isRoot else {
       throw PermissionError(
         .invalidArgument, "only root may run a command as \(other.displayName)",
         advice: "use sudo, or leave out --user")

@@ -3,77 +3,62 @@ import PermissionKit
 
 /// The subject, the permissions and the root directory of a command.
 struct SubjectChoice: Equatable {
-  /// The name or uid of `--user`; nil without it.
-  var user: String?
-  /// The uid of a user who need not exist; nil for another subject.
-  var uid: UInt32?
-  var gid: UInt32?
-  var groups: [UInt32] = []
-  /// Further users, after `user`.
-  var others: [String] = []
-  /// The group whose members are meant; nil for another subject.
-  var group: String?
-  /// Whether every user of the data base is meant.
-  var everybody = false
+  /// Whose access is meant: one, except for check and audit --who; never empty.
+  var who: [Who] = [.current]
   /// The permissions to check; nil for the accessor's own needs.
   var need: Permissions?
-  /// The process to judge; nil for another subject.
-  var pid: Int32?
   var probe = Probe.Method.open
   var through = AudioRoute.alsa
   var root: PathBytes = "/"
 
-  /// Returns the context of a check.
+  /// Returns the context of a check, with the subject as it is now.
   func context(_ system: any System) throws -> AccessContext {
-    if isOfMany {
-      let names = ([user].compactMap { $0 } + others).map(Sanitizer.clean)
-      throw ValidationError(
-        "--user \(names.joined(separator: " and --user ")): one user at a time here; permcheck check takes several"
-      )
+    guard !isOfMany else {
+      let names = who.map { "--user \(Sanitizer.clean($0.words))" }.joined(separator: " and ")
+      throw ValidationError("\(names): one user at a time here; permcheck check takes several")
     }
-    let root = try absoluteRoot(system)
-    var context = AccessContext(
-      system: system, subject: try subject(UserDatabase(system, root: root)), root: root,
-      probe: probe, need: need)
+    return try context(system, root: try absoluteRoot(system), who[0])
+  }
+
+  private func context(
+    _ system: any System, root: PathBytes, _ who: Who
+  ) throws(PermissionError) -> AccessContext {
+    var context = AccessContext(system: system, root: root, probe: probe, need: need)
     context.through = through
+    try context.judge(who)
     return context
   }
 
-  /// Returns a choice for each of several users; itself if it is about one subject.
+  /// Returns everybody who is meant, each with the context of a check.
   ///
+  /// - Returns: At least one.
   /// - Throws: An error if there is no such group, or nobody in it.
-  func each(_ system: any System) throws -> [SubjectChoice] {
-    var one = self
-    (one.others, one.group, one.everybody) = ([], nil, false)
-    func choice(_ name: String) -> SubjectChoice {
-      one.user = name
-      return one
+  func each(_ system: any System) throws -> [(who: Who, context: AccessContext)] {
+    let root = try absoluteRoot(system)
+    let users = UserDatabase(system, root: root)
+    var cases: [(who: Who, context: AccessContext)] = []
+    for who in who {
+      let found = try users.each(who)
+      if case .group(let group) = who {
+        let name = Sanitizer.clean(group)
+        guard let found else {
+          throw ValidationError("there is no group \(name); see getent group")
+        }
+        if found.isEmpty { throw ValidationError("nobody is in the group \(name)") }
+      }
+      for one in found ?? [] { cases.append((one, try context(system, root: root, one))) }
     }
-    guard everybody || group != nil else {
-      return others.isEmpty ? [self] : ([user].compactMap { $0 } + others).map(choice)
-    }
-    let users = UserDatabase(system, root: try absoluteRoot(system))
-    let found: [UserRecord]?
-    do throws(Errno) {
-      if let group { found = try users.members(of: group) } else { found = try users.everyUser() }
-    } catch {
-      throw PermissionError(
-        error == .ETIMEDOUT ? .notAnswering : .system, "the user data base cannot be read",
-        call: "getpwent", errno: error)
-    }
-    let name = Sanitizer.clean(group ?? "")
-    guard let found else { throw ValidationError("there is no group \(name); see getent group") }
-    if found.isEmpty { throw ValidationError("nobody is in the group \(name)") }
-    return found.map { choice($0.name) }
+    if cases.isEmpty { throw ValidationError("the user data base has no users") }
+    return cases
   }
 
   /// Whether the choice may be about several users.
-  var isOfMany: Bool { !others.isEmpty || group != nil || everybody }
+  var isOfMany: Bool { who.count > 1 || who.contains(where: \.isOfMany) }
 
   /// Warns root, who became root by sudo, that root is judged.
   func warnOfRoot(_ context: AccessContext, _ console: Console) {
-    guard context.subject == nil, let name = context.system.getenv("SUDO_USER"), name != "root",
-      (try? context.system.credentials())?.user.effective == 0
+    guard who == [.current], let name = context.system.getenv("SUDO_USER"), name != "root",
+      context.system.isRoot
     else { return }
     console.warn("this is about root; use --user \(name) for \(name)")
   }
@@ -84,45 +69,32 @@ struct SubjectChoice: Equatable {
     return try Inspection.subject(context)
   }
 
-  /// Returns the subject as it is now; nil for this process.
-  private func subject(_ users: UserDatabase) throws(PermissionError) -> Subject? {
-    if let user { return try users.subject(userNamed: user) }
-    if let pid { return try users.subject(process: pid) }
-    guard let uid, let gid else { return nil }
-    return users.subject(uid: uid, gid: gid, groups: groups)
-  }
-
-  /// Returns factories for the accessors of a watch; each call reads the subject again.
+  /// Returns factories for the accessors of a watch; each call looks the subject up again.
   func watched(
     _ requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog
   ) -> [AccessWatcher.Factory] {
-    // An array of closures of one type is no array of another: the cast fails at run time.
+    let who = who[0]
     var watched: [AccessWatcher.Factory] = []
-    for make in factories(requests, context, analytics) { watched.append(make) }
-    return watched
-  }
-
-  /// Returns factories for the accessors; each call reads the subject again.
-  func factories(
-    _ requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog
-  ) -> [AccessBatch.Factory] {
-    var factories: [AccessBatch.Factory] = []
     for request in requests {
-      @Sendable func make() throws(PermissionError) -> PermissionAccessor {
+      func make() throws(PermissionError) -> PermissionAccessor {
         var context = context
-        context.subject = try subject(UserDatabase(context.system, root: context.root))
+        try context.judge(who)
         return request.accessor(context, analytics)
       }
-      factories.append(make)
+      watched.append(make)
     }
-    return factories
+    return watched
   }
 
   /// Returns the command that requests what each report misses; nil where none helps.
   func requestLines(
     _ arguments: [AccessorArgument], _ reports: [AccessReport], _ context: AccessContext
   ) -> [String?] {
-    guard root == "/", pid == nil, uid == nil, through != .server else { return [] }
+    switch who[0] {
+    case .current, .user: break
+    case .ids, .process, .group, .everybody: return []
+    }
+    guard root == "/", through != .server else { return [] }
     guard reports.contains(where: { $0.remedies.contains(where: \.isGrant) }) else { return [] }
     var options = GrantOptions()
     options.elevation = HelperElevation(.auto, context.system)

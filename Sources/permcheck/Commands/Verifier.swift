@@ -6,7 +6,7 @@ struct Verifier {
   /// One expectation for one subject.
   struct Item {
     let expectation: Expectation
-    let who: Expectation.Who
+    let who: Who
     let subject: Subject
   }
 
@@ -24,13 +24,13 @@ struct Verifier {
     self.system = system
     self.skipsUnavailable = skipsUnavailable
     let users = UserDatabase(system)
-    var known: [Expectation.Who: Subject] = [:]
+    var known: [Who: Subject] = [:]
     var items: [Item] = []
     for expectation in expectations {
       for (who, place) in expectation.subjects {
         do throws(PermissionError) {
           var subject = known[who]
-          if subject == nil { subject = try Self.subject(who, users) }
+          if subject == nil { subject = try users.subject(who) }
           known[who] = subject
           guard let subject else { continue }
           items.append(Item(expectation: expectation, who: who, subject: subject))
@@ -41,17 +41,6 @@ struct Verifier {
       }
     }
     self.items = items
-  }
-
-  private static func subject(
-    _ who: Expectation.Who, _ users: UserDatabase
-  ) throws(PermissionError) -> Subject {
-    switch who {
-    case .thisProcess: try users.currentSubject()
-    case .user(let name): try users.subject(userNamed: name)
-    case .ids(let uid, let gid, let groups): users.subject(uid: uid, gid: gid, groups: groups)
-    case .process(let pid): try users.subject(process: pid)
-    }
   }
 
   /// Checks everything, and waits where an expectation says so.
@@ -76,7 +65,7 @@ struct Verifier {
     var outcome = Verdict.Outcome.fails
     let deciding = report.resources.filter { $0.status == report.status }
     let codes = deciding.flatMap(\.reasons).map(\.code)
-    let wantsAccess = expectation.statuses.contains { $0 == .authorized || $0 == .limited }
+    let wantsAccess = expectation.statuses.contains { $0.isAccess() }
     let isUnknown = report.resources.contains { $0.status == .notDetermined }
     if report.status == .notDetermined || isUnknown && !wantsAccess {
       // A device that cannot be told may be usable.
@@ -87,22 +76,10 @@ struct Verifier {
       outcome = .skipped
     }
     return Verdict(
-      name: expectation.name, line: expectation.place.line, who: who(items[index]),
+      name: expectation.name, line: expectation.place.line, who: items[index].who.words,
       words: expectation.words, wanted: expectation.wanted, reason: expectation.reason,
       wantsAccess: wantsAccess,
       report: report, outcome: outcome)
-  }
-
-  /// Returns the name of the user or process, for people.
-  private func who(_ item: Item) -> String {
-    switch item.who {
-    case .thisProcess: "this process"
-    case .process(let pid): "pid \(pid)"
-    case .user(let name): name
-    case .ids(let uid, let gid, let groups):
-      "uid \(uid) gid \(gid)"
-        + (groups.isEmpty ? "" : " groups \(groups.map(String.init).joined(separator: ","))")
-    }
   }
 
   /// Checks one item again until it holds or its time is over.
@@ -122,7 +99,7 @@ struct Verifier {
 
   private func context(_ item: Item) -> AccessContext {
     var context = AccessContext(system: system, need: item.expectation.need)
-    if item.who != .thisProcess { context.subject = item.subject }
+    if item.who != .current { context.subject = item.subject }
     var path: PathBytes?
     switch item.expectation.target {
     case .accessor(let argument):
@@ -131,7 +108,7 @@ struct Verifier {
     case .path(let plain): path = plain
     }
     // Whoever owns a folder on the way could put a link there, so root asks and opens nothing.
-    if let path, item.who == .thisProcess, item.subject.credentials.user.effective == 0,
+    if let path, item.who == .current, item.subject.credentials.user.effective == 0,
       !Self.isRootsPlace(path)
     {
       context.probe = .access
@@ -150,9 +127,7 @@ struct Verifier {
     var context = context(item)
     context.system = LinuxSystem()
     // The groups of a user, or the ids of a process, may have changed meanwhile.
-    if item.who != .thisProcess {
-      context.subject = try Self.subject(item.who, UserDatabase(context.system))
-    }
+    try context.judge(item.who)
     switch item.expectation.target {
     case .accessor(let argument): return argument.accessor(context, .discard)
     case .path(let path): return PathAccessor(path, context)
@@ -163,7 +138,7 @@ struct Verifier {
 
   /// The checks of one subject that share their input.
   private struct Group: Hashable {
-    let who: Expectation.Who
+    let who: Who
     /// The node that an accessor is about; nil for all of its nodes, and for paths.
     let path: PathBytes?
     let probe: Probe.Method
@@ -171,7 +146,7 @@ struct Verifier {
 
   /// What two items may both ask.
   private struct Question: Hashable {
-    let who: Expectation.Who
+    let who: Who
     let what: String
     let need: Permissions?
   }
@@ -212,7 +187,7 @@ struct Verifier {
       case .user, .ids:
         shared.append((common, subject, targets))
         sharedItems.append(members)
-      case .thisProcess, .process:
+      case .current, .process, .group, .everybody:
         for (index, report) in zip(members, own(common, subject, targets)) {
           reports[index] = report
         }

@@ -1,12 +1,24 @@
 import ArgumentParser
 import PermissionKit
 
+/// What a command does for the user that is chosen, for its help.
+protocol WhoVerb {
+  /// `Judge for`, before "this user".
+  static var words: String { get }
+}
+
+enum Judging: WhoVerb { static let words = "Judge for" }
+enum Granting: WhoVerb { static let words = "Grant to" }
+
+/// The options of a command that judges.
+typealias WhoOptions = WhoArguments<Judging>
+
 /// The options that choose whose access is meant, and which permissions.
-struct WhoOptions: ParsableArguments {
+struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
   @Option(
     name: .customLong("user"),
     help: ArgumentHelp(
-      "Judge for this user, as after a new login.", valueName: "name|uid"),
+      "\(Verb.words) this user, as after a new login.", valueName: "name|uid"),
     completion: .users)
   var userNames: [TextArgument] = []
 
@@ -14,7 +26,7 @@ struct WhoOptions: ParsableArguments {
   var user: TextArgument? { userNames.first }
 
   @Option(
-    help: "Judge for this uid, with --gid and --groups; the user need not exist.",
+    help: "\(Verb.words) this uid, with --gid and --groups; the user need not exist.",
     completion: .userNumbers)
   var uid: UInt32?
 
@@ -50,6 +62,20 @@ struct WhoOptions: ParsableArguments {
         "--groups \(Sanitizer.clean(groups ?? "")): expected group numbers separated by commas; getent group shows them"
       )
     }
+  }
+
+  /// Whose access is meant: this process unless the options say otherwise.
+  var chosen: [Who] {
+    if !userNames.isEmpty { return userNames.map { .user($0.text) } }
+    guard let uid, let gid else { return [.current] }
+    return [.ids(uid: uid, gid: gid, groups: supplementary ?? [])]
+  }
+
+  /// Returns what these options and `view` choose.
+  func choice(_ view: ViewOptions) -> SubjectChoice {
+    SubjectChoice(
+      who: view.pid.map { [.process($0)] } ?? chosen, need: wanted, probe: view.probe,
+      through: view.through, root: view.root)
   }
 
   /// The permissions of `--need`; nil without the option.

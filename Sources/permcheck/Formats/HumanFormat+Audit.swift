@@ -3,7 +3,7 @@ import PermissionKit
 // Audits: a line for each finding, then the totals.
 extension HumanFormat {
   func text(_ entry: AuditEntry) -> String {
-    let mark = entry.errno == nil ? style.yellow("?") : style.red(style.glyph(.no))
+    let mark = entry.errno == nil ? style.mark(.unknown) : style.mark(.no)
     var text = "\(mark) \(Sanitizer.clean(entry.path.description))  \(reason(entry))"
     if entry.place == .itself, let inode = entry.inode { text += "  \(style.dim(inode.modeText))" }
     return text + "\n"
@@ -46,7 +46,7 @@ extension HumanFormat {
       text += "  \(Self.grouped(sum)) by \(Self.grouped(rest.count)) more; -v shows all\n"
     }
     if counts.undetermined > 0 {
-      text += "\(style.yellow("?")) \(Self.grouped(counts.undetermined)) cannot be determined\n"
+      text += "\(style.mark(.unknown)) \(Self.grouped(counts.undetermined)) cannot be determined\n"
     }
     if counts.unlisted > 0 {
       text +=
@@ -54,7 +54,7 @@ extension HumanFormat {
           "\(Self.folders(counts.unlisted)) cannot be listed; what is below is not known") + "\n"
     }
     for doubt in result.doubts {
-      text += "\(style.yellow("?")) \(Sanitizer.clean(doubt.message))\n"
+      text += "\(style.mark(.unknown)) \(Sanitizer.clean(doubt.message))\n"
     }
     if result.isStopped { text += style.yellow("stopped before the end") + "\n" }
     return text
@@ -67,11 +67,11 @@ extension HumanFormat {
     let who = Sanitizer.clean(name == uid ? uid : "\(name) (\(uid))")
     let (counts, of) = (result.counts, "\(Self.grouped(result.counts.asked)) files and folders")
     if counts.refused > 0 {
-      return "\(style.red(style.glyph(.no))) \(asked) refused for \(who): "
+      return "\(style.mark(.no)) \(asked) refused for \(who): "
         + "\(Self.grouped(counts.refused)) of \(of)\n"
     }
     let isDoubted = counts.undetermined > 0 || !result.doubts.isEmpty
-    let mark = isDoubted ? style.yellow("?") : style.green(style.glyph(.yes))
+    let mark = isDoubted ? style.mark(.unknown) : style.mark(.yes)
     let granted = result.doubts.isEmpty ? "granted" : "granted by mode and ACL"
     return "\(mark) \(asked) \(granted) for \(who): \(of)\n"
   }

@@ -68,10 +68,10 @@ extension HumanFormat {
   }
 
   private func mark(_ user: CensusUser, _ result: CensusResult) -> String {
-    if user.number(.undetermined) > 0 || isPartial(result) { return style.yellow("?") }
-    if user.number(.granted) == 0 { return style.red(style.glyph(.no)) }
+    if user.number(.undetermined) > 0 || isPartial(result) { return style.mark(.unknown) }
+    if user.number(.granted) == 0 { return style.mark(.no) }
     return user.number(.refused) == 0
-      ? style.green(style.glyph(.yes)) : style.yellow(style.glyph(.partly))
+      ? style.mark(.yes) : style.mark(.partly)
   }
 
   private func amount(_ user: CensusUser, _ result: CensusResult) -> String {
@@ -107,7 +107,7 @@ extension HumanFormat {
     var text = ""
     for (cause, count) in result.causes {
       let folder = Sanitizer.clean(cause.folder.description)
-      text += "\(style.yellow("?")) in \(folder): \(cause.rule), \(Self.grouped(count))\n"
+      text += "\(style.mark(.unknown)) in \(folder): \(cause.rule), \(Self.grouped(count))\n"
     }
     if result.counts.unlisted > 0 {
       text +=

@@ -82,9 +82,9 @@ extension HumanFormat {
   private func mark(_ component: WalkedComponent) -> String {
     let basis = Sanitizer.clean(component.basis)
     return switch component.verdict {
-    case .granted, nil: style.green(style.glyph(.yes)) + " \(basis)"
-    case .refused: style.red(style.glyph(.no)) + " \(basis)"
-    case .undetermined: style.yellow("?") + " \(basis)"
+    case .granted, nil: style.mark(.yes) + " \(basis)"
+    case .refused: style.mark(.no) + " \(basis)"
+    case .undetermined: style.mark(.unknown) + " \(basis)"
     }
   }
 }

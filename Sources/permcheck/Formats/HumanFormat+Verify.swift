@@ -44,10 +44,10 @@ extension HumanFormat {
 
   private func mark(_ outcome: Finding.Outcome) -> String {
     switch outcome {
-    case .holds: style.green(style.glyph(.yes))
-    case .fails: style.red(style.glyph(.no))
-    case .undetermined: style.yellow("?")
-    case .skipped: style.dim(style.glyph(.none))
+    case .holds: style.mark(.yes)
+    case .fails: style.mark(.no)
+    case .undetermined: style.mark(.unknown)
+    case .skipped: style.mark(.none)
     }
   }
 }

@@ -44,15 +44,7 @@ struct HumanFormat: ReportFormat {
     name == MicrophoneAccessor.name ? "mic" : name
   }
 
-  func mark(_ status: AuthorizationStatus) -> String {
-    switch status {
-    case .authorized: style.green(style.glyph(.yes))
-    case .limited: style.yellow(style.glyph(.partly))
-    case .denied, .restricted: style.red(style.glyph(.no))
-    case .unavailable: style.dim(style.glyph(.none))
-    case .notDetermined: style.yellow("?")
-    }
-  }
+  func mark(_ status: AuthorizationStatus) -> String { style.mark(Mark(status)) }
 
   func word(_ status: AuthorizationStatus) -> String {
     switch status {

@@ -1,3 +1,5 @@
+import PermissionKit
+
 /// The colours and the width of a terminal.
 struct Style {
   /// When to use colours.
@@ -13,18 +15,25 @@ struct Style {
   /// The width in columns; nil if lines are not wrapped.
   let columns: Int?
 
-  /// A mark or line that needs more than ASCII.
+  /// A line that needs more than ASCII.
   enum Glyph {
-    case yes, partly, no, none, branch, lastBranch, arrow
+    case branch, lastBranch, arrow
+  }
+
+  /// Returns a mark in its colour, in ASCII where the locale has nothing else.
+  func mark(_ mark: Mark) -> String {
+    let text = isUnicode ? mark.text : mark.ascii
+    return switch mark {
+    case .yes: green(text)
+    case .partly, .unknown: yellow(text)
+    case .no: red(text)
+    case .none: dim(text)
+    }
   }
 
   /// Returns a glyph, in ASCII where the locale has nothing else.
   func glyph(_ glyph: Glyph) -> String {
     switch glyph {
-    case .yes: isUnicode ? "✔" : "+"
-    case .partly: isUnicode ? "◐" : "~"
-    case .no: isUnicode ? "✘" : "x"
-    case .none: isUnicode ? "–" : "-"
     case .branch: isUnicode ? "├─" : "|-"
     case .lastBranch: isUnicode ? "└─" : "`-"
     case .arrow: isUnicode ? "→" : "->"

@@ -40,7 +40,7 @@ import Testing
     }
 
     func plan(_ uid: UInt32) throws(PermissionError) -> GrantPlan? {
-      let subject = UserDatabase(LinuxSystem()).subject(uid: uid, gid: uid, groups: [])
+      let subject = try UserDatabase(LinuxSystem()).subject(.ids(uid: uid, gid: uid, groups: []))
       var context = AccessContext(subject: subject)
       context.path = album
       return try PhotoLibraryAccessor(context).grantPlan()

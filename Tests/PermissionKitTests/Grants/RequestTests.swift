@@ -28,7 +28,7 @@ import Testing
 
   static func context(_ system: FakeSystem, subject: String? = nil) throws -> AccessContext {
     var context = AccessContext(system: system)
-    if let subject { context.subject = try UserDatabase(system).subject(userNamed: subject) }
+    if let subject { context.subject = try UserDatabase(system).subject(.user(subject)) }
     return context
   }
 

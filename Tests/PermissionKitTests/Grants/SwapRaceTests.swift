@@ -129,7 +129,8 @@ struct SwapRaceTests {
       process.waitUntilExit()
     }
 
-    let subject = UserDatabase(LinuxSystem()).subject(uid: Self.guest, gid: Self.guest, groups: [])
+    let subject = try UserDatabase(LinuxSystem()).subject(
+      .ids(uid: Self.guest, gid: Self.guest, groups: []))
     var context = AccessContext(subject: subject)
     context.path = PathBytes(tree.path(race.asked))
     let accessor = PhotoLibraryAccessor(context)

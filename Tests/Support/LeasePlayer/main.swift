@@ -135,7 +135,8 @@ final class Player {
     }
     _ = try journal.recover()
     var context = AccessContext(
-      system: system, subject: UserDatabase(system).subject(uid: uid, gid: uid, groups: []))
+      system: system,
+      subject: try UserDatabase(system).subject(.ids(uid: uid, gid: uid, groups: [])))
     context.need = need
     context.path = path
     let accessor = PhotoLibraryAccessor(context, analytics: .discard)

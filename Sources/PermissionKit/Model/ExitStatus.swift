@@ -1,13 +1,14 @@
-import PermissionKit
-
-/// The exit status of permcheck.
-enum ExitStatus: Int32 {
+/// The exit status of permcheck, which JSON documents repeat.
+package enum ExitStatus: Int32, Sendable {
   case authorized = 0
   case refused = 1
   case notDetermined = 2
   case unavailable = 3
+  /// EX_USAGE of sysexits.h.
   case usage = 64
+  /// EX_SOFTWARE of sysexits.h.
   case failure = 70
+  /// "Skipped", as in automake; a command of `PermissionOptions` ends with it as EX_NOPERM.
   case skipped = 77
 
   /// Creates the exit status for several accessors: 1 goes before 2, 2 before 3, and 3 before 0.
@@ -16,7 +17,7 @@ enum ExitStatus: Int32 {
   ///   - statuses: The status of each accessor.
   ///   - wantsAll: Whether `limited` counts as refused.
   ///   - skipsUnavailable: Whether to ignore unavailable accessors; 77 if all are unavailable.
-  init(_ statuses: [AuthorizationStatus], wantsAll: Bool, skipsUnavailable: Bool) {
+  package init(_ statuses: [AuthorizationStatus], wantsAll: Bool, skipsUnavailable: Bool) {
     let each = statuses.map { Self.init($0, wantsAll: wantsAll) }
     let counted = skipsUnavailable ? each.filter { $0 != .unavailable } : each
     if counted.isEmpty, !each.isEmpty {
@@ -26,7 +27,12 @@ enum ExitStatus: Int32 {
     }
   }
 
-  private init(_ status: AuthorizationStatus, wantsAll: Bool) {
+  /// Creates the exit status for one accessor.
+  ///
+  /// - Parameters:
+  ///   - status: The status of the accessor.
+  ///   - wantsAll: Whether `limited` counts as refused.
+  package init(_ status: AuthorizationStatus, wantsAll: Bool) {
     switch status {
     case .authorized: self = .authorized
     case .limited: self = wantsAll ? .refused : .authorized
@@ -37,7 +43,7 @@ enum ExitStatus: Int32 {
   }
 
   /// Creates the exit status for an error that prevented every answer.
-  init(_ error: PermissionError) {
+  package init(_ error: PermissionError) {
     switch error.code {
     case .unknownUser, .unknownProcess, .invalidArgument: self = .usage
     case .system, .changeFailed: self = .failure

@@ -1,0 +1,37 @@
+/// The mark before a line of results, which tells at a glance whether there is access.
+package enum Mark: Sendable {
+  case yes, partly, no, none, unknown
+
+  /// Creates the mark of a status.
+  package init(_ status: AuthorizationStatus) {
+    switch status {
+    case .authorized: self = .yes
+    case .limited: self = .partly
+    case .denied, .restricted: self = .no
+    case .unavailable: self = .none
+    case .notDetermined: self = .unknown
+    }
+  }
+
+  /// The mark as people see it.
+  package var text: String {
+    switch self {
+    case .yes: "✔"
+    case .partly: "◐"
+    case .no: "✘"
+    case .none: "–"
+    case .unknown: "?"
+    }
+  }
+
+  /// The mark where the locale shows only ASCII.
+  package var ascii: String {
+    switch self {
+    case .yes: "+"
+    case .partly: "~"
+    case .no: "x"
+    case .none: "-"
+    case .unknown: "?"
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/// Whose access is judged, as a caller names it; `UserDatabase.subject(_:)` makes a subject of it.
+public enum Who: Hashable, Sendable {
+  /// The calling process.
+  case current
+  /// A user, by name or number, as after a new login.
+  case user(String)
+  /// Plain numbers; the user need not exist.
+  case ids(uid: UInt32, gid: UInt32, groups: [UInt32])
+  /// A running process.
+  case process(Int32)
+  /// Each user whose primary group this is, and each whom the group lists.
+  case group(String)
+  /// Each user of the user data base.
+  case everybody
+
+  /// Whether several subjects can be meant, so that each has to be judged.
+  package var isOfMany: Bool {
+    switch self {
+    case .current, .user, .ids, .process: false
+    case .group, .everybody: true
+    }
+  }
+
+  /// The name for people: `this process`, `pid 7`, `uid 5 gid 60 groups 44,60`.
+  package var words: String {
+    switch self {
+    case .current: "this process"
+    case .process(let pid): "pid \(pid)"
+    case .user(let name): name
+    case .ids(let uid, let gid, let groups):
+      "uid \(uid) gid \(gid)"
+        + (groups.isEmpty ? "" : " groups \(groups.map(String.init).joined(separator: ","))")
+    case .group(let name): "group \(name)"
+    case .everybody: "everybody"
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import PermissionKitTesting
+import Testing
+
+@testable import PermissionKit
+
+/// Whose access is judged: one value, and one place that makes a subject of it.
+@Suite struct WhoTests {
+  @Test("Each case becomes the subject that it names")
+  func subjects() throws {
+    let users = UserDatabase(LinuxSystem())
+    #expect(try users.subject(.current).source == .current)
+    #expect(try users.subject(.user("root")).credentials.user.fileSystem == 0)
+    #expect(try users.subject(.user("0")).name == "root")
+    let ids = try users.subject(.ids(uid: 54321, gid: 54322, groups: [7]))
+    #expect(ids.source == .ids && ids.credentials.groups == [7] && ids.name == nil)
+    #expect(try users.subject(.process(1)).process == 1)
+  }
+
+  @Test(
+    "Several users are no subject, but each of them is", arguments: [Who.group("root"), .everybody])
+  func several(_ who: Who) throws {
+    let users = UserDatabase(LinuxSystem())
+    #expect(who.isOfMany)
+    let error = #expect(throws: PermissionError.self) { try users.subject(who) }
+    #expect(error?.code == .invalidArgument)
+    #expect(throws: PermissionError.self) { try AccessContext(for: who) }
+    #expect(try users.each(who)?.contains(.user("root")) == true)
+    #expect(try users.each(.group("no-such-group")) == nil)
+    #expect(try users.each(.process(1)) == [.process(1)])
+  }
+
+  @Test("A context for this process leaves the subject open, so that each check reads it again")
+  func current() throws {
+    #expect(try AccessContext(for: .current).subject == nil)
+    #expect(try AccessContext(for: .user("root")).subject?.name == "root")
+  }
+
+  @Test("A status has one mark and one exit status, and counts as access in one way")
+  func statuses() {
+    let rows: [(AuthorizationStatus, String, String, Int32, Int32)] = [
+      (.authorized, "✔", "+", 0, 0), (.limited, "◐", "~", 0, 1), (.denied, "✘", "x", 1, 1),
+      (.restricted, "✘", "x", 1, 1), (.unavailable, "–", "-", 3, 3),
+      (.notDetermined, "?", "?", 2, 2),
+    ]
+    #expect(rows.count == AuthorizationStatus.allCases.count)
+    for (status, mark, ascii, exit, strict) in rows {
+      #expect(Mark(status).text == mark && Mark(status).ascii == ascii)
+      #expect(ExitStatus(status, wantsAll: false).rawValue == exit)
+      #expect(ExitStatus(status, wantsAll: true).rawValue == strict)
+      #expect(status.isAccess() == (exit == 0))
+      #expect(status.isAccess(acceptsLimited: false) == (strict == 0))
+    }
+  }
+}

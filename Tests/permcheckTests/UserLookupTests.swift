@@ -1,0 +1,55 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a check reads of the user data base: each file once, however many accessors there are.
+@Suite(.enabled(if: Kernel.canAsk, "another /etc/passwd wants root"))
+struct UserLookupTests {
+  /// Counts by inotify(7) how often the files of the data base are opened while a command runs.
+  static let counter = """
+    import ctypes, os, struct, subprocess, sys
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    # IN_OPEN and IN_CLOSE_NOWRITE take turns, so that the kernel joins no two of them.
+    names = {libc.inotify_add_watch(watch, name.encode(), 0x30): name for name in ("passwd", "group")}
+    assert all(number > 0 for number in names), ctypes.get_errno()
+    done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE)
+    found = dict.fromkeys(names.values(), 0)
+    data = os.read(watch, 1 << 16)
+    while data:
+        number, mask, _, length = struct.unpack_from("iIII", data)
+        if mask & 0x20: found[names[number]] += 1
+        data = data[16 + length:]
+    print(found["passwd"], found["group"], done.stdout.decode().count("games"))
+    """
+
+  /// Returns how often a command opened passwd and group, of a data base that has only these files.
+  private func opens(_ command: String) throws -> [Substring] {
+    let tree = try Tree()
+    chmod(tree.root, 0o755)
+    try tree.file(
+      "passwd", "root:x:0:0:root:/root:/bin/sh\ngames:x:5:60:games:/usr/games:/bin/sh\n")
+    try tree.file("group", "root:x:0:\ngames:x:60:\nvideo:x:44:games\n")
+    try tree.file("nsswitch.conf", "passwd: files\ngroup: files\n")
+    try tree.file("count.py", Self.counter)
+    let script = """
+      cd "$T"; for file in passwd group nsswitch.conf; do mount --bind $file /etc/$file; done
+      exec python3 count.py \(command)
+      """
+    let outcome = try Command.run(
+      ["timeout", "60", "unshare", "--mount", "sh", "-ec", script], environment: ["T": tree.root])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return outcome.output.split(whereSeparator: \.isWhitespace)
+  }
+
+  @Test("A check for a user opens passwd and group once each, for all accessors together")
+  func once() throws {
+    // The counter first shows that it sees what is opened.
+    #expect(try opens("cat passwd passwd group") == ["2", "1", "8"])
+    for output in ["--json", "-v"] {
+      let found = try opens(
+        "\(Command.permcheck) camera mic photos --user games --log none \(output)")
+      #expect(found.prefix(2) == ["1", "1"], "\(output)")
+    }
+  }
+}
