@@ -17,6 +17,8 @@ package struct CheckDocument: Sendable {
   package var plans: [GrantPlan]?
   /// Whether the plans of a request were carried out; nil for other commands.
   package var isApplied: Bool?
+  /// What permcheck-helper answered to a request; empty if it was not asked.
+  package var helper: [HelperAnswered] = []
   /// The facts of an explanation; nil for other commands.
   package var basis: FactsDocument?
 
@@ -63,7 +65,51 @@ package struct CheckDocument: Sendable {
         "applied",
         JSONSchema.about("Of request: whether the plans were carried out.", JSONSchema.bool)
       ) { $0.isApplied.map { .bool($0) } },
+      .sometimes(
+        "helper",
+        JSONSchema.about(
+          "Of request: what permcheck-helper answered, for each accessor that it was asked for.",
+          JSONSchema.array(answered.schema))
+      ) { $0.helper.isEmpty ? nil : .array($0.helper.map(answered.json)) },
     ] + basis, about: "The output of permcheck check, request, explain and evaluate with --json.")
+
+  /// An answer of permcheck-helper, and the accessor that it was asked for.
+  package struct HelperAnswered: Sendable {
+    /// The name of the accessor.
+    package let accessor: String
+    /// What the helper answered.
+    package let answer: HelperAnswer
+
+    /// Creates an element with these values.
+    package init(accessor: String, answer: HelperAnswer) {
+      self.accessor = accessor
+      self.answer = answer
+    }
+  }
+
+  private static let answered = JSONRecord<HelperAnswered>([
+    .always("accessor", JSONSchema.string) { .string($0.accessor) },
+    .always("outcome", JSONSchema.oneOf(["granted", "nothing-to-change"])) {
+      .string($0.answer.outcome.rawValue)
+    },
+    .sometimes("status", JSONSchema.ref("status")) {
+      $0.answer.status.map { .string($0.rawValue) }
+    },
+    .sometimes("expires", ReportDocument.timeSchema("The time when the grant expires.")) {
+      $0.answer.expires.map { .string(Timestamp.rfc3339($0)) }
+    },
+    .always("changes", JSONSchema.array(change.schema)) {
+      .array($0.answer.changes.map(change.json))
+    },
+    .always("notes", JSONSchema.array(JSONSchema.string)) {
+      .array($0.answer.notes.map { .string($0) })
+    },
+  ])
+
+  private static let change = JSONRecord<HelperAnswer.Change>([
+    .always("place", JSONSchema.string) { .string($0.place) },
+    .always("change", JSONSchema.string) { .string($0.summary) },
+  ])
 
   private static let basis: [JSONField<CheckDocument>] = [
     basis("credentials", "the complete subject", FactsDocument.credentials),

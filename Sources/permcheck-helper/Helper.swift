@@ -125,6 +125,7 @@ struct Helper {
     let report = accessor.checkAccess()
     var answer = HelperAnswer(outcome.grants.isEmpty ? .nothingToChange : .granted, nil)
     answer.status = report.status
+    if !outcome.grants.isEmpty { answer.expires = lifetime.expires }
     answer.changes = outcome.grants.map(HelperAnswer.Change.init)
     answer.notes = outcome.notes
     return answer

@@ -52,6 +52,8 @@ package struct HelperAnswer: Hashable, Sendable {
   package var message: String?
   /// The status of the user after a grant, as the evaluator predicts it.
   package var status: AuthorizationStatus?
+  /// When the grant ends by itself, in microseconds since 1970 (UTC); nil if no time ends it.
+  package var expires: Int64?
   /// The changes.
   package var changes: [Change] = []
   /// Further notes, for people.
@@ -78,7 +80,8 @@ package struct HelperAnswer: Hashable, Sendable {
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
       .required("outcome", \.outcome, .name), .optional("message", \.message, .string),
-      .optional("status", \.status, .name), .required("changes", \.changes, change.list),
+      .optional("status", \.status, .name), .optional("expires", \.expires, .integer),
+      .required("changes", \.changes, change.list),
       .required("notes", \.notes, JSONCodec<String>.string.list),
     ], about: "The answer of permcheck-helper.")
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DeclaredAccessors
+import PermissionDocuments
 import PermissionKit
 
 /// The options of commands that grant access.
@@ -74,6 +75,11 @@ struct GrantFlags: ParsableArguments {
     Console.report(lines, system)
   }
 
+  /// Warns of what permcheck-helper noted while it made or undid changes.
+  static func warn(ofHelper note: String, _ system: any System) {
+    Console.report("warning: permcheck-helper: \(Sanitizer.clean(note))", system)
+  }
+
   /// Undoes expired and unfinished grants of earlier runs, and warns about each.
   static func recover(_ system: any System, _ console: Console) throws {
     let outcome = try GrantJournal.standard(system).recover()
@@ -82,6 +88,16 @@ struct GrantFlags: ParsableArguments {
       console.warn(
         "revoked an expired or unfinished grant: \(grant.change.command.summary) of \(grant.place)")
     }
+  }
+}
+
+extension GrantOptions {
+  /// Returns what permcheck-helper answered to requests with these options since the last call, and
+  /// warns of its notes.
+  func takeHelperAnswers(_ system: any System) -> [CheckDocument.HelperAnswered] {
+    let answers = (elevation as? HelperElevation)?.heard.take() ?? []
+    for note in answers.flatMap(\.answer.notes) { GrantFlags.warn(ofHelper: note, system) }
+    return answers
   }
 }
 

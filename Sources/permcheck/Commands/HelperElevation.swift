@@ -1,9 +1,13 @@
+import PermissionDocuments
 import PermissionKit
+import Synchronization
 
 /// Requests access through permcheck-helper; the only place that writes its command line.
 struct HelperElevation: Elevation {
   private let command: RootCommand
   private let system: any System
+  /// What the helper answered to the requests of this command.
+  let heard = HeardAnswers()
 
   /// Creates the elevation; nil without the helper, or without sudo or pkexec to start it.
   init?(_ via: RootCommand.Via, _ system: any System) {
@@ -30,7 +34,7 @@ struct HelperElevation: Elevation {
       arguments += ["--for", PathBytes("\(seconds)")]
     }
     if let process = request.process { arguments += ["--while", PathBytes("\(process)")] }
-    _ = try answer(arguments, asks: true)
+    heard.add(try answer(arguments, asks: true), to: request.accessor)
   }
 
   /// Takes back what the helper gave the calling user.
@@ -72,6 +76,23 @@ struct HelperElevation: Elevation {
       status.mode & 0o022 == 0
     else { return nil }
     return path
+  }
+}
+
+/// The answers of permcheck-helper to the requests of one command, in their order.
+final class HeardAnswers: Sendable {
+  private let answers = Mutex<[CheckDocument.HelperAnswered]>([])
+
+  /// Returns the answers since the last call.
+  func take() -> [CheckDocument.HelperAnswered] {
+    answers.withLock { answers in
+      defer { answers = [] }
+      return answers
+    }
+  }
+
+  fileprivate func add(_ answer: HelperAnswer, to accessor: String) {
+    answers.withLock { $0.append(CheckDocument.HelperAnswered(accessor: accessor, answer: answer)) }
   }
 }
 

@@ -85,6 +85,7 @@ struct RequestAccess: AccessorCommand {
       try carryOut(arguments, isWanted, context, options, analytics, &result)
     }
 
+    result.helper = options.takeHelperAnswers(system)
     result.status = ExitStatus(
       result.reports.map(\.status), wantsAll: all, skipsUnavailable: false)
     log.report(analytics, console, output)

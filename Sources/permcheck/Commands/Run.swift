@@ -1,4 +1,5 @@
 import ArgumentParser
+import PermissionDocuments
 import PermissionKit
 import Synchronization
 
@@ -96,6 +97,7 @@ struct Run: AccessorCommand {
       for request in requests {
         let accessor = accessor(request, context, options, analytics)
         reports.append(try accessor.requestAccessIfNeeded())
+        tell(options.takeHelperAnswers(system), system)
       }
       try gate(reports, system)
       try setEnvironment(context, system)
@@ -207,6 +209,14 @@ struct Run: AccessorCommand {
     return consent.ask(HumanFormat(console.errorStyle, isVerbose: false).question(plans))
   }
 
+  /// Prints what permcheck-helper changed for the command.
+  private func tell(_ answers: [CheckDocument.HelperAnswered], _ system: any System) {
+    if quiet || answers.isEmpty { return }
+    let format = HumanFormat(Console(system, color: .never).errorStyle, isVerbose: false)
+    let details = answers.flatMap { format.answered($0, end: " until the command ends") }
+    _ = try? system.write(.standardError, Array(format.lines(details, indent: 0).utf8))
+  }
+
   /// Throws 126 and prints the reasons unless there is access.
   private func gate(_ reports: [AccessReport], _ system: any System) throws {
     let status = ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: false)
@@ -268,7 +278,9 @@ struct Run: AccessorCommand {
     for note in outcome.notes { Console.report("warning: \(Sanitizer.clean(note))", system) }
     // The helper also ends the grants when this process ends, so a failure here only delays that.
     for name in byRoot {
-      _ = try? HelperElevation(grants.via, system)?.revoke(name, process: mark.pid, asks: false)
+      let answer = try? HelperElevation(grants.via, system)?
+        .revoke(name, process: mark.pid, asks: false)
+      for note in answer?.notes ?? [] { GrantFlags.warn(ofHelper: note, system) }
     }
   }
 }

@@ -1,3 +1,4 @@
+import PermissionDocuments
 import PermissionKit
 
 /// A format for people, with marks, and with colours if the terminal has them.
@@ -22,8 +23,9 @@ struct HumanFormat: ReportFormat {
   /// Returns what a request gave, until when, and how to take it back.
   private func given(_ result: RequestResult) -> String {
     guard result.isApplied, !result.undo.isEmpty else { return "" }
-    var details: [Detail] = []
-    if let expires = result.expires {
+    var details = result.helper.flatMap { answered($0) }
+    // The helper says when its own grants end.
+    if let expires = result.expires, result.plans.contains(where: { !$0.needsRoot }) {
       let how =
         result.endsByItself
         ? "it then ends by itself" : "the next request or permcheck revoke --expired then ends it"
@@ -31,6 +33,22 @@ struct HumanFormat: ReportFormat {
     }
     details.append(.text("undo:"))
     return lines(details + result.undo.map { .command(Sanitizer.clean($0)) }, indent: 0)
+  }
+
+  /// Returns what permcheck-helper changed, and until when.
+  ///
+  /// - Parameters:
+  ///   - helper: The answer.
+  ///   - end: When the grant ends, if no time ends it: ` until …`.
+  /// - Returns: Nothing is left out of the answer but its notes, which are warnings.
+  func answered(_ helper: CheckDocument.HelperAnswered, end: String = "") -> [Detail] {
+    let (name, answer) = (short(helper.accessor), helper.answer)
+    guard !answer.changes.isEmpty else { return [.text("root had nothing to change for \(name)")] }
+    let status = answer.status.map { " (\(word($0)))" } ?? ""
+    let end =
+      answer.expires.map { " until \(Timestamp.rfc3339($0)); it then ends by itself" } ?? end
+    return [.text("root gave access to \(name)\(status)\(end):")]
+      + answer.changes.map { .command(Sanitizer.clean("\($0.place)   \($0.summary)")) }
   }
 
   // MARK: - Words and marks

@@ -46,6 +46,7 @@ struct JSONFormat: ReportFormat {
     document.setting = result.context.map { Setting($0, result.reports) }
     document.plans = result.plans
     document.isApplied = result.isApplied
+    document.helper = result.helper
     return document.text
   }
 

@@ -1,3 +1,4 @@
+import PermissionDocuments
 import PermissionKit
 
 /// The result of a check.
@@ -46,6 +47,8 @@ struct RequestResult {
   var expires: Int64?
   /// Whether a timer of systemd ends them then.
   var endsByItself = false
+  /// What permcheck-helper answered.
+  var helper: [CheckDocument.HelperAnswered] = []
   /// The commands that undo what was given.
   var undo: [String] = []
   /// The input of the request.
