@@ -29,19 +29,19 @@ struct ArrowTests {
   @Test func whatPointsDownPasses() throws {
     let sources = try Self.sources(adding: "\n", to: "PermissionKit/Model/Errno.swift")
     defer { try? FileManager.default.removeItem(at: sources) }
-    let outcome = try Self.check(["Model", "Rules"], sources)
+    let outcome = try Self.check(["Model", "Kernel"], sources)
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
   @Test(arguments: [
     ("Model", "Model/Errno.swift", "\nlet up = AccessFacts.self\n", "cannot find 'AccessFacts'"),
     (
-      "Rules", "Rules/InodeFacts.swift", "\nlet up = LinuxSystem.self\n",
+      "Kernel", "Kernel/InodeFacts.swift", "\nlet up = LinuxSystem.self\n",
       "cannot find 'LinuxSystem'"
     ),
     ("Model", "Model/Errno.swift", "\nimport Glibc\n", "imports Glibc"),
     (
-      "Analytics", "Analytics/AnalyticsLog.swift", "\nlet up = Inspection.self\n",
+      "Log", "Log/AnalyticsLog.swift", "\nlet up = Inspection.self\n",
       "cannot find 'Inspection'"
     ),
   ])

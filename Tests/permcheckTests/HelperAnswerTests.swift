@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What permcheck-helper answers reaches the person who asked.
-@Suite(.enabled(if: Kernel.canAsk, "root's side and its private mount want root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's side and its private mount want root"))
 struct HelperAnswerTests {
   /// A camera of its own; `games`, who asks by user id, so that the empty node is not opened; and a sudo
   /// that runs the helper for this user.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a check reads of the user data base: each file once, however many accessors there are.
-@Suite(.enabled(if: Kernel.canAsk, "another /etc/passwd wants root"))
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "another /etc/passwd wants root"))
 struct UserLookupTests {
   /// Counts by inotify(7) how often the files of the data base are opened while a command runs.
   static let counter = """
