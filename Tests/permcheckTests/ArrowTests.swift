@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Scripts/check-arrows notices a line that points the wrong way.
+/// Scripts/check-arrows notices a line that points the wrong way, and a folder that is not on the map.
 @Suite(
   .blocking,
   .full("compiles the library six times; Scripts/check runs check-arrows"))
@@ -52,5 +52,19 @@ struct ArrowTests {
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains(message), "\(outcome.errors)")
     #expect(outcome.errors.contains(file), "\(outcome.errors)")
+  }
+
+  @Test func whatIsNotOnTheMapIsNamed() throws {
+    let sources = try Self.sources(adding: "\n", to: "PermissionKit/Model/Errno.swift")
+    defer { try? FileManager.default.removeItem(at: sources) }
+    try FileManager.default.createDirectory(
+      at: sources.appending(path: "Cellar"), withIntermediateDirectories: false)
+    try FileManager.default.removeItem(at: sources.appending(path: "CTOML"))
+    let outcome = try Self.check(["Model"], sources)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("Sources/Cellar is not on the map"), "\(outcome.errors)")
+    #expect(
+      outcome.errors.contains("the map in CONTRIBUTING.md has Sources/CTOML, which is not there"),
+      "\(outcome.errors)")
   }
 }
