@@ -19,8 +19,7 @@ let package = Package(
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitArguments", targets: ["PermissionKitArguments"]),
     .library(name: "PermissionKitLogging", targets: ["PermissionKitLogging"]),
-    .library(name: "DeclaredAccessors", targets: ["DeclaredAccessors"]),
-    .library(name: "AccessorDeclarations", targets: ["AccessorDeclarations"]),
+    .library(name: "PermissionKitPlugins", targets: ["PermissionKitPlugins"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     // libpermissionkit.so, for programs in other languages; Scripts/build-library links it.
     .library(name: "permissionkit", type: .dynamic, targets: ["PermissionKitC"]),
@@ -61,7 +60,7 @@ let package = Package(
       swiftSettings: safeSettings
     ),
     .target(
-      name: "ExecutableAccessors", dependencies: ["JSONSyntax", "PermissionKit"],
+      name: "PermissionKitPlugins", dependencies: ["JSONSyntax", "PermissionKit", "TOMLSyntax"],
       swiftSettings: safeSettings),
     .target(
       name: "PermissionKitTesting",
@@ -91,9 +90,8 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "AccessorDeclarations", "DeclaredAccessors", "ExecutableAccessors", "JSONSyntax",
-        "LibcStandIns",
-        "PermissionDocuments", "PermissionKit", "PermissionKitLogging", "TOMLSyntax", "ToolStart",
+        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit",
+        "PermissionKitLogging", "PermissionKitPlugins", "TOMLSyntax", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -103,18 +101,10 @@ let package = Package(
     .target(name: "LibraryStandIns"),
     .target(name: "CTOML"),
     .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
-    .target(
-      name: "DeclaredAccessors", dependencies: ["PermissionKit"], swiftSettings: safeSettings),
-    .target(
-      name: "AccessorDeclarations",
-      dependencies: ["DeclaredAccessors", "PermissionKit", "TOMLSyntax"],
-      swiftSettings: safeSettings),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
-      dependencies: [
-        "AccessorDeclarations", "DeclaredAccessors", "HelperStart", "LibcStandIns", "PermissionKit",
-      ],
+      dependencies: ["HelperStart", "LibcStandIns", "PermissionKit", "PermissionKitPlugins"],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
@@ -138,9 +128,9 @@ let package = Package(
     .testTarget(
       name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax", "TestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "AccessorDeclarationsTests",
+      name: "PermissionKitPluginsTests",
       dependencies: [
-        "AccessorDeclarations", "DeclaredAccessors", "PermissionKit", "PermissionKitTesting",
+        "JSONSyntax", "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting",
         "TOMLSyntax", "TestSupport",
       ],
       swiftSettings: settings),
@@ -152,12 +142,9 @@ let package = Package(
     ),
     .testTarget(
       name: "PermissionKitTests",
-      dependencies: ["DeclaredAccessors", "PermissionKit", "PermissionKitTesting", "TestSupport"],
-      swiftSettings: settings
-    ),
-    .testTarget(
-      name: "ExecutableAccessorsTests",
-      dependencies: ["ExecutableAccessors", "PermissionKit", "TestSupport"],
+      dependencies: [
+        "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting", "TestSupport",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

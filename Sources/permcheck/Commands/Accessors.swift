@@ -1,8 +1,6 @@
-import AccessorDeclarations
 import ArgumentParser
-import DeclaredAccessors
-import ExecutableAccessors
 import PermissionKit
+import PermissionKitPlugins
 import Synchronization
 
 /// The accessors that the tool knows: one value, which is handed to whatever looks up a name.

@@ -1,11 +1,10 @@
-import DeclaredAccessors
 import Foundation
 import PermissionKit
 import TOMLSyntax
 import TestSupport
 import Testing
 
-@testable import AccessorDeclarations
+@testable import PermissionKitPlugins
 
 /// Declarations in files: mistakes with their places, folders, and hostile files.
 @Suite(.blocking) struct DeclarationFileTests {

@@ -1,7 +1,7 @@
-import ExecutableAccessors
 import Foundation
 import PermissionKit
 import TestSupport
+import PermissionKitPlugins
 import Testing
 
 /// What answers of executable accessors mean, held to an independent JSON reader.

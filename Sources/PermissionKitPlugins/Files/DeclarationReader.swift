@@ -1,4 +1,3 @@
-package import DeclaredAccessors
 internal import PermissionKit
 package import TOMLSyntax
 

@@ -1,4 +1,3 @@
-public import DeclaredAccessors
 public import PermissionKit
 internal import TOMLSyntax
 
