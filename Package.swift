@@ -56,11 +56,13 @@ let package = Package(
     .systemLibrary(name: "CPermissionKit"),
     .target(
       name: "PermissionKitC",
-      dependencies: ["CPermissionKit", "LibraryStandIns", "PermissionDocuments", "PermissionKit"],
+      dependencies: [
+        "CPermissionKit", "PermissionDocuments", "PermissionKit", "PermissionKitPlugins",
+      ],
       swiftSettings: safeSettings
     ),
     .target(
-      name: "PermissionKitPlugins", dependencies: ["JSONSyntax", "PermissionKit", "TOMLSyntax"],
+      name: "PermissionKitPlugins", dependencies: ["JSONSyntax", "PermissionKit"],
       swiftSettings: safeSettings),
     .target(
       name: "PermissionKitTesting",
@@ -90,21 +92,18 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "JSONSyntax", "LibcStandIns", "PermissionDocuments", "PermissionKit",
-        "PermissionKitLogging", "PermissionKitPlugins", "TOMLSyntax", "ToolStart",
+        "CTOML", "JSONSyntax", "PermissionDocuments", "PermissionKit", "PermissionKitLogging",
+        "PermissionKitPlugins", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .target(name: "HelperStart"),
-    .target(name: "LibcStandIns"),
-    .target(name: "LibraryStandIns"),
     .target(name: "CTOML"),
-    .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
-      dependencies: ["HelperStart", "LibcStandIns", "PermissionKit", "PermissionKitPlugins"],
+      dependencies: ["HelperStart", "PermissionKit", "PermissionKitPlugins"],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
@@ -123,21 +122,16 @@ let package = Package(
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
-      name: "JSONSyntaxTests", dependencies: ["JSONSyntax", "TestSupport"], exclude: ["Reference"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax", "TestSupport"], swiftSettings: settings),
-    .testTarget(
       name: "PermissionKitPluginsTests",
       dependencies: [
         "JSONSyntax", "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting",
-        "TOMLSyntax", "TestSupport",
+        "TestSupport", "permcheck",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PermissionDocumentsTests",
       dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit", "TestSupport"],
-      exclude: ["Golden"],
+      exclude: ["Golden", "JSONSyntax/Reference"],
       swiftSettings: settings
     ),
     .testTarget(
