@@ -81,9 +81,10 @@ enum Inquiry {
     _ report: AccessReport, _ entry: AccessorRegistry.Entry, _ question: Question,
     _ document: CheckDocument
   ) -> Answer {
-    Answer(
-      report, name: entry.aliases.first ?? entry.name, isStrict: question.isStrict,
-      json: document.text)
+    // As permcheck prints it: "mic", but the name of a declared accessor.
+    let short = entry.origin == .builtIn ? entry.aliases.first : nil
+    return Answer(
+      report, name: short ?? entry.name, isStrict: question.isStrict, json: document.text)
   }
 
   private static func read(
