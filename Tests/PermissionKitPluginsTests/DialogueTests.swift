@@ -1,7 +1,7 @@
 import Foundation
 import PermissionKit
-import TestSupport
 import PermissionKitPlugins
+import TestSupport
 import Testing
 
 /// What answers of executable accessors mean, held to an independent JSON reader.
