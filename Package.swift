@@ -19,8 +19,7 @@ let package = Package(
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitArguments", targets: ["PermissionKitArguments"]),
     .library(name: "PermissionKitLogging", targets: ["PermissionKitLogging"]),
-    .library(name: "DeclaredAccessors", targets: ["DeclaredAccessors"]),
-    .library(name: "AccessorDeclarations", targets: ["AccessorDeclarations"]),
+    .library(name: "PermissionKitPlugins", targets: ["PermissionKitPlugins"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     // libpermissionkit.so, for programs in other languages; Scripts/build-library links it.
     .library(name: "permissionkit", type: .dynamic, targets: ["PermissionKitC"]),
@@ -57,11 +56,13 @@ let package = Package(
     .systemLibrary(name: "CPermissionKit"),
     .target(
       name: "PermissionKitC",
-      dependencies: ["CPermissionKit", "LibraryStandIns", "PermissionDocuments", "PermissionKit"],
+      dependencies: [
+        "CPermissionKit", "PermissionDocuments", "PermissionKit", "PermissionKitPlugins",
+      ],
       swiftSettings: safeSettings
     ),
     .target(
-      name: "ExecutableAccessors", dependencies: ["JSONSyntax", "PermissionKit"],
+      name: "PermissionKitPlugins", dependencies: ["JSONSyntax", "PermissionKit"],
       swiftSettings: safeSettings),
     .target(
       name: "PermissionKitTesting",
@@ -91,30 +92,18 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "AccessorDeclarations", "DeclaredAccessors", "ExecutableAccessors", "JSONSyntax",
-        "LibcStandIns",
-        "PermissionDocuments", "PermissionKit", "PermissionKitLogging", "TOMLSyntax", "ToolStart",
+        "CTOML", "JSONSyntax", "PermissionDocuments", "PermissionKit", "PermissionKitLogging",
+        "PermissionKitPlugins", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .target(name: "HelperStart"),
-    .target(name: "LibcStandIns"),
-    .target(name: "LibraryStandIns"),
     .target(name: "CTOML"),
-    .target(name: "TOMLSyntax", dependencies: ["CTOML"], swiftSettings: safeSettings),
-    .target(
-      name: "DeclaredAccessors", dependencies: ["PermissionKit"], swiftSettings: safeSettings),
-    .target(
-      name: "AccessorDeclarations",
-      dependencies: ["DeclaredAccessors", "PermissionKit", "TOMLSyntax"],
-      swiftSettings: safeSettings),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
-      dependencies: [
-        "AccessorDeclarations", "DeclaredAccessors", "HelperStart", "LibcStandIns", "PermissionKit",
-      ],
+      dependencies: ["HelperStart", "PermissionKit", "PermissionKitPlugins"],
       swiftSettings: safeSettings
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
@@ -133,31 +122,23 @@ let package = Package(
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
     .testTarget(
-      name: "JSONSyntaxTests", dependencies: ["JSONSyntax", "TestSupport"], exclude: ["Reference"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "TOMLSyntaxTests", dependencies: ["TOMLSyntax", "TestSupport"], swiftSettings: settings),
-    .testTarget(
-      name: "AccessorDeclarationsTests",
+      name: "PermissionKitPluginsTests",
       dependencies: [
-        "AccessorDeclarations", "DeclaredAccessors", "PermissionKit", "PermissionKitTesting",
-        "TOMLSyntax", "TestSupport",
+        "JSONSyntax", "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting",
+        "TestSupport", "permcheck",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PermissionDocumentsTests",
       dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit", "TestSupport"],
-      exclude: ["Golden"],
+      exclude: ["Golden", "JSONSyntax/Reference"],
       swiftSettings: settings
     ),
     .testTarget(
       name: "PermissionKitTests",
-      dependencies: ["DeclaredAccessors", "PermissionKit", "PermissionKitTesting", "TestSupport"],
-      swiftSettings: settings
-    ),
-    .testTarget(
-      name: "ExecutableAccessorsTests",
-      dependencies: ["ExecutableAccessors", "PermissionKit", "TestSupport"],
+      dependencies: [
+        "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting", "TestSupport",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/acl.h>
+#include <sys/auxv.h>
 #include <sys/capability.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>

@@ -90,7 +90,14 @@ typedef struct pk_options {
 typedef struct pk_result pk_result;
 
 /*
- * Checks an accessor: "camera", "microphone" ("mic") or "photos".
+ * Checks an accessor: "camera", "microphone" ("mic"), "photos", or any other that permcheck finds by
+ * name: "serial" and what else is compiled in, what files declare in /usr/share/permcheck/accessors.d,
+ * /usr/local/share/permcheck/accessors.d, /etc/permcheck/accessors.d and
+ * ~/.config/permcheck/accessors.d, and programs permcheck-accessor-NAME in PATH.
+ *
+ * Only a name that is not built in makes the call read these files and search PATH. Root, and who has
+ * capabilities, runs only programs that root alone can change. In a set-user-ID program, or one with
+ * file capabilities, neither HOME nor PATH chooses, and only files count that root alone can change.
  *
  * `options` may be NULL: the calling thread, all devices, the usual permissions.
  * Returns a result, never NULL; the caller frees it.

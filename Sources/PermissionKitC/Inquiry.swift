@@ -1,13 +1,11 @@
 internal import CPermissionKit
 internal import PermissionDocuments
 internal import PermissionKit
+internal import PermissionKitPlugins
 internal import Synchronization
 
 /// The three things that a caller can ask; each answers, whatever happens.
 enum Inquiry {
-  /// The one place that accessors are looked up in.
-  private static func registry() -> AccessorRegistry { .standard }
-
   /// Checks an accessor.
   static func check(
     _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
@@ -28,6 +26,7 @@ enum Inquiry {
       if question.context.subject?.process != nil {
         throw Question.misuse("pk_request does not work with pid, only for users")
       }
+      try Accessors.requireTrust([entry], question.context.system)
       let accessor = entry.make(question.context, .discard)
       accessor.acceptsLimited = !question.isStrict
       let shown = ShownPlan()
@@ -50,7 +49,7 @@ enum Inquiry {
       guard let path = unsafe PathBytes(copying: path), !path.isEmpty else {
         throw Question.misuse("the path is empty")
       }
-      let question = try unsafe Question(options, registry().families)
+      let question = try unsafe Question(options)
       if question.context.path != nil {
         throw Question.misuse("pk_explain_path explains its own path, so options.path must be NULL")
       }
@@ -82,21 +81,27 @@ enum Inquiry {
     _ report: AccessReport, _ entry: AccessorRegistry.Entry, _ question: Question,
     _ document: CheckDocument
   ) -> Answer {
-    Answer(
-      report, name: entry.aliases.first ?? entry.name, isStrict: question.isStrict,
-      json: document.text)
+    // As permcheck prints it: "mic", but the name of a declared accessor.
+    let short = entry.origin == .builtIn ? entry.aliases.first : nil
+    return Answer(
+      report, name: short ?? entry.name, isStrict: question.isStrict, json: document.text)
   }
 
   private static func read(
     _ name: String, _ options: UnsafePointer<pk_options>?
   ) throws(PermissionError) -> (AccessorRegistry.Entry, Question) {
-    let registry = registry()
-    guard let entry = registry[name] else {
-      let known = registry.entries.flatMap { [$0.name] + $0.aliases }.joined(separator: ", ")
+    // Files and programs may change from one call to the next.
+    let problems = Problems()
+    let accessors = Accessors(LinuxSystem()) { line in problems.lines.withLock { $0.append(line) } }
+    guard let entry = accessors[name] else {
+      let known = accessors.names.joined(separator: ", ")
+      let problems = problems.lines.withLock { $0 }
       throw PermissionError(
-        .invalidArgument, "there is no accessor \"\(name)\"", advice: "known: \(known)")
+        .invalidArgument,
+        (["there is no accessor \"\(name)\""] + problems).joined(separator: "; "),
+        advice: "known: \(known)")
     }
-    return (entry, try unsafe Question(options, registry.families))
+    return (entry, try unsafe Question(options))
   }
 
   private static func document(
@@ -115,6 +120,11 @@ enum Inquiry {
       exitStatus: ExitStatus(report.status, wantsAll: question.isStrict).rawValue)
     document.setting = Setting(question.context, [report])
     return document
+  }
+
+  /// What is wrong with the files that declare accessors; told to who asks for a name that is missing.
+  private final class Problems: Sendable {
+    let lines = Mutex<[String]>([])
   }
 
   /// The last plan that somebody agreed to, or did not.

@@ -15,16 +15,11 @@ struct Question {
 
   /// Creates the question of a call.
   ///
-  /// - Parameters:
-  ///   - pointer: The options; nil for this thread and all devices.
-  ///   - families: The kinds of devices that a node can belong to.
+  /// - Parameter pointer: The options; nil for this thread and all devices.
   /// - Throws: If an option has no meaning, or there is no such user or process.
-  init(
-    _ pointer: UnsafePointer<pk_options>?, _ families: [DeviceFamily]
-  ) throws(PermissionError) {
+  init(_ pointer: UnsafePointer<pk_options>?) throws(PermissionError) {
     // One call is one look: what is the same for all of it is read once.
     var context = AccessContext(system: LinuxSystem.cached())
-    context.families = families
     context.sharedScan = SharedScan()
     guard let options = try unsafe Self.options(pointer) else {
       (self.context, isStrict, asks, purpose, seconds) = (context, false, false, nil, 0)

@@ -1,6 +1,5 @@
-import AccessorDeclarations
-import DeclaredAccessors
 import PermissionKit
+import PermissionKitPlugins
 
 /// The root side of permcheck, which sudo and pkexec start for an ordinary user.
 ///

@@ -1,6 +1,6 @@
-import DeclaredAccessors
 import HelperStart
 import PermissionKit
+import PermissionKitPlugins
 
 /// What the helper is asked to do: the only input that it takes, besides who asks.
 ///

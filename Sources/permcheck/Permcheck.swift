@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 import ToolStart
 
 @main

@@ -245,6 +245,69 @@ static void accessors(void) {
   pk_result_free(result);
 }
 
+/* Writes a text into a file below the folder of the test. */
+static void text(const char *name, mode_t mode, const char *content) {
+  char path[5000];
+  FILE *stream = fopen(file(name, mode | 0200, path), "w");
+  CHECK(stream != NULL && fputs(content, stream) >= 0 && fclose(stream) == 0 && chmod(path, mode) == 0);
+}
+
+/* Accessors that are compiled in but not built in, declared by a file, and programs. */
+static void plugins(void) {
+  const char *names[] = {"serial", "tty", "gpu", "docker", "home"};
+  for (int index = 0; index < 5; index++) {
+    pk_result *result = pk_check(names[index], NULL);
+    well_formed(result);
+    CHECK(pk_result_status(result) != PK_ERROR);
+    pk_result_free(result);
+  }
+  is_error(pk_check("scans", NULL), "invalid-argument", "there is no accessor \"scans\"");
+  is_error(pk_check("thing", NULL), "invalid-argument", "there is no accessor \"thing\"");
+
+  char path[5000], declaration[5200];
+  directory("config", 0755, path);
+  directory("config/permcheck", 0755, path);
+  directory("config/permcheck/accessors.d", 0755, path);
+  directory("programs", 0755, path);
+  char *search = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+  CHECK(setenv("PATH", path, 1) == 0);
+  snprintf(path, sizeof path, "%s/config", folder);
+  CHECK(setenv("XDG_CONFIG_HOME", path, 1) == 0);
+  directory("scans", 0700, path);
+  snprintf(declaration, sizeof declaration, "name = \"scans\"\nsummary = \"s\"\ndirectory = \"%s\"\n", path);
+  text("config/permcheck/accessors.d/scans.toml", 0644, declaration);
+  text("config/permcheck/accessors.d/wrong.toml", 0644, "name = \"wrong\"\nsummary = 3\n");
+  text("programs/permcheck-accessor-thing", 0755,
+       "#!/bin/sh\necho '{\"version\":1,\"status\":\"authorized\",\"message\":\"yes\"}'\n");
+
+  pk_result *result = pk_check("scans", NULL);
+  well_formed(result);
+  CHECK(pk_result_status(result) == PK_AUTHORIZED);
+  pk_result_free(result);
+  chmod(path, 0000);
+  result = pk_check("scans", NULL);
+  CHECK(pk_result_is_granted(result) == opens(path, O_RDONLY | O_DIRECTORY));
+  pk_result_free(result);
+  is_error(pk_check("wrong", NULL), "invalid-argument", "wrong.toml:2:11: summary: a text in quotes");
+
+  /* Root runs no program, and changes nothing for a declaration, that others can write. */
+  result = pk_check("thing", NULL);
+  well_formed(result);
+  if (geteuid() == 0) {
+    CHECK(pk_result_status(result) == PK_NOT_DETERMINED);
+    HAS(pk_result_message(result), "is not run");
+    is_error(pk_request("scans", NULL), "not-allowed", "others than root can change");
+  } else {
+    CHECK(pk_result_status(result) == PK_AUTHORIZED);
+    pk_result *request = pk_request("scans", NULL);
+    CHECK(pk_result_status(request) == PK_AUTHORIZED && opens(path, O_RDONLY | O_DIRECTORY));
+    pk_result_free(request);
+  }
+  pk_result_free(result);
+  CHECK(setenv("PATH", search, 1) == 0 && unsetenv("XDG_CONFIG_HOME") == 0);
+  free(search);
+}
+
 /* Somebody's own folder, closed: the request opens it, and nothing else is asked. */
 static void requests(void) {
   char path[5000];
@@ -390,6 +453,7 @@ int main(int count, char **arguments) {
   mistakes();
   paths();
   accessors();
+  plugins();
   requests();
   others();
   work(&(long){5});

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import permissionkit
 from permissionkit import PermissionKitError, Status, check, explain, request
@@ -76,6 +77,29 @@ class Checks(Case):
         self.assertLessEqual({Status.AUTHORIZED, Status.DENIED, Status.UNAVAILABLE}, seen)
         if not ROOT:
             self.assertIn(Status.LIMITED, seen)
+
+    def test_finds_what_the_tool_finds(self):
+        declarations = self.folder / "config/permcheck/accessors.d"
+        declarations.mkdir(parents=True)
+        place = self.made("scans", 0o700, True)
+        (declarations / "scans.toml").write_text(
+            f'name = "scans"\naliases = ["paper"]\nsummary = "s"\ndirectory = "{place}"\n'
+        )
+        program = self.made("permcheck-accessor-thing", 0o755)
+        program.write_text("#!/bin/sh\necho '{\"version\":1,\"status\":\"denied\",\"message\":\"it is shut\"}'\n")
+        environment = {"XDG_CONFIG_HOME": str(self.folder / "config"), "PATH": f"{self.folder}:{os.environ['PATH']}"}
+        names = ["serial", "tty", "gpu", "docker", "home", "scans", "paper", "thing"]
+        with unittest.mock.patch.dict(os.environ, environment):
+            for name in names:
+                with self.subTest(name):
+                    printed = permcheck(name).stdout.decode()
+                    self.assertEqual(squeezed(str(check(name))), squeezed(printed.split("\n")[0]))
+                    self.assertEqual(document(check(name).json), document(permcheck("check", name, "--json").stdout))
+            self.assertEqual(check("scans").status, Status.AUTHORIZED)
+            self.assertEqual(check("thing").status, Status.NOT_DETERMINED if ROOT else Status.DENIED)
+        for name in ("scans", "paper", "thing"):
+            with self.assertRaisesRegex(PermissionKitError, "there is no accessor"):
+                check(name)
 
     def test_json_is_that_of_the_tool(self):
         shut = self.made("shut", 0o000, True)

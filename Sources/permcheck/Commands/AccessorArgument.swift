@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 /// An argument that names an accessor: `camera`, or `camera=/dev/video2`.
 struct AccessorArgument {

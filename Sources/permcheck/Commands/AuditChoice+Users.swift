@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 // Audits that count what each of many users has access to.
 extension AuditChoice {

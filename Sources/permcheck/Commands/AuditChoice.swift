@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 /// What permcheck audit is asked to do.
 struct AuditChoice {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 struct Check: AccessorCommand {
   static let configuration = CommandConfiguration(

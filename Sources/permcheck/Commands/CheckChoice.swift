@@ -1,4 +1,5 @@
 import PermissionKit
+import PermissionKitPlugins
 
 /// What permcheck check is asked to do.
 struct CheckChoice {

@@ -1,5 +1,4 @@
 import PermissionKit
-import TOMLSyntax
 
 /// One expectation of a file: who must have which access, or must not.
 struct Expectation {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PermissionKit
-import TOMLSyntax
+import PermissionKitPlugins
 
 /// Reads a file of expectations, and finds all of its mistakes at once.
 struct ExpectationReader {

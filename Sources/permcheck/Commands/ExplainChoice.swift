@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 /// What permcheck explain is asked to do.
 struct ExplainChoice {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import DeclaredAccessors
 import PermissionDocuments
 import PermissionKit
+import PermissionKitPlugins
 
 /// The options of commands that grant access.
 struct GrantFlags: ParsableArguments {

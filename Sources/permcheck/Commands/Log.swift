@@ -1,6 +1,7 @@
 import ArgumentParser
 import PermissionKit
 import PermissionKitLogging
+import PermissionKitPlugins
 
 struct Log: AccessorCommand {
   static let configuration = CommandConfiguration(

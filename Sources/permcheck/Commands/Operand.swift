@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 /// An argument that is an accessor or a path.
 enum Operand {

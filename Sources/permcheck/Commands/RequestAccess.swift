@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 struct RequestAccess: AccessorCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PermissionDocuments
 import PermissionKit
+import PermissionKitPlugins
 
 struct Revoke: AccessorCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PermissionDocuments
 import PermissionKit
+import PermissionKitPlugins
 import Synchronization
 
 struct Run: AccessorCommand {

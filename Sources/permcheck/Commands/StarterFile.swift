@@ -1,5 +1,6 @@
 import JSONSyntax
 import PermissionKit
+import PermissionKitPlugins
 
 /// A file of expectations that hold now.
 struct StarterFile {

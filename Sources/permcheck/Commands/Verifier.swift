@@ -1,5 +1,4 @@
 import PermissionKit
-import TOMLSyntax
 
 /// Holds expectations against what is so.
 struct Verifier {

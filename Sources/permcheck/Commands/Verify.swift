@@ -1,6 +1,6 @@
 import ArgumentParser
 import PermissionKit
-import TOMLSyntax
+import PermissionKitPlugins
 
 struct Verify: AccessorCommand {
   static let configuration = CommandConfiguration(

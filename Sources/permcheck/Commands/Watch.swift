@@ -1,5 +1,6 @@
 import ArgumentParser
 import PermissionKit
+import PermissionKitPlugins
 
 struct Watch: AccessorCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-import DeclaredAccessors
 import PermissionKit
+import PermissionKitPlugins
 import PermissionKitTesting
 import Testing
 

@@ -1,6 +1,6 @@
-import DeclaredAccessors
 import Glibc
 import PermissionKit
+import PermissionKitPlugins
 import PermissionKitTesting
 import TestSupport
 import Testing

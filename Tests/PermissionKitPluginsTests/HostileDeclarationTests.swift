@@ -1,10 +1,9 @@
-import DeclaredAccessors
 import PermissionKit
 import PermissionKitTesting
 import TestSupport
 import Testing
 
-@testable import AccessorDeclarations
+@testable import PermissionKitPlugins
 
 /// Declarations by somebody who wants a crash, a hang, a grant or a false answer.
 @Suite struct HostileDeclarationTests {

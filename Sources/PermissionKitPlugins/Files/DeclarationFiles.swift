@@ -1,6 +1,4 @@
-public import DeclaredAccessors
 public import PermissionKit
-internal import TOMLSyntax
 
 /// The files that declare accessors, in folders of which later ones override earlier ones.
 ///
@@ -41,11 +39,12 @@ public struct DeclarationFiles: Sendable {
   ///   - system: The system whose files are read.
   ///   - folders: The folders; nil for the usual ones: `/usr/share/permcheck/accessors.d`,
   ///     `/usr/local/share/permcheck/accessors.d`, `/etc/permcheck/accessors.d` and
-  ///     `$XDG_CONFIG_HOME/permcheck/accessors.d`.
+  ///     `$XDG_CONFIG_HOME/permcheck/accessors.d`; in a set-user-ID program the first three, and of
+  ///     these the files that root alone can change.
   public init(_ system: any System, folders: [PathBytes]? = nil) {
     self.system = system
     self.folders = folders ?? Self.usualFolders(system)
-    allowsOthers = true
+    allowsOthers = folders != nil || !LinuxSystem.hasForeignCaller
   }
 
   /// Creates a reader for the root side: of the files that root alone can change.
@@ -69,6 +68,8 @@ public struct DeclarationFiles: Sendable {
 
   private static func usualFolders(_ system: any System) -> [PathBytes] {
     var folders = rootFolders
+    // A program with more rights than its caller takes nothing from the caller's environment.
+    if LinuxSystem.hasForeignCaller { return folders.map { $0.appending("permcheck/accessors.d") } }
     // A relative path counts for nothing, see the XDG Base Directory Specification.
     if let config = system.getenv("XDG_CONFIG_HOME"), config.isAbsolute {
       folders.append(config)

@@ -1,6 +1,6 @@
-import ExecutableAccessors
 import Foundation
 import PermissionKit
+import PermissionKitPlugins
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
-import TOMLSyntax
 import TestSupport
 import Testing
+
+@testable import permcheck
 
 /// TOML values with the place of each, and errors for everything else.
 struct TOMLValueTests {

@@ -1,37 +1,37 @@
 internal import CTOML
 
 /// A value of a TOML 1.0 document (toml.io), and where it is written.
-package struct TOMLValue: Sendable {
+struct TOMLValue: Sendable {
   /// Where a key or a value begins, both from 1.
-  package struct Place: Hashable, Sendable, Comparable {
+  struct Place: Hashable, Sendable, Comparable {
     /// The line.
-    package var line: Int
+    var line: Int
     /// The column, in characters.
-    package var column: Int
+    var column: Int
 
     /// Creates a place.
-    package init(line: Int, column: Int) {
+    init(line: Int, column: Int) {
       self.line = line
       self.column = column
     }
 
-    package static func < (left: Place, right: Place) -> Bool {
+    static func < (left: Place, right: Place) -> Bool {
       (left.line, left.column) < (right.line, right.column)
     }
   }
 
   /// A key of a table with its value.
-  package struct Member: Sendable {
+  struct Member: Sendable {
     /// The key.
-    package let key: String
+    let key: String
     /// Where the key is written.
-    package let place: Place
+    let place: Place
     /// The value.
-    package let value: TOMLValue
+    let value: TOMLValue
   }
 
   /// What a value is.
-  package enum Content: Sendable {
+  enum Content: Sendable {
     /// A text.
     case string(String)
     /// A whole number.
@@ -47,16 +47,16 @@ package struct TOMLValue: Sendable {
   }
 
   /// What the value is.
-  package let content: Content
+  let content: Content
   /// Where the value is written.
-  package let place: Place
+  let place: Place
 
   /// A document that is not TOML.
-  package struct SyntaxError: Error {
+  struct SyntaxError: Error {
     /// Where the error is.
-    package let place: Place
+    let place: Place
     /// What is wrong, in the words of the parser.
-    package let message: String
+    let message: String
   }
 
   /// Reads a document.
@@ -64,7 +64,7 @@ package struct TOMLValue: Sendable {
   /// - Parameter bytes: The document; UTF-8.
   /// - Returns: A table.
   /// - Throws: If the document is not TOML.
-  package static func document(_ bytes: [UInt8]) throws(SyntaxError) -> TOMLValue {
+  static func document(_ bytes: [UInt8]) throws(SyntaxError) -> TOMLValue {
     let receiver = Receiver()
     unsafe bytes.withUnsafeBytes { buffer in
       unsafe ctoml_read(

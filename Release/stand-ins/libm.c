@@ -2,9 +2,7 @@
 //
 // The Swift library refers to these functions. A check calls ceil alone, for a dictionary that grows, so it
 // is here; the results of all others are those of libm.
-// Only for Scripts/build-release, which links nothing else in libm's place.
-#ifdef STANDS_IN
-
+// Nothing else is linked in libm's place.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,5 +62,3 @@ ALL(ONE, trunc)
 ALL(TWO, fmod)
 ALL(TWO, remainder)
 ALL(THREE, fma)
-
-#endif

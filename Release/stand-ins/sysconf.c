@@ -1,8 +1,5 @@
 // libdispatch asks for the number of processors twice at each start, for which libc reads a file of /sys.
 // The processors that this process may use are one system call, and all that it can use of the others.
-// Only for Scripts/build-release.
-#ifdef STANDS_IN
-
 #define _GNU_SOURCE
 #include <sched.h>
 #include <unistd.h>
@@ -15,5 +12,3 @@ long sysconf(int name) {
     return CPU_COUNT(&processors);
   return __sysconf(name);
 }
-
-#endif

@@ -1,11 +1,9 @@
-import DeclaredAccessors
 import Foundation
 import PermissionKit
-import TOMLSyntax
 import TestSupport
 import Testing
 
-@testable import AccessorDeclarations
+@testable import PermissionKitPlugins
 
 /// Declarations in files: mistakes with their places, folders, and hostile files.
 @Suite(.blocking) struct DeclarationFileTests {
@@ -51,8 +49,8 @@ import Testing
       "7:9", "goes with no property"
     ),
     (
-      head + "x = [{a\(String(repeating: ".a", count: 33)) = 1}]", "3:1",
-      "a key has at most 32 dots"
+      head + "x = [{a\(String(repeating: ".a", count: 33)) = 1}]", "3:6",
+      "a declaration has no table"
     ),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:*\", \"x\"]", "4:19", "numbers are written as"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:9-2\"]", "4:12", "numbers are written as"),

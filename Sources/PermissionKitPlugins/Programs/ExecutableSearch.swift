@@ -42,7 +42,9 @@ package enum ExecutableSearch {
 
   /// The folders of PATH that do not depend on where this process is.
   private static func folders(_ system: any System) -> [PathBytes] {
-    let path = system.getenv("PATH")?.bytes ?? Array("/usr/local/bin:/usr/bin:/bin".utf8)
+    // A program with more rights than its caller takes nothing from the caller's environment.
+    let set = LinuxSystem.hasForeignCaller ? nil : system.getenv("PATH")?.bytes
+    let path = set ?? Array("/usr/local/bin:/usr/bin:/bin".utf8)
     return path.split(separator: UInt8(ascii: ":")).map { PathBytes(Array($0)) }.filter(
       \.isAbsolute)
   }
@@ -78,6 +80,7 @@ package enum ExecutableSearch {
 
   /// Whether this process has more rights than the user who started it, or is root; nil if unknown.
   private static func isPrivileged(_ system: any System) -> Bool? {
+    if LinuxSystem.hasForeignCaller { return true }
     guard let own = try? system.credentials() else { return nil }
     return own.isRoot || own.user.real != own.user.effective
       || own.group.real != own.group.effective || !own.effective.isEmpty

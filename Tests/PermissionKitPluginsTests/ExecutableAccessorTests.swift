@@ -1,7 +1,7 @@
-import ExecutableAccessors
 import Foundation
 import Glibc
 import PermissionKit
+import PermissionKitPlugins
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-#ifdef STANDS_IN
 // Takes the place of the part of the Swift runtime that installs signal handlers at a start with
 // SWIFT_BACKTRACE set: a library leaves the signals of a program alone.
 //
@@ -12,7 +11,3 @@ bool _swift_backtrace_isThunkFunction(const char *name) {
   (void)name;
   return false;
 }
-#else
-// Only Scripts/build-library needs it.
-typedef int nothing;
-#endif

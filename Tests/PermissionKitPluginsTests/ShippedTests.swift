@@ -1,11 +1,10 @@
-import DeclaredAccessors
 import Foundation
 import PermissionKit
 import PermissionKitTesting
 import TestSupport
 import Testing
 
-@testable import AccessorDeclarations
+@testable import PermissionKitPlugins
 
 /// The declarations that are compiled in, and the files of the same content.
 @Suite(.blocking) struct ShippedTests {

@@ -1,1 +1,0 @@
-// What takes the place of parts of the Swift runtime in libpermissionkit.so has no interface.

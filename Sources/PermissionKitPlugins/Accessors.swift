@@ -1,0 +1,97 @@
+package import PermissionKit
+internal import Synchronization
+
+/// The accessors that a program can look up by name: built in, declared in files, and programs.
+///
+/// Built-in names come first, so that a check of them reads no file that declares others.
+package final class Accessors: Sendable {
+  /// Those that are built in, which a check without a name is about.
+  package let builtIn = AccessorRegistry.standard
+  private let system: any System
+  private let report: @Sendable (String) -> Void
+  private let declared = Mutex<AccessorRegistry?>(nil)
+
+  /// Creates a lookup, without reading anything yet.
+  ///
+  /// - Parameters:
+  ///   - system: The system whose files and programs are looked up.
+  ///   - report: Receives what is wrong with a file or a program, one line each.
+  package init(_ system: any System, report: @escaping @Sendable (String) -> Void) {
+    self.system = system
+    self.report = report
+  }
+
+  /// Returns the accessor with this name or alias; nil if there is none.
+  package subscript(name: String) -> AccessorRegistry.Entry? {
+    builtIn[name] ?? all[name] ?? ExecutableSearch.program(name, system).map { entry(name, $0) }
+  }
+
+  private func entry(
+    _ name: String, _ program: PathBytes, summary: String = ""
+  ) -> AccessorRegistry.Entry {
+    var registry = AccessorRegistry()
+    registry.add(name, summary: summary, origin: .executable(program)) {
+      ExecutableAccessor(name: name, program: program, $0, analytics: $1)
+    }
+    return registry.entries[0]
+  }
+
+  /// The accessors that are programs in PATH; each is asked what it is about.
+  ///
+  /// Reports those that give no answer.
+  package var executables: [AccessorRegistry.Entry] {
+    ExecutableSearch.names(system).compactMap { name in
+      guard all[name] == nil, let program = ExecutableSearch.program(name, system) else {
+        return nil
+      }
+      do throws(Dialogue.Failure) {
+        let summary = try ExecutableAccessor.summary(of: name, program, system)
+        return entry(name, program, summary: summary)
+      } catch {
+        report("\(Sanitizer.clean(program.description)) \(error.message)")
+        return entry(name, program)
+      }
+    }
+  }
+
+  /// The names that a person may type, without asking any program.
+  package var names: [String] {
+    all.entries.flatMap { [$0.name] + $0.aliases }
+      + ExecutableSearch.names(system).filter { all[$0] == nil }
+  }
+
+  /// All accessors, which are read from files when they are asked for the first time.
+  ///
+  /// Reports what is wrong with the files then.
+  package var all: AccessorRegistry {
+    declared.withLock { declared in
+      if let known = declared { return known }
+      let (registry, problems) = DeclarationFiles(system).registry()
+      for problem in problems { report(problem.description) }
+      declared = registry
+      return registry
+    }
+  }
+
+  /// Makes sure that root changes nothing because a file tells so that others can write.
+  ///
+  /// - Parameters:
+  ///   - entries: The accessors that a request is made for.
+  ///   - system: The system that has the files.
+  /// - Throws: If others than root can change the file of one of them, and this process is root.
+  package static func requireTrust(
+    _ entries: [AccessorRegistry.Entry], _ system: any System
+  ) throws(PermissionError) {
+    guard system.isRoot else { return }
+    for entry in entries {
+      guard case .file(let path) = entry.origin, !system.isWritableOnlyByRoot(path) else {
+        continue
+      }
+      throw PermissionError(
+        .notAllowed,
+        "\(entry.name) is declared in \(Sanitizer.clean(path.description)), which others than root can change, so root makes no request for it",
+        path: path,
+        advice: "put the file into /etc/permcheck/accessors.d, as root's own")
+    }
+  }
+}
