@@ -1,5 +1,5 @@
 import Foundation
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 // MARK: - The journal of grants
 

@@ -1,5 +1,5 @@
 import CReplay
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import Synchronization
 
 /// The running system; records every call, so that C can repeat it.

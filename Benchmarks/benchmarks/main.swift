@@ -1,7 +1,7 @@
 import CReplay
 import Foundation
 import OracleCorpus
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// Prints speeds as ratios and rates of one run: swift run -c release benchmarks [CASES]
 

@@ -1,5 +1,5 @@
 internal import JSONSyntax
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 
 /// The output of `permcheck check --json`, `request --json` and `explain --json`.
 package struct CheckDocument: Sendable {

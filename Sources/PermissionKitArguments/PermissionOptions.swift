@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 import PermissionKitLogging
 
 /// The options by which people tell a command how to come to its permissions.

@@ -1,6 +1,6 @@
 internal import CPermissionKit
 internal import PermissionDocuments
-internal import PermissionKit
+@_spi(SystemCalls) internal import PermissionKit
 internal import PermissionKitPlugins
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import CPermissionKit
 internal import PermissionDocuments
-internal import PermissionKit
+@_spi(SystemCalls) internal import PermissionKit
 
 /// What a caller asks, checked and in the types of the library.
 struct Question {

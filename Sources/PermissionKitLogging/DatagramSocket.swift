@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// A socket of a logging daemon, which gets each message in a datagram.
 struct DatagramSocket: Sendable {

@@ -1,4 +1,4 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 
 /// A strategy that sends each event to the syslog daemon, as syslog(3) does: facility user, RFC 3164.
 ///

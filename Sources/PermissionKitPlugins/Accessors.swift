@@ -1,4 +1,4 @@
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 internal import Synchronization
 
 /// The accessors that a program can look up by name: built in, declared in files, and programs.

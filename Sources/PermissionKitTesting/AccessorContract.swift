@@ -1,4 +1,4 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 
 /// The rules that every accessor must follow, for a test of your own accessor.
 public enum AccessorContract: Sendable {

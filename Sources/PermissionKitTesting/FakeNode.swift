@@ -1,4 +1,4 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 
 /// The file at one path of a `FakeSystem`: file type, mode, ids, ACL and contents.
 public struct FakeNode: Sendable {

@@ -1,10 +1,10 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 
 // MARK: - Changes and commands
 
 extension FakeSystem {
   /// See `System.setxattr`; a minimal ACL becomes the mode.
-  public func setxattr(
+  @_spi(SystemCalls) public func setxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
     try call("setxattr") { state throws(Errno) in
@@ -31,7 +31,9 @@ extension FakeSystem {
   }
 
   /// See `System.removexattr`; changes the tree in memory.
-  public func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
+  @_spi(SystemCalls) public func removexattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor
+  ) throws(Errno) {
     try call("removexattr") { state throws(Errno) in
       try Self.change(descriptor, &state) { inode in
         if attribute == .access { inode.acl = nil } else { inode.defaultACL = nil }
@@ -40,7 +42,7 @@ extension FakeSystem {
   }
 
   /// See `System.chmod`; also changes the ACL entries of owner, mask and others.
-  public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
+  @_spi(SystemCalls) public func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
     try call("chmod") { state throws(Errno) in
       try Self.change(descriptor, &state) { inode in
         inode.mode = mode & 0o7777
@@ -71,17 +73,19 @@ extension FakeSystem {
   }
 
   /// See `System.fsync`; does nothing, because there is no disk.
-  public func fsync(_ descriptor: Descriptor) throws(Errno) {
+  @_spi(SystemCalls) public func fsync(_ descriptor: Descriptor) throws(Errno) {
     try call("fsync") { _ throws(Errno) in }
   }
 
   /// See `System.flock`; does nothing, because there is no other process.
-  public func flock(_ descriptor: Descriptor) throws(Errno) {
+  @_spi(SystemCalls) public func flock(_ descriptor: Descriptor) throws(Errno) {
     try call("flock") { _ throws(Errno) in }
   }
 
   /// See `System.name_to_handle_at`; every inode has a handle.
-  public func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8] {
+  @_spi(SystemCalls) public func name_to_handle_at(
+    _ descriptor: Descriptor
+  ) throws(Errno) -> [UInt8] {
     try call("name_to_handle_at") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       let number = file.inode + (state.generations[file.inode] ?? 0) << 32
@@ -90,7 +94,7 @@ extension FakeSystem {
   }
 
   /// See `System.open_by_handle_at`; an inode without a name is deleted.
-  public func open_by_handle_at(
+  @_spi(SystemCalls) public func open_by_handle_at(
     _ mount: Descriptor, _ handle: [UInt8]
   ) throws(Errno) -> Descriptor {
     try call("open_by_handle_at") { state throws(Errno) in
@@ -108,7 +112,7 @@ extension FakeSystem {
   }
 
   /// See `System.rename`; changes the tree in memory.
-  public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
+  @_spi(SystemCalls) public func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
     try call("rename") { state throws(Errno) in
       let anybody = AccessEvaluator(
         facts: state.facts, credentials: Credentials(uid: 0, gid: 0, groups: []))
@@ -125,7 +129,7 @@ extension FakeSystem {
   }
 
   /// See `System.unlink`; changes the tree in memory.
-  public func unlink(_ path: PathBytes) throws(Errno) {
+  @_spi(SystemCalls) public func unlink(_ path: PathBytes) throws(Errno) {
     try call("unlink") { state throws(Errno) in
       let anybody = AccessEvaluator(
         facts: state.facts, credentials: Credentials(uid: 0, gid: 0, groups: []))
@@ -137,7 +141,9 @@ extension FakeSystem {
   }
 
   /// See `System.spawn`; fails with ENOENT, because there are no programs.
-  public func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
+  @_spi(SystemCalls) public func spawn(
+    _ arguments: [PathBytes], output: Descriptor
+  ) throws(Errno) -> Int32 {
     try call("spawn") { _ throws(Errno) in throw .ENOENT }
   }
 }
@@ -146,19 +152,19 @@ extension FakeSystem {
 
 extension FakeSystem {
   /// See `System.openat2`; the answer comes from the tree in memory.
-  public func openat2(
+  @_spi(SystemCalls) public func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor {
     try open("openat2", directory, path, flags, mode: 0)
   }
 
   /// See `System.lsm_list_modules`; returns no modules.
-  public func lsm_list_modules() throws(Errno) -> [UInt64] {
+  @_spi(SystemCalls) public func lsm_list_modules() throws(Errno) -> [UInt64] {
     try call("lsm_list_modules") { _ throws(Errno) in [] }
   }
 
   /// See `System.reqbufs`; nobody captures, unless a test forces EBUSY.
-  public func reqbufs(none descriptor: Descriptor) throws(Errno) {
+  @_spi(SystemCalls) public func reqbufs(none descriptor: Descriptor) throws(Errno) {
     try call("reqbufs") { _ throws(Errno) in }
   }
 }

@@ -1,10 +1,10 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 internal import Synchronization
 
 // The calls about files.
 extension FakeSystem {
   /// See `System.openat`; answers from the tree in memory.
-  public func openat(
+  @_spi(SystemCalls) public func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor {
     if flags.contains(.readWrite) {
@@ -69,13 +69,15 @@ extension FakeSystem {
   }
 
   /// See `System.close`.
-  public func close(_ descriptor: Descriptor) {
+  @_spi(SystemCalls) public func close(_ descriptor: Descriptor) {
     state.withLock { $0.files[descriptor.rawValue] = nil }
     watching.close(descriptor)
   }
 
   /// See `System.read`; answers from the tree in memory.
-  public func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
+  @_spi(SystemCalls) public func read(
+    _ descriptor: Descriptor, _ count: Int
+  ) throws(Errno) -> [UInt8] {
     if let events = try watching.read(descriptor, count) { return events }
     return try call("read") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -86,7 +88,9 @@ extension FakeSystem {
   }
 
   /// See `System.write`; changes the tree in memory.
-  public func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
+  @_spi(SystemCalls) public func write(
+    _ descriptor: Descriptor, _ bytes: [UInt8]
+  ) throws(Errno) -> Int {
     if watching.write(descriptor) { return bytes.count }
     return try call("write") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
@@ -100,7 +104,7 @@ extension FakeSystem {
   }
 
   /// See `System.mkdirat`; changes the tree in memory.
-  public func mkdirat(
+  @_spi(SystemCalls) public func mkdirat(
     _ directory: Descriptor, _ path: PathBytes, mode: UInt16
   ) throws(Errno) {
     try call("mkdirat") { state throws(Errno) in
@@ -116,7 +120,7 @@ extension FakeSystem {
   }
 
   /// See `System.statx`; answers from the tree in memory.
-  public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
+  @_spi(SystemCalls) public func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     try call("statx") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       if let errno = state.forcedOn["statx"]?[file.inode] { throw errno }
@@ -139,12 +143,14 @@ extension FakeSystem {
   }
 
   /// See `System.answers`; every mount answers that is not silenced.
-  public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
+  @_spi(SystemCalls) public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
     state.withLock { !$0.silent.contains(path) }
   }
 
   /// See `System.encryptionKeyIsPresent`.
-  public func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool {
+  @_spi(SystemCalls) public func encryptionKeyIsPresent(
+    _ directory: Descriptor
+  ) throws(Errno) -> Bool {
     try call("encryptionKeyIsPresent") { state throws(Errno) in
       guard let file = state.files[directory.rawValue] else { throw .EBADF }
       return !state.facts.inodes[file.inode].isLocked
@@ -152,7 +158,7 @@ extension FakeSystem {
   }
 
   /// See `System.readlinkat`; answers from the tree in memory.
-  public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
+  @_spi(SystemCalls) public func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
     try call("readlinkat") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue],
         let target = state.facts.inodes[file.inode].target
@@ -162,7 +168,7 @@ extension FakeSystem {
   }
 
   /// See `System.getxattr`; answers from the tree in memory.
-  public func getxattr(
+  @_spi(SystemCalls) public func getxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
     try call("getxattr") { state throws(Errno) in
@@ -174,12 +180,13 @@ extension FakeSystem {
   }
 
   /// See `System.statmount`; no mount is idmapped.
-  public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
+  @_spi(SystemCalls) public func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
     try call("statmount") { _ throws(Errno) in nil }
   }
 
   /// See `System.fstatfs`; a tmpfs, or what was mounted.
-  public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
+  @_spi(SystemCalls) public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields
+  {
     try call("fstatfs") { state throws(Errno) in
       let mount = state.files[descriptor.rawValue].map { state.facts.inodes[$0.inode].mount }
       return mount.flatMap { state.superblocks[$0]?.fields }
@@ -188,7 +195,7 @@ extension FakeSystem {
   }
 
   /// See `System.getdents`; answers from the tree in memory.
-  public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
+  @_spi(SystemCalls) public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     try call("getdents") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       return state.facts.inodes[file.inode].entries.map(\.name)
@@ -196,7 +203,7 @@ extension FakeSystem {
   }
 
   /// See `System.faccessat2`; answers from the tree in memory.
-  public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
+  @_spi(SystemCalls) public func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     try call("faccessat2") { state throws(Errno) in
       let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
       let decision = evaluator.decide(.faccessat2(need, followsLink: true), path: path)
@@ -208,7 +215,9 @@ extension FakeSystem {
   }
 
   /// See `System.listener`; a program listens on every socket that was not added without one.
-  public func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool {
+  @_spi(SystemCalls) public func listener(
+    on socket: Descriptor, connects: Bool
+  ) throws(Errno) -> Bool {
     try call("listener") { state throws(Errno) in
       guard let file = state.files[socket.rawValue] else { throw .EBADF }
       if !state.stale.contains(file.inode) { return true }
@@ -219,7 +228,8 @@ extension FakeSystem {
   }
 
   /// See `System.querycap`; returns the value of `setCard`.
-  public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
+  @_spi(SystemCalls) public func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability
+  {
     try call("querycap") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       guard let card = state.cards[file.inode] else { throw .ENOTTY }

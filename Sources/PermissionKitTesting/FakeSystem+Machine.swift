@@ -1,4 +1,4 @@
-internal import PermissionKit
+@_spi(SystemCalls) internal import PermissionKit
 
 // A machine in a few lines: a camera, group video, user ada.
 extension FakeSystem {

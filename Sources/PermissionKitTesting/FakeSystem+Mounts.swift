@@ -1,4 +1,4 @@
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 internal import Synchronization
 
 // What the kernel has above mode and ACL: mounts, and refusals of one inode.

@@ -1,4 +1,4 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 internal import Synchronization
 
 /// The inotify and eventfd of a system in memory: a queue of events that a test fills.
@@ -63,7 +63,7 @@ extension FakeSystem {
   ///   - mask: The events that happen.
   ///   - path: The watched path; nil for an overflow. A path without a watch gives no event.
   ///   - name: The name in the directory; empty if the event is about `path` itself.
-  public func notify(_ mask: WatchMask, _ path: PathBytes? = nil, name: PathBytes = "") {
+  package func notify(_ mask: WatchMask, _ path: PathBytes? = nil, name: PathBytes = "") {
     watching.state.withLock { state in
       guard let path else {
         state.events.append(WatchEvent(watch: -1, mask: mask, name: name))
@@ -82,7 +82,7 @@ extension FakeSystem {
   }
 
   /// See `System.inotify_init1`; use `notify` to add events.
-  public func inotify_init1() throws(Errno) -> Descriptor {
+  @_spi(SystemCalls) public func inotify_init1() throws(Errno) -> Descriptor {
     try call("inotify_init1") { _ throws(Errno) in }
     return watching.state.withLock { state in
       state.nextDescriptor += 1
@@ -92,7 +92,7 @@ extension FakeSystem {
   }
 
   /// See `System.inotify_add_watch`; each path counts as an inode of its own.
-  public func inotify_add_watch(
+  @_spi(SystemCalls) public func inotify_add_watch(
     _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
   ) throws(Errno) -> Int32 {
     close(try openat(.currentDirectory, path, [.path, .noFollow], mode: 0))
@@ -105,7 +105,7 @@ extension FakeSystem {
   }
 
   /// See `System.inotify_rm_watch`; the number is not used again.
-  public func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {
+  @_spi(SystemCalls) public func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {
     watching.state.withLock {
       guard let paths = $0.watches[inotify.rawValue], paths.indices.contains(Int(watch) - 1)
       else { return }
@@ -116,7 +116,7 @@ extension FakeSystem {
   /// See `System.poll`; if nothing is ready, the clock advances by the timeout at once.
   ///
   /// Without a timeout waits for what another thread adds with `notify` or writes to an eventfd.
-  public func poll(
+  @_spi(SystemCalls) public func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] {
     while true {
@@ -142,7 +142,7 @@ extension FakeSystem {
   }
 
   /// See `System.eventfd`; a write makes the descriptor readable.
-  public func eventfd() throws(Errno) -> Descriptor {
+  @_spi(SystemCalls) public func eventfd() throws(Errno) -> Descriptor {
     watching.state.withLock { state in
       state.nextDescriptor += 1
       state.counters[state.nextDescriptor] = false

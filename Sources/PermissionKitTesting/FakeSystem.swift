@@ -1,4 +1,4 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 internal import Synchronization
 
 /// A system in memory, for tests that need no device and no root.
@@ -116,7 +116,7 @@ public final class FakeSystem: System {
   }
 
   /// Sets the answer of VIDIOC_QUERYCAP for a node.
-  public func setCard(_ capability: VideoCapability, of path: PathBytes) {
+  package func setCard(_ capability: VideoCapability, of path: PathBytes) {
     state.withLock { state in
       let evaluator = AccessEvaluator(
         facts: state.facts, credentials: Credentials(uid: 0, gid: 0, groups: []))

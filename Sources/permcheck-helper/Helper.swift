@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
 /// The root side of permcheck, which sudo and pkexec start for an ordinary user.

@@ -1,5 +1,5 @@
 import HelperStart
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
 /// What the helper is asked to do: the only input that it takes, besides who asks.

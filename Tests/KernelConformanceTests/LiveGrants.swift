@@ -2,7 +2,7 @@ import Foundation
 import GrantJudge
 import TestSupport
 
-@testable import PermissionKit
+@_spi(SystemCalls) @testable import PermissionKit
 
 /// The test itself could not be carried out.
 private struct Failure: Error, CustomStringConvertible {

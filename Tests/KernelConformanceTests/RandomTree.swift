@@ -1,5 +1,5 @@
 import GrantJudge
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// A path of inodes with modes and ACLs of all kinds, and a request of a subject that has to do with
 /// them; always the same one for the same seed and number.

@@ -1,6 +1,6 @@
 import Foundation
 import OracleCorpus
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import TestSupport
 import Testing
 
@@ -90,9 +90,7 @@ struct RepairTests {
     pool.shuffle(using: &random)
     try #require(pool.count >= Self.refusals)
 
-    var steps: [Data] = []
-    var unexpected: [String] = []
-    var repaired = 0
+    var (steps, unexpected, repaired): ([Data], [String], Int) = ([], [], 0)
     for (line, token) in pool.prefix(Self.refusals) {
       var line = line
       var last: Decision?

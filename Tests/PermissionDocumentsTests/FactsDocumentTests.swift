@@ -1,7 +1,7 @@
 import Foundation
 import JSONSyntax
 import PermissionDocuments
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import TestSupport
 import Testing
 

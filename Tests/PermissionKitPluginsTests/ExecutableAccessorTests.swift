@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 import TestSupport
 import Testing

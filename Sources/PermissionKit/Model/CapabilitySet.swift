@@ -9,15 +9,15 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable {
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// CAP_DAC_OVERRIDE: read and write anything; execute a file if it has any x bit.
-  public static let dacOverride = CapabilitySet(rawValue: 1 << 1)
+  package static let dacOverride = CapabilitySet(rawValue: 1 << 1)
   /// CAP_DAC_READ_SEARCH: read any file; list and search any directory.
-  public static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
+  package static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
   /// CAP_SYS_PTRACE: inspect any process; used here for the links in /proc/PID.
-  public static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
+  package static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
   /// CAP_FOWNER: count as the owner; used here for O_NOATIME.
-  public static let fowner = CapabilitySet(rawValue: 1 << 3)
+  package static let fowner = CapabilitySet(rawValue: 1 << 3)
   /// CAP_FSETID: keep a set-group-ID bit when mode or ACL changes.
-  public static let fsetid = CapabilitySet(rawValue: 1 << 4)
+  package static let fsetid = CapabilitySet(rawValue: 1 << 4)
   /// Every capability, including the ones that later kernels may add.
   public static let all = CapabilitySet(rawValue: ~0)
 }

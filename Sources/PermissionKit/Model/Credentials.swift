@@ -37,9 +37,9 @@ public struct Credentials: Hashable, Sendable {
   /// The id maps of the subject's user namespace; nil if every id of the view is mapped.
   ///
   /// `inside` is an id of the namespace, `outside` an id of the view.
-  public var userNamespace: IDMapping?
+  @_spi(SystemCalls) public var userNamespace: IDMapping?
   /// SECBIT_NO_SETUID_FIXUP: with this bit access(2) keeps the capabilities, see capabilities(7).
-  public var noSetUIDFixup: Bool
+  @_spi(SystemCalls) public var noSetUIDFixup: Bool
 
   /// Creates credentials with these values.
   ///
@@ -51,7 +51,7 @@ public struct Credentials: Hashable, Sendable {
   ///   - permitted: The permitted capabilities; the effective ones if left out.
   ///   - userNamespace: The id maps of the user namespace; nil if every id of the view is mapped.
   ///   - noSetUIDFixup: Whether SECBIT_NO_SETUID_FIXUP is set.
-  public init(
+  @_spi(SystemCalls) public init(
     user: IDs,
     group: IDs,
     groups: [UInt32],
@@ -81,7 +81,7 @@ public struct Credentials: Hashable, Sendable {
   /// Returns whether the subject is in group `id`, by the fsgid or a supplementary group.
   ///
   /// The egid does not count. See `in_group_p()` in kernel/groups.c.
-  public func isMember(of id: UInt32) -> Bool {
+  package func isMember(of id: UInt32) -> Bool {
     if id == group.fileSystem { return true }
     for group in groups where group == id { return true }
     return false

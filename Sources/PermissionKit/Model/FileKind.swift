@@ -16,7 +16,7 @@ public enum FileKind: String, Hashable, Sendable, CaseIterable {
   case socket
 
   /// Whether this is a device, FIFO or socket, as `special_file()` in include/linux/fs.h defines.
-  public var isSpecial: Bool {
+  package var isSpecial: Bool {
     switch self {
     case .characterDevice, .blockDevice, .fifo, .socket: true
     case .directory, .regular, .symbolicLink: false
@@ -24,7 +24,7 @@ public enum FileKind: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Whether this is a device, which nodev and the device cgroup apply to.
-  public var isDevice: Bool { self == .characterDevice || self == .blockDevice }
+  package var isDevice: Bool { self == .characterDevice || self == .blockDevice }
 }
 
 extension FileKind {

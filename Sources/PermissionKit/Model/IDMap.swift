@@ -1,7 +1,7 @@
 /// A translation of user or group ids; each line of /proc/PID/uid_map is one range.
 ///
 /// See user_namespaces(7) and `map_id_range_down()` in kernel/user_namespace.c.
-public struct IDMap: Hashable, Sendable {
+@_spi(SystemCalls) public struct IDMap: Hashable, Sendable {
   /// A range of ids: `count` ids from `inside` on stand for the ids from `outside` on.
   public struct Range: Hashable, Sendable {
     /// The first id in the namespace, or on disk.
@@ -93,7 +93,7 @@ public struct IDMap: Hashable, Sendable {
 }
 
 /// The id maps of one user namespace or of one idmapped mount.
-public struct IDMapping: Hashable, Sendable {
+@_spi(SystemCalls) public struct IDMapping: Hashable, Sendable {
   /// The map of uids, as in /proc/PID/uid_map.
   public var users: IDMap
   /// The map of gids, as in /proc/PID/gid_map.

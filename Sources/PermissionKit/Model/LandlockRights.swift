@@ -7,15 +7,15 @@ public struct LandlockRights: OptionSet, Hashable, Sendable {
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// LANDLOCK_ACCESS_FS_EXECUTE: execute a file.
-  public static let execute = LandlockRights(rawValue: 1 << 0)
+  package static let execute = LandlockRights(rawValue: 1 << 0)
   /// LANDLOCK_ACCESS_FS_WRITE_FILE: open a file for writing.
-  public static let writeFile = LandlockRights(rawValue: 1 << 1)
+  package static let writeFile = LandlockRights(rawValue: 1 << 1)
   /// LANDLOCK_ACCESS_FS_READ_FILE: open a file for reading; an execve(2) needs this right too.
-  public static let readFile = LandlockRights(rawValue: 1 << 2)
+  package static let readFile = LandlockRights(rawValue: 1 << 2)
   /// LANDLOCK_ACCESS_FS_READ_DIR: open a directory.
-  public static let readDirectory = LandlockRights(rawValue: 1 << 3)
+  package static let readDirectory = LandlockRights(rawValue: 1 << 3)
   /// LANDLOCK_ACCESS_FS_MAKE_REG: create a regular file; a right on the directory.
-  public static let makeRegular = LandlockRights(rawValue: 1 << 8)
+  package static let makeRegular = LandlockRights(rawValue: 1 << 8)
   /// LANDLOCK_ACCESS_FS_TRUNCATE: truncate a file; since ABI 3.
-  public static let truncate = LandlockRights(rawValue: 1 << 14)
+  package static let truncate = LandlockRights(rawValue: 1 << 14)
 }

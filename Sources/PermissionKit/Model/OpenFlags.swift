@@ -1,7 +1,7 @@
 /// The flags of open(2) that matter for a decision.
 ///
 /// The values are those of include/uapi/asm-generic/fcntl.h.
-public struct OpenFlags: OptionSet, Hashable, Sendable {
+@_spi(SystemCalls) public struct OpenFlags: OptionSet, Hashable, Sendable {
   /// The bits as open(2) takes them.
   public let rawValue: Int32
 

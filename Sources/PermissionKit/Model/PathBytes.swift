@@ -45,7 +45,7 @@ public struct PathBytes: Hashable, Sendable {
   public func appending(_ suffix: String) -> PathBytes { appending(PathBytes(suffix)) }
 
   /// Returns whether the bytes begin with `prefix`, even in the middle of a component.
-  public func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
+  package func hasPrefix(_ prefix: String) -> Bool { bytes.starts(with: prefix.utf8) }
 }
 
 extension PathBytes: ExpressibleByStringLiteral {
@@ -91,7 +91,7 @@ extension PathBytes: CustomStringConvertible {
   }
 
   /// Creates a path from the text that `description` returns.
-  public init(escaped text: String) {
+  package init(escaped text: String) {
     var bytes: [UInt8] = []
     let source = Array(text.utf8)
     var index = 0

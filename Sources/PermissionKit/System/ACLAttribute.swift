@@ -1,5 +1,5 @@
 /// The extended attribute that holds an ACL, see acl(5).
-public enum ACLAttribute: String, Hashable, Sendable {
+@_spi(SystemCalls) public enum ACLAttribute: String, Hashable, Sendable {
   /// The access ACL, which decides what each user may do with the inode.
   case access = "system.posix_acl_access"
   /// The default ACL of a directory, which new files in the directory inherit.

@@ -1,5 +1,5 @@
 /// An open file descriptor.
-public struct Descriptor: RawRepresentable, Hashable, Sendable {
+@_spi(SystemCalls) public struct Descriptor: RawRepresentable, Hashable, Sendable {
   /// The number of the descriptor, or AT_FDCWD.
   public let rawValue: Int32
 

@@ -1,5 +1,5 @@
 /// The events to wait for on a descriptor, or the events that happened, see poll(2).
-public struct PollEvents: OptionSet, Hashable, Sendable {
+@_spi(SystemCalls) public struct PollEvents: OptionSet, Hashable, Sendable {
   /// The bits of `struct pollfd`.
   public let rawValue: Int16
 
@@ -17,7 +17,7 @@ public struct PollEvents: OptionSet, Hashable, Sendable {
 }
 
 /// A descriptor to wait for, see poll(2).
-public struct PollRequest: Hashable, Sendable {
+@_spi(SystemCalls) public struct PollRequest: Hashable, Sendable {
   /// The descriptor to wait for.
   public var descriptor: Descriptor
   /// The events to wait for; errors and hang-ups are always reported.

@@ -1,5 +1,5 @@
 /// The answer to a question that was asked inside another process's place, see `System.enter`.
-public enum ProcessProbe: Hashable, Sendable {
+@_spi(SystemCalls) public enum ProcessProbe: Hashable, Sendable {
   /// What could not be taken on.
   public enum Step: Int32, Hashable, Sendable {
     /// The cgroup, see cgroups(7).

@@ -2,7 +2,7 @@ internal import CCap
 internal import Glibc
 
 /// What a program said that was asked by its standard input.
-public struct ProgramOutput: Hashable, Sendable {
+@_spi(SystemCalls) public struct ProgramOutput: Hashable, Sendable {
   /// How a output ended.
   public enum End: Hashable, Sendable {
     /// The program ended by itself, in this way; nil if another part of this process waited for it.

@@ -1,5 +1,5 @@
 /// The way a process ended, see waitpid(2).
-public enum ProcessEnd: Hashable, Sendable {
+@_spi(SystemCalls) public enum ProcessEnd: Hashable, Sendable {
   /// The process exited with this status, 0 to 255.
   case exited(Int32)
   /// This signal ended the process.

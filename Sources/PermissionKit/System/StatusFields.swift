@@ -1,5 +1,5 @@
 /// The fields of statx(2) that matter for a decision.
-public struct StatusFields: Hashable, Sendable {
+@_spi(SystemCalls) public struct StatusFields: Hashable, Sendable {
   /// The S_IFMT bits and the 07777 bits.
   public var mode: UInt32
   /// `stx_uid`: the owner, in the user namespace of the reader.
@@ -83,7 +83,7 @@ public struct StatusFields: Hashable, Sendable {
 }
 
 /// The fields of fstatfs(2) that matter for a decision.
-public struct FileSystemFields: Hashable, Sendable {
+@_spi(SystemCalls) public struct FileSystemFields: Hashable, Sendable {
   /// `f_flags`: ST_… bits of sys/statvfs.h.
   public var flags: UInt64
   /// `f_type`: a magic number of linux/magic.h.

@@ -6,64 +6,68 @@ public protocol System: Sendable {
   // MARK: Files
 
   /// openat(2), always with O_CLOEXEC.
-  func openat(
+  @_spi(SystemCalls) func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor
   /// Closes a descriptor with close(2).
-  func close(_ descriptor: Descriptor)
+  @_spi(SystemCalls) func close(_ descriptor: Descriptor)
   /// read(2) of at most `count` bytes; empty at the end of the file.
-  func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8]
+  @_spi(SystemCalls) func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8]
   /// Writes bytes with write(2).
   ///
   /// - Returns: The number of bytes written, which can be less than the number given.
-  func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
+  @_spi(SystemCalls) func write(_ descriptor: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
   /// Creates a directory with mkdirat(2).
-  func mkdirat(_ directory: Descriptor, _ path: PathBytes, mode: UInt16) throws(Errno)
+  @_spi(SystemCalls) func mkdirat(
+    _ directory: Descriptor, _ path: PathBytes, mode: UInt16) throws(Errno)
   /// The fields of statx(2) for the inode at the end of `path`; follows links, and mounts nothing.
-  func status(of path: PathBytes) throws(Errno) -> StatusFields
+  @_spi(SystemCalls) func status(of path: PathBytes) throws(Errno) -> StatusFields
   /// statx(2) on the descriptor itself, which may be an O_PATH descriptor.
-  func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields
+  @_spi(SystemCalls) func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields
   /// readlinkat(2) on the descriptor of a link, opened with O_PATH and O_NOFOLLOW.
-  func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes
+  @_spi(SystemCalls) func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes
   /// getxattr(2) of an ACL through a descriptor, which may be an O_PATH descriptor.
-  func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8]
+  @_spi(SystemCalls) func getxattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor
+  ) throws(Errno) -> [UInt8]
   /// cap_get_file(3): the capabilities that an execve(2) of the file gives, as text.
   ///
   /// - Throws: ENODATA if the file gives none.
-  func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String
+  @_spi(SystemCalls) func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String
   /// statmount(2): the id maps of the descriptor's mount; nil if the mount is not idmapped.
-  func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping?
+  @_spi(SystemCalls) func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping?
   /// fstatfs(2): the fields of the descriptor's mount, for a mount that mountinfo does not list.
-  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields
+  @_spi(SystemCalls) func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields
   /// getdents64(2) until the end, without `.` and `..`.
-  func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes]
+  @_spi(SystemCalls) func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes]
   /// faccessat2(2) with AT_EACCESS.
-  func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno)
+  @_spi(SystemCalls) func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno)
   /// ioctl VIDIOC_QUERYCAP, see the V4L2 documentation.
-  func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability
+  @_spi(SystemCalls) func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability
 
   // MARK: Changes
 
   /// setxattr(2) of an ACL through a descriptor, which may be an O_PATH descriptor.
-  func setxattr(
+  @_spi(SystemCalls) func setxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno)
   /// removexattr(2) of an ACL through a descriptor, which may be an O_PATH descriptor.
-  func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno)
+  @_spi(SystemCalls) func removexattr(
+    _ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno)
   /// chmod(2) through a descriptor, which may be an O_PATH descriptor.
-  func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno)
+  @_spi(SystemCalls) func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno)
   /// fsync(2): waits until the written data are on the disk.
-  func fsync(_ descriptor: Descriptor) throws(Errno)
+  @_spi(SystemCalls) func fsync(_ descriptor: Descriptor) throws(Errno)
   /// flock(2) with LOCK_EX and LOCK_NB: takes the exclusive lock, which lasts until the file is closed.
   ///
   /// - Throws: EAGAIN if another process has the lock.
-  func flock(_ descriptor: Descriptor) throws(Errno)
+  @_spi(SystemCalls) func flock(_ descriptor: Descriptor) throws(Errno)
   /// fallocate(2) with FALLOC_FL_KEEP_SIZE: reserves space for the first `size` bytes of a file.
-  func fallocate(_ descriptor: Descriptor, _ size: Int) throws(Errno)
+  @_spi(SystemCalls) func fallocate(_ descriptor: Descriptor, _ size: Int) throws(Errno)
   /// name_to_handle_at(2): the handle of an inode, which no later inode of the file system gets.
   ///
   /// - Throws: EOPNOTSUPP if the file system has no handles.
-  func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8]
+  @_spi(SystemCalls) func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8]
   /// open_by_handle_at(2) with O_PATH: opens an inode wherever it is in its file system.
   ///
   /// - Parameters:
@@ -71,11 +75,13 @@ public protocol System: Sendable {
   ///   - handle: A result of `name_to_handle_at`.
   /// - Returns: The inode.
   /// - Throws: ESTALE if the inode was deleted; EPERM without CAP_DAC_READ_SEARCH.
-  func open_by_handle_at(_ mount: Descriptor, _ handle: [UInt8]) throws(Errno) -> Descriptor
+  @_spi(SystemCalls) func open_by_handle_at(
+    _ mount: Descriptor, _ handle: [UInt8]
+  ) throws(Errno) -> Descriptor
   /// rename(2): gives a file a new name and replaces any file of that name.
-  func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno)
+  @_spi(SystemCalls) func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno)
   /// unlink(2): removes a name.
-  func unlink(_ path: PathBytes) throws(Errno)
+  @_spi(SystemCalls) func unlink(_ path: PathBytes) throws(Errno)
 
   // MARK: Commands
 
@@ -86,7 +92,7 @@ public protocol System: Sendable {
   ///   - output: The standard output of the program.
   /// - Returns: The process id of the program.
   /// - Throws: The errno of posix_spawnp(3).
-  func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32
+  @_spi(SystemCalls) func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32
   /// Asks a program by its standard input and reads its standard output, within limits.
   ///
   /// The program runs in a process group of its own, which is killed at the end, with no argument, no
@@ -103,7 +109,7 @@ public protocol System: Sendable {
   ///     it and all that it starts; otherwise PR_SET_NO_NEW_PRIVS of prctl(2) is set.
   /// - Returns: What it wrote and how it ended.
   /// - Throws: The errno of memfd_create(2), pipe2(2), fork(2), prctl(2) or execve(2).
-  func runProgram(
+  @_spi(SystemCalls) func runProgram(
     _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
     mayGainPrivileges: Bool
   ) throws(Errno) -> ProgramOutput
@@ -114,35 +120,35 @@ public protocol System: Sendable {
   ///   - waits: Whether to wait until the child ends; otherwise WNOHANG is set.
   /// - Returns: The way the child ended; nil if the child still runs.
   /// - Throws: The errno of waitpid(2).
-  func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd?
+  @_spi(SystemCalls) func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd?
   /// pidfd_open(2): a descriptor that becomes readable when the process ends.
-  func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor
+  @_spi(SystemCalls) func pidfd_open(_ pid: Int32) throws(Errno) -> Descriptor
   /// execvp(3): replaces this process by another program.
   ///
   /// - Returns: The errno, if the call failed.
-  func execvp(_ arguments: [PathBytes]) -> Errno
+  @_spi(SystemCalls) func execvp(_ arguments: [PathBytes]) -> Errno
   /// kill(2): sends a signal.
-  func kill(_ pid: Int32, _ signal: Int32) throws(Errno)
+  @_spi(SystemCalls) func kill(_ pid: Int32, _ signal: Int32) throws(Errno)
   /// raise(3) with the default action of the signal, which ends this process or does nothing.
-  func raise(_ signal: Int32)
+  @_spi(SystemCalls) func raise(_ signal: Int32)
 
   // MARK: Processes
 
   /// Returns the credentials of the calling thread.
   ///
   /// Calls getresuid(2), getresgid(2), getgroups(2), setfsuid(2) and capget(2).
-  func credentials() throws(Errno) -> Credentials
+  @_spi(SystemCalls) func credentials() throws(Errno) -> Credentials
   /// Returns the id of this process, see getpid(2).
-  func getpid() -> Int32
+  @_spi(SystemCalls) func getpid() -> Int32
   /// getenv(3) as bytes; nil if the variable is not set.
-  func getenv(_ name: String) -> PathBytes?
+  @_spi(SystemCalls) func getenv(_ name: String) -> PathBytes?
 
   /// Returns the working directory, see getcwd(3).
-  func getcwd() throws(Errno) -> PathBytes
+  @_spi(SystemCalls) func getcwd() throws(Errno) -> PathBytes
   /// Returns whether the descriptor is a terminal, see isatty(3).
-  func isatty(_ descriptor: Descriptor) -> Bool
+  @_spi(SystemCalls) func isatty(_ descriptor: Descriptor) -> Bool
   /// ioctl TIOCGWINSZ: the width of the terminal in columns; nil if there is no terminal.
-  func columns(_ descriptor: Descriptor) -> Int?
+  @_spi(SystemCalls) func columns(_ descriptor: Descriptor) -> Int?
 
   // MARK: Sockets
 
@@ -151,13 +157,13 @@ public protocol System: Sendable {
   /// - Parameter path: The path of a socket, at most 107 bytes.
   /// - Returns: The connected socket.
   /// - Throws: EAGAIN if too many others wait there.
-  func connect(_ path: PathBytes) throws(Errno) -> Descriptor
+  @_spi(SystemCalls) func connect(_ path: PathBytes) throws(Errno) -> Descriptor
   /// connect(2) of a new AF_UNIX datagram socket, with SOCK_NONBLOCK.
   ///
   /// - Parameter path: The path of a socket, at most 107 bytes.
   /// - Returns: The connected socket, on which `send` throws EAGAIN if the receiver takes no more.
   /// - Throws: The errno of connect(2): ECONNREFUSED if nobody listens there.
-  func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor
+  @_spi(SystemCalls) func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor
   /// Asks whether a program takes connections at a socket.
   ///
   /// sock_diag(7) tells of programs in the network namespace of this process without a connection, which
@@ -169,47 +175,49 @@ public protocol System: Sendable {
   ///   - connects: Whether connect(2) may be called.
   /// - Returns: Whether a program does; false if none is seen without connect(2).
   /// - Throws: The errno of connect(2): ECONNREFUSED if nobody listens.
-  func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool
+  @_spi(SystemCalls) func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool
   /// send(2) with MSG_NOSIGNAL.
   ///
   /// - Returns: The number of bytes sent, which can be less than the number given.
-  func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
+  @_spi(SystemCalls) func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
 
   // MARK: Users and groups
 
   /// getpwnam_r(3); nil if there is no such user.
-  func getpwnam(_ name: String) throws(Errno) -> UserRecord?
+  @_spi(SystemCalls) func getpwnam(_ name: String) throws(Errno) -> UserRecord?
   /// getpwuid_r(3); nil if there is no such user.
-  func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord?
+  @_spi(SystemCalls) func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord?
   /// getgrouplist(3): every group of the user, including the primary group.
-  func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32]
+  @_spi(SystemCalls) func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32]
   /// getgrgid_r(3): the name of the group; nil if there is no such group.
-  func getgrgid(_ gid: UInt32) throws(Errno) -> String?
+  @_spi(SystemCalls) func getgrgid(_ gid: UInt32) throws(Errno) -> String?
   /// getpwent_r(3): every user that the data base lists; a server need not list its own.
-  func getpwent() throws(Errno) -> [UserRecord]
+  @_spi(SystemCalls) func getpwent() throws(Errno) -> [UserRecord]
   /// getgrnam_r(3): the gid of the group, and the names of those who are in it besides their primary
   /// group; nil if there is no such group.
-  func getgrnam(_ name: String) throws(Errno) -> (gid: UInt32, members: [String])?
+  @_spi(SystemCalls) func getgrnam(
+    _ name: String
+  ) throws(Errno) -> (gid: UInt32, members: [String])?
 
   // MARK: Time
 
   /// clock_gettime(2), CLOCK_REALTIME, in microseconds since 1970-01-01 UTC.
-  func realtime() -> Int64
+  @_spi(SystemCalls) func realtime() -> Int64
   /// clock_gettime(2), CLOCK_MONOTONIC, in microseconds.
   func monotonic() -> Int64
 
   // MARK: Watching
 
   /// inotify_init1(2) with IN_NONBLOCK and IN_CLOEXEC; use `read` to read the events.
-  func inotify_init1() throws(Errno) -> Descriptor
+  @_spi(SystemCalls) func inotify_init1() throws(Errno) -> Descriptor
   /// inotify_add_watch(2): starts to watch an inode.
   ///
   /// - Returns: The number of the watch; an inode that is watched already keeps its number.
-  func inotify_add_watch(
+  @_spi(SystemCalls) func inotify_add_watch(
     _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
   ) throws(Errno) -> Int32
   /// inotify_rm_watch(2); a watch that is already gone is no error.
-  func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32)
+  @_spi(SystemCalls) func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32)
   /// poll(2), which throws EINTR if a signal interrupts the wait.
   ///
   /// - Parameters:
@@ -217,21 +225,23 @@ public protocol System: Sendable {
   ///   - timeout: The longest wait, in milliseconds; nil waits without a limit.
   /// - Returns: The events that happened, one element for each request.
   /// - Throws: The errno of poll(2).
-  func poll(_ requests: [PollRequest], timeout: Int32?) throws(Errno) -> [PollEvents]
+  @_spi(SystemCalls) func poll(
+    _ requests: [PollRequest], timeout: Int32?
+  ) throws(Errno) -> [PollEvents]
   /// eventfd(2) with EFD_NONBLOCK and EFD_CLOEXEC: a counter that becomes readable after a write.
-  func eventfd() throws(Errno) -> Descriptor
+  @_spi(SystemCalls) func eventfd() throws(Errno) -> Descriptor
   /// Blocks signals in the calling thread with sigprocmask(2) and returns a signalfd(2) for them;
   /// SIGCHLD among them gets its default action.
-  func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor
+  @_spi(SystemCalls) func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor
   /// localtime_r(3): the local time of day, for a time in microseconds since 1970-01-01 UTC.
-  func localtime(_ microseconds: Int64) -> WallTime
+  @_spi(SystemCalls) func localtime(_ microseconds: Int64) -> WallTime
 
   // MARK: Diagnosis
 
   /// openat2(2) without any RESOLVE_… flag, always with O_CLOEXEC.
   ///
   /// A filter on system calls can treat this call differently from openat(2).
-  func openat2(
+  @_spi(SystemCalls) func openat2(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor
   /// Asks in a process of its own for the status of a mount point, and waits at most `milliseconds`.
@@ -239,7 +249,7 @@ public protocol System: Sendable {
   /// A server or daemon that is gone keeps whoever asks waiting, often beyond SIGKILL.
   ///
   /// - Returns: Whether there was an answer in time, which may be an error.
-  func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool
+  @_spi(SystemCalls) func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool
   /// Asks open(2) and faccessat2(2) in a child that takes on the place of another process: its cgroup,
   /// mount and user namespaces, root, ids and capabilities; not its filter of system calls, its
   /// Landlock rules and its security label.
@@ -253,7 +263,7 @@ public protocol System: Sendable {
   /// - Returns: The answers, or the step that failed.
   /// - Throws: ETIMEDOUT if there was no answer in time, as from a frozen cgroup; ESTALE if the process
   ///   has changed; EPERM and EACCES for anybody but root.
-  func enter(
+  @_spi(SystemCalls) func enter(
     _ process: Int32, as credentials: Credentials, path: PathBytes, flags: OpenFlags?,
     need: Permissions
   ) throws(Errno) -> ProcessProbe
@@ -262,17 +272,17 @@ public protocol System: Sendable {
   /// - Parameter cgroup: The folder of a cgroup of version 2.
   /// - Returns: The number of programs, with those of the cgroups above.
   /// - Throws: EPERM for anybody but root.
-  func devicePrograms(_ cgroup: Descriptor) throws(Errno) -> Int
+  @_spi(SystemCalls) func devicePrograms(_ cgroup: Descriptor) throws(Errno) -> Int
   /// FS_IOC_GET_ENCRYPTION_KEY_STATUS for the key of an encrypted directory, see fscrypt.
   ///
   /// - Parameter directory: The directory, open for reading.
   /// - Returns: Whether the key is there.
   /// - Throws: ENODATA if the directory is not encrypted; ENOTTY if the file system has no encryption.
-  func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool
+  @_spi(SystemCalls) func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool
   /// lsm_list_modules(2): the LSM_ID_… numbers of the active security modules.
-  func lsm_list_modules() throws(Errno) -> [UInt64]
+  @_spi(SystemCalls) func lsm_list_modules() throws(Errno) -> [UInt64]
   /// ioctl VIDIOC_REQBUFS for zero buffers on an open video node, which changes nothing.
   ///
   /// - Throws: EBUSY if another descriptor captures; EINVAL or ENOTTY if this cannot be told.
-  func reqbufs(none descriptor: Descriptor) throws(Errno)
+  @_spi(SystemCalls) func reqbufs(none descriptor: Descriptor) throws(Errno)
 }

@@ -4,7 +4,7 @@ extension UserDatabase {
   /// - Parameter who: Whose access is judged.
   /// - Returns: The subject as it is now.
   /// - Throws: If there is no such user or process, or several users are meant.
-  public func subject(_ who: Who) throws(PermissionError) -> Subject {
+  @_spi(SystemCalls) public func subject(_ who: Who) throws(PermissionError) -> Subject {
     switch who {
     case .current: return try currentSubject()
     case .user(let name): return try subject(userNamed: name)

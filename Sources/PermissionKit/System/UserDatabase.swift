@@ -1,7 +1,7 @@
 /// The names and numbers of users and groups.
 ///
 /// Asks NSS for the running system, or reads etc/passwd and etc/group below another root.
-public struct UserDatabase: Sendable {
+@_spi(SystemCalls) public struct UserDatabase: Sendable {
   let system: any System
   /// The lines of the files below a root; nil to ask NSS.
   private let files: (users: [UserRecord], groups: [GroupRecord])?

@@ -1,5 +1,5 @@
 /// The answer of VIDIOC_QUERYCAP for one video node.
-public struct VideoCapability: Hashable, Sendable {
+@_spi(SystemCalls) public struct VideoCapability: Hashable, Sendable {
   /// The V4L2_CAP_… bits of this node alone (`device_caps`).
   public var deviceCaps: UInt32
   /// The name of the card.

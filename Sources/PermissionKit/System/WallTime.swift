@@ -1,5 +1,5 @@
 /// A local time of day, see localtime_r(3).
-public struct WallTime: Hashable, Sendable {
+@_spi(SystemCalls) public struct WallTime: Hashable, Sendable {
   /// The hour, 0 to 23.
   public var hour: Int
   /// The minute, 0 to 59.

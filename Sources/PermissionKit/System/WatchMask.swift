@@ -1,7 +1,7 @@
 /// The IN_… bits of inotify(7) that can show a change of access.
 ///
 /// IN_OPEN and IN_CLOSE_NOWRITE are not included, because a check itself opens the files it checks.
-public struct WatchMask: OptionSet, Hashable, Sendable {
+@_spi(SystemCalls) public struct WatchMask: OptionSet, Hashable, Sendable {
   /// The bits in the format of inotify_add_watch(2) and of events.
   public let rawValue: UInt32
 

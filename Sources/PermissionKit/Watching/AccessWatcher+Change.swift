@@ -1,6 +1,6 @@
 extension AccessWatcher {
   /// Returns a time in microseconds since 1970-01-01 UTC in the format of RFC 3339.
-  public static func timestamp(_ microseconds: Int64) -> String {
+  package static func timestamp(_ microseconds: Int64) -> String {
     Timestamp.rfc3339(microseconds)
   }
 

@@ -46,9 +46,8 @@ public final class AccessWatcher {
   ///     reason, as a check.
   ///   - makers: The factories of the accessors.
   /// - Throws: An error if an accessor cannot be created or there is no inotify.
-  public init(
-    _ system: any System = Systems.running, stoppedBy stops: [PollRequest] = [],
-    logs: Bool = true, _ makers: [Factory]
+  @_spi(SystemCalls) public init(
+    _ system: any System, stoppedBy stops: [PollRequest], logs: Bool = true, _ makers: [Factory]
   ) throws(PermissionError) {
     self.system = system
     self.stops = stops
@@ -71,6 +70,20 @@ public final class AccessWatcher {
     arm()
     takeSnapshots()
     if logs { for snapshot in snapshots { snapshot.log() } }
+  }
+
+  /// Checks each accessor once and starts to watch.
+  ///
+  /// - Parameters:
+  ///   - system: The system to watch.
+  ///   - logs: Whether to log the first check, and each change of an accessor's own status or main
+  ///     reason, as a check.
+  ///   - makers: The factories of the accessors.
+  /// - Throws: An error if an accessor cannot be created or there is no inotify.
+  public convenience init(
+    _ system: any System = Systems.running, logs: Bool = true, _ makers: [Factory]
+  ) throws(PermissionError) {
+    try self.init(system, stoppedBy: [], logs: logs, makers)
   }
 
   deinit {

@@ -2,7 +2,7 @@
 ///
 /// Each state is a type. Each operation returns the next state. An operation that a state does not
 /// support returns the same state.
-public protocol AuthorizationState: Sendable {
+package protocol AuthorizationState: Sendable {
   /// The kind of this state.
   var kind: AuthorizationStateKind { get }
   /// Returns the state after a check with this status.
@@ -35,7 +35,7 @@ public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
   case notDetermined
 
   /// A state of this kind.
-  public var state: any AuthorizationState {
+  package var state: any AuthorizationState {
     switch self {
     case .unchecked: UncheckedState()
     case .authorized: AuthorizedState()
@@ -51,18 +51,18 @@ public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
 
 extension AuthorizationState {
   /// Returns the state of the status.
-  public func checked(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
+  package func checked(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
   /// Returns the same state, because by default there is nothing to request.
-  public func requested() -> any AuthorizationState { self }
+  package func requested() -> any AuthorizationState { self }
   /// Returns the same state, because by default no request is under way.
-  public func finished(_ status: AuthorizationStatus) -> any AuthorizationState { self }
+  package func finished(_ status: AuthorizationStatus) -> any AuthorizationState { self }
   /// Returns `unchecked`, because the known status is no longer valid.
-  public func invalidated() -> any AuthorizationState { UncheckedState() }
+  package func invalidated() -> any AuthorizationState { UncheckedState() }
 }
 
 extension AuthorizationStatus {
   /// The state of a permission with this status.
-  public var state: any AuthorizationState {
+  package var state: any AuthorizationState {
     switch self {
     case .authorized: AuthorizedState()
     case .limited: LimitedState()

@@ -1,4 +1,4 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 
 /// An accessor that a declaration describes.
 open class DeclaredAccessor: ResourceAccessor {

@@ -1,4 +1,4 @@
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 
 extension DeviceCatalog {
   /// The devices of a family that has `paths`, or of a class of sysfs.

@@ -1,4 +1,4 @@
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 
 /// What glob(3) finds.
 package struct Globbed: Sendable {

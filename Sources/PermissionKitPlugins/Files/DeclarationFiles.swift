@@ -1,4 +1,4 @@
-public import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 
 /// The files that declare accessors, in folders of which later ones override earlier ones.
 ///

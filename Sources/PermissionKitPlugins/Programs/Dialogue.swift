@@ -1,5 +1,5 @@
 internal import JSONSyntax
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 
 /// The questions that an executable accessor answers, and what its answers may be.
 ///

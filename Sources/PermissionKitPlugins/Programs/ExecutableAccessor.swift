@@ -1,4 +1,4 @@
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 
 /// An accessor that is a program: `permcheck-accessor-NAME`.
 ///

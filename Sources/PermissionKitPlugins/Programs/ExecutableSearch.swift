@@ -1,4 +1,4 @@
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 
 /// Finds executable accessors: programs of the name `permcheck-accessor-NAME` in the folders of PATH.
 package enum ExecutableSearch {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
 /// What permcheck audit is asked to do.

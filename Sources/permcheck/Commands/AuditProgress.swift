@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// Shows on a terminal how far an audit is, and notices Ctrl-C.
 final class AuditProgress {

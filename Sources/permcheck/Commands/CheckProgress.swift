@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import Synchronization
 
 /// Shows on a terminal which accessor is being checked, if the check takes longer than a second.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// The completions of a shell: the parser's script, and what the parser does not know.
 ///

@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// The timer of systemd that ends grants whose time is over, see Scripts/install.
 enum GrantTimer {

@@ -1,5 +1,5 @@
 import PermissionDocuments
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import Synchronization
 
 /// Requests access through permcheck-helper; the only place that writes its command line.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// A file that a command reads; `-` is standard input.
 struct Input {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// The options of commands that only print a list.
 struct FormatOptions: ParsableArguments {

@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import Synchronization
 
 /// Standard output for records that several threads write while more of them are found.

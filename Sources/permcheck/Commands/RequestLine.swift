@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// The command that requests missing access, as it works when somebody types it.
 ///

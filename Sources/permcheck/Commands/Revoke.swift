@@ -1,6 +1,6 @@
 import ArgumentParser
 import PermissionDocuments
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
 struct Revoke: AccessorCommand {

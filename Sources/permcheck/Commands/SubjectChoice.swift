@@ -1,5 +1,5 @@
 import ArgumentParser
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// The subject, the permissions and the root directory of a command.
 struct SubjectChoice: Equatable {

@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// Holds expectations against what is so.
 struct Verifier {

@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 // Lists: accessors, grants, and the summary of the log.
 extension HumanFormat {

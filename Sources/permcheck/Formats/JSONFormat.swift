@@ -1,5 +1,5 @@
 import PermissionDocuments
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// A format for programs: JSON documents, which `permcheck schema` describes.
 struct JSONFormat: ReportFormat {

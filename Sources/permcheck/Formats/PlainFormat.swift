@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// A format for line tools: one record a line, with fields separated by tabs.
 ///

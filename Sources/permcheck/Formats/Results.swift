@@ -1,5 +1,5 @@
 import PermissionDocuments
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// The result of a check.
 struct CheckResult {

@@ -1,5 +1,5 @@
 import PermissionDocuments
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// Name, version and place of this tool.
 enum Tool {

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitTesting
 import Synchronization
 import TestSupport

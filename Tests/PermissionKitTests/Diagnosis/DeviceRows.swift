@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitTesting
 import Testing
 

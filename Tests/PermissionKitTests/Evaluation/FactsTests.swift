@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import Testing
 
 /// What facts say of places that no name leads to, and of devices whose drivers ask for more.

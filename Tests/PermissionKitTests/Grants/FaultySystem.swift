@@ -1,4 +1,4 @@
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import Synchronization
 
 /// The running Linux, whose calls about one folder fail when they are told to.

@@ -3,7 +3,7 @@ import PermissionKitTesting
 import TestSupport
 import Testing
 
-@testable import PermissionKit
+@_spi(SystemCalls) @testable import PermissionKit
 
 /// Parsers of what others write, fed with garbage: no crash, no hang, nothing granted.
 ///

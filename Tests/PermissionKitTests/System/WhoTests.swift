@@ -1,7 +1,7 @@
 import PermissionKitTesting
 import Testing
 
-@testable import PermissionKit
+@_spi(SystemCalls) @testable import PermissionKit
 
 /// Whose access is judged: one value, and one place that makes a subject of it.
 @Suite struct WhoTests {

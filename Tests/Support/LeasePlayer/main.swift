@@ -1,5 +1,5 @@
 import JSONSyntax
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitTesting
 
 // lease-player: carries out histories of grants on a system in memory, for Model/leases.py.

@@ -4,7 +4,7 @@
 // writers start together. Every tenth event has a long name, which makes its line longer than
 // PIPE_BUF. `duration` is the number of the event.
 import Glibc
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let count = Int64(arguments[2]) else { exit(64) }

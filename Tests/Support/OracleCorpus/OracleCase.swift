@@ -1,5 +1,5 @@
 import FoundationEssentials
-package import PermissionKit
+@_spi(SystemCalls) package import PermissionKit
 
 /// One case of the oracle: a subject, a tree, and the answers of a running kernel about a path.
 ///
