@@ -15,7 +15,7 @@ import Testing
       .appending(path: "Oracle/cases.jsonl.gz").path
   }
 
-  @Test func everyAnswerIsTheKernels() throws {
+  @Test("Every answer is the kernel's") func everyAnswerIsTheKernels() throws {
     let judgement = Judgement(
       try OracleCorpus(
         contentsOf: Self.corpusPath, every: Self.named == nil && !Effort.isFull ? 12 : 1))

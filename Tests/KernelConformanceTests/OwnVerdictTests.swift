@@ -79,7 +79,9 @@ import Testing
 
   static let needs = Effort.isFull ? ["r", "w", "rw", "x"] : ["rw"]
 
-  @Test(.enabled(if: mayUnshare, "user namespaces are not allowed here"), arguments: settings)
+  @Test(
+    "The prediction is the answer",
+    .enabled(if: mayUnshare, "user namespaces are not allowed here"), arguments: settings)
   func thePredictionIsTheAnswer(_ setting: [String]) throws {
     let (tree, paths) = try Self.tree()
     defer { _ = try? Command.run(["chmod", "-R", "u+rwx", tree.root], as: Self.account) }

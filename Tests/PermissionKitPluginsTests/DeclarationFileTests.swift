@@ -65,7 +65,7 @@ import Testing
     ("name = \"a\"\nname = \"b\"", "2:8", "cannot redefine"),
   ]
 
-  @Test(arguments: mistakes.indices)
+  @Test("Each mistake has its place", arguments: mistakes.indices)
   func eachMistakeHasItsPlace(_ index: Int) throws {
     let (text, place, words) = Self.mistakes[index]
     let reader = DeclarationReader(Array(text.utf8))
@@ -75,7 +75,7 @@ import Testing
     #expect("\(first.place.line):\(first.place.column)" == place, "\(text): \(first.message)")
   }
 
-  @Test func everyKeyIsRead() throws {
+  @Test("Every key is read") func everyKeyIsRead() throws {
     let reader = DeclarationReader(
       Array(
         """
@@ -132,7 +132,7 @@ import Testing
     registry[name]?.declaration?.place
   }
 
-  @Test func laterFoldersOverride() throws {
+  @Test("Later folders override") func laterFoldersOverride() throws {
     let tree = try Tree()
     try tree.file("a/1.toml", text("scans", "/one"))
     try tree.file("a/2.toml", text("plans", "/two"))
@@ -150,7 +150,7 @@ import Testing
     #expect(registry["kvm"]?.origin == .shipped)
   }
 
-  @Test func nothingShadowsWhatIsBuiltIn() throws {
+  @Test("Nothing shadows what is built in") func nothingShadowsWhatIsBuiltIn() throws {
     let tree = try Tree()
     for name in ["camera", "microphone", "mic", "photos"] {
       try tree.file("a/\(name).toml", text(name, "/x"))
@@ -177,7 +177,7 @@ import Testing
   }
 
   /// What is no file that can be read; each is told, none holds anything up, and the others count.
-  @Test func brokenFilesTakeNoOtherDown() throws {
+  @Test("Broken files take no other down") func brokenFilesTakeNoOtherDown() throws {
     let tree = try Tree()
     try tree.file("a/good.toml", text("good", "/srv"))
     try tree.file("a/wrong.toml", text("wrong", "srv"))
@@ -207,7 +207,7 @@ import Testing
     #expect(problems.contains { $0.hasPrefix("a/wrong.toml:3:13: directory: ") })
   }
 
-  @Test func aFolderOfTooManyFilesHasALimit() throws {
+  @Test("A folder of too many files has a limit") func aFolderOfTooManyFilesHasALimit() throws {
     let tree = try Tree()
     for number in 0..<300 {
       try tree.file("a/\(1000 + number).toml", text("n\(number)", "/srv"))
@@ -217,7 +217,7 @@ import Testing
     #expect(registry["n255"] != nil && registry["n256"] == nil)
   }
 
-  @Test func onlyRootsOwnFilesAreTrusted() throws {
+  @Test("Only root's own files are trusted") func onlyRootsOwnFilesAreTrusted() throws {
     let system = LinuxSystem()
     #expect(system.isWritableOnlyByRoot("/etc/passwd"))
     let tree = try Tree()

@@ -66,51 +66,58 @@ import Testing
   }
 
   /// Documents whose form is a corner of TOML.
-  @Test(arguments: [
-    "", "\n\n", "\r\n", "# x", "#\u{7f}", "# \t x\r\n", "#\r", "a = \"x\"", "a=\"x\"# y",
-    "a = 'x' y",
-    "a = \"x\"\ra = \"y\"", "\"a b\" = 'x'", "'a.b' = 'x'", "a.b = 'x'", "a . b = 'x'", "a = \"\"",
-    "\"\" = 'x'", "= 'x'", "a = ", "a = #", "a", "a 'x'", "é = 'x'", "\"é\" = 'x'", "-_ = 'x'",
-    "1 = 'x'",
-    "a = \"\\u00e9\\U0001f600\"", "a = \"\\ud800\"", "a = \"\\U00110000\"", "a = \"\\u12\"",
-    "a = \"\\e\"",
-    "a = \"\\x41\"", "a = \"\\b\\t\\n\\f\\r\\\"\\\\\"", "a = \"\\/\"", "a = \"\n\"", "a = '\n'",
-    "a = \"\t\"",
-    "a = \"\u{0}\"", "a = \"\u{7f}\"", "a = '\u{1f}'", "a = \"\"\"\nx\"\"\"",
-    "a = \"\"\"x\ny\"\"\"",
-    "a = \"\"\"\r\nx\r\ny\"\"\"", "a = \"\"\"x\\\n   y\"\"\"", "a = \"\"\"x\\  \n\n  \r\n\ty\"\"\"",
-    "a = \"\"\"x\\ y\"\"\"", "a = \"\"\"x\"\"y\"\"\"", "a = \"\"\"x\"\"\"\"",
-    "a = \"\"\"x\"\"\"\"\"",
-    "a = \"\"\"x\"\"\"\"\"\"", "a = '''x'''''", "a = '''\n'x''\\'''", "a = '''x''''''",
-    "a = \"\"\"x\ry\"\"\"",
-    "a = '''x\ry'''", "a = \"\"\"\\\"\"\"\"", "a = \"\"\"\\\"\"\"", "\"\"\"a\"\"\" = 'x'",
-    "'''a''' = 'x'",
-    "a = []", "a = [,]", "a = ['x',]", "a = ['x',,]", "a = ['x' 'y']",
-    "a = [ # x\n'x' # y\n, # z\n]",
-    "a = ['x'\n,\r\n'y']", "a = [['x']]", "a = ['x', 1]", "a = [", "a = ['x'", "a = ]", "a = 1",
-    "a = true",
-    "a = 1979-05-27", "a = 1979-05-27 07:32:00", "a = {}", "a = {b = 'x'}", "a = nan", "a = x",
-    "[a]", "[a]\nb = 'x'", "[[a]]\n[[a]]", "a = 'x'\n[a]", "a = 'x'\n[a.b]", "a = 'x'\na = 'y'",
-    "a = 'x'\n\"a\" = 'y'", "a = 'x'\na.b = 'y'", "a.b = 'x'\na = 'y'", "[a", "[[a]", "[a]]", "[]",
-    "a = 'x' b = 'y'", "\u{feff}a = 'x'", "a = 'x'\u{feff}", "\u{a0}a = 'x'", "a\u{a0}= 'x'",
-    "a = 'x'\u{2028}b = 'y'", "a = \"\u{2028}\u{85}\u{fffd}\u{feff}\"", "a = 'e\u{301}😀' # é",
-    "\u{c}a = 'x'",
-    "a = 'x'\u{b}", "a = \"\u{10ffff}\u{e000}\"", "\"a\\u0062\" = 'x'\nab = 'y'", "a\n= 'x'",
-    "a =\n'x'",
-    "\"a\nb\" = 'x'", "a = \"\"\"", "a = '''", "a = \"\"\"\"", "a = \"x\\", "a = \"\"\"\\",
-    "\"\\u0000\" = 'x'", "a = \"\\u0000\"",
-  ])
+  @Test(
+    "Corners are read alike",
+    arguments: [
+      "", "\n\n", "\r\n", "# x", "#\u{7f}", "# \t x\r\n", "#\r", "a = \"x\"", "a=\"x\"# y",
+      "a = 'x' y",
+      "a = \"x\"\ra = \"y\"", "\"a b\" = 'x'", "'a.b' = 'x'", "a.b = 'x'", "a . b = 'x'",
+      "a = \"\"",
+      "\"\" = 'x'", "= 'x'", "a = ", "a = #", "a", "a 'x'", "é = 'x'", "\"é\" = 'x'", "-_ = 'x'",
+      "1 = 'x'",
+      "a = \"\\u00e9\\U0001f600\"", "a = \"\\ud800\"", "a = \"\\U00110000\"", "a = \"\\u12\"",
+      "a = \"\\e\"",
+      "a = \"\\x41\"", "a = \"\\b\\t\\n\\f\\r\\\"\\\\\"", "a = \"\\/\"", "a = \"\n\"", "a = '\n'",
+      "a = \"\t\"",
+      "a = \"\u{0}\"", "a = \"\u{7f}\"", "a = '\u{1f}'", "a = \"\"\"\nx\"\"\"",
+      "a = \"\"\"x\ny\"\"\"",
+      "a = \"\"\"\r\nx\r\ny\"\"\"", "a = \"\"\"x\\\n   y\"\"\"",
+      "a = \"\"\"x\\  \n\n  \r\n\ty\"\"\"",
+      "a = \"\"\"x\\ y\"\"\"", "a = \"\"\"x\"\"y\"\"\"", "a = \"\"\"x\"\"\"\"",
+      "a = \"\"\"x\"\"\"\"\"",
+      "a = \"\"\"x\"\"\"\"\"\"", "a = '''x'''''", "a = '''\n'x''\\'''", "a = '''x''''''",
+      "a = \"\"\"x\ry\"\"\"",
+      "a = '''x\ry'''", "a = \"\"\"\\\"\"\"\"", "a = \"\"\"\\\"\"\"", "\"\"\"a\"\"\" = 'x'",
+      "'''a''' = 'x'",
+      "a = []", "a = [,]", "a = ['x',]", "a = ['x',,]", "a = ['x' 'y']",
+      "a = [ # x\n'x' # y\n, # z\n]",
+      "a = ['x'\n,\r\n'y']", "a = [['x']]", "a = ['x', 1]", "a = [", "a = ['x'", "a = ]", "a = 1",
+      "a = true",
+      "a = 1979-05-27", "a = 1979-05-27 07:32:00", "a = {}", "a = {b = 'x'}", "a = nan", "a = x",
+      "[a]", "[a]\nb = 'x'", "[[a]]\n[[a]]", "a = 'x'\n[a]", "a = 'x'\n[a.b]", "a = 'x'\na = 'y'",
+      "a = 'x'\n\"a\" = 'y'", "a = 'x'\na.b = 'y'", "a.b = 'x'\na = 'y'", "[a", "[[a]", "[a]]",
+      "[]",
+      "a = 'x' b = 'y'", "\u{feff}a = 'x'", "a = 'x'\u{feff}", "\u{a0}a = 'x'", "a\u{a0}= 'x'",
+      "a = 'x'\u{2028}b = 'y'", "a = \"\u{2028}\u{85}\u{fffd}\u{feff}\"", "a = 'e\u{301}😀' # é",
+      "\u{c}a = 'x'",
+      "a = 'x'\u{b}", "a = \"\u{10ffff}\u{e000}\"", "\"a\\u0062\" = 'x'\nab = 'y'", "a\n= 'x'",
+      "a =\n'x'",
+      "\"a\nb\" = 'x'", "a = \"\"\"", "a = '''", "a = \"\"\"\"", "a = \"x\\", "a = \"\"\"\\",
+      "\"\\u0000\" = 'x'", "a = \"\\u0000\"",
+    ])
   func cornersAreReadAlike(_ document: String) { Self.check(Array(document.utf8)) }
 
-  @Test(arguments: [
-    [0x61, 0x3d, 0x27, 0xff, 0x27], [0xef, 0xbb], [0xef, 0xbb, 0xbf], [0x23, 0xc3],
-    [0x61, 0x3d, 0x27, 0xed, 0xa0, 0x80, 0x27], [0x61, 0x3d, 0x27, 0xc0, 0x80, 0x27],
-    [0x61, 0x3d, 0x27, 0xf4, 0x90, 0x80, 0x80, 0x27], [0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf],
-    [0x23, 0xed, 0xa0, 0x80], [0xff, 0xfe, 0x61, 0x00],
-  ])
+  @Test(
+    "Broken UTF 8 is read alike",
+    arguments: [
+      [0x61, 0x3d, 0x27, 0xff, 0x27], [0xef, 0xbb], [0xef, 0xbb, 0xbf], [0x23, 0xc3],
+      [0x61, 0x3d, 0x27, 0xed, 0xa0, 0x80, 0x27], [0x61, 0x3d, 0x27, 0xc0, 0x80, 0x27],
+      [0x61, 0x3d, 0x27, 0xf4, 0x90, 0x80, 0x80, 0x27], [0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf],
+      [0x23, 0xed, 0xa0, 0x80], [0xff, 0xfe, 0x61, 0x00],
+    ])
   func brokenUTF8IsReadAlike(_ bytes: [UInt8]) { Self.check(bytes) }
 
-  @Test func shippedDeclarationsAreReadAlike() throws {
+  @Test("Shipped declarations are read alike") func shippedDeclarationsAreReadAlike() throws {
     for file in try FileManager.default.contentsOfDirectory(atPath: ShippedTests.folder.path) {
       let bytes = Array(try Data(contentsOf: ShippedTests.folder.appending(path: file)))
       #expect(Self.meaning(bytes)?.isEmpty == false, "\(file)")
@@ -178,7 +185,7 @@ import Testing
   }
 
   /// The same texts in the same places, and the same documents that can be none.
-  @Test func thousandsAreReadAlike() {
+  @Test("Thousands are read alike") func thousandsAreReadAlike() {
     var random = SeededNumbers("declaration syntax")
     var read = 0
     let documents = Effort.of(20_000, atLeast: 4_000)
@@ -191,7 +198,7 @@ import Testing
   }
 
   /// Whatever the bytes are, reading them ends with members or an error that has a place in the document.
-  @Test func rubbishHasItsPlace() {
+  @Test("Rubbish has its place") func rubbishHasItsPlace() {
     var random = SeededNumbers("rubbish")
     for _ in 0..<Effort.of(20_000, atLeast: 4_000) {
       let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in

@@ -20,7 +20,7 @@ import Testing
     try? access(Array(text.utf8)).get().status
   }
 
-  @Test func answersAreReadStrictly() throws {
+  @Test("Answers are read strictly") func answersAreReadStrictly() throws {
     #expect(status(#"{"version":1,"status":"authorized"}"#) == .authorized)
     #expect(status(#" {"version":1,"status":"denied","message":"no","later":[1]} "#) == .denied)
     for text in [
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func onlyAGoodEndCounts() {
+  @Test("Only a good end counts") func onlyAGoodEndCounts() {
     let good = Array(#"{"version":1,"status":"authorized"}"#.utf8)
     for end: ProgramOutput.End in [
       .late, .long, .ended(nil), .ended(.exited(1)), .ended(.exited(127)), .ended(.signalled(11)),
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Broken, cut, mixed and random answers give no access unless they say so in a whole document.
-  @Test func hostileAnswers() throws {
+  @Test("Hostile answers") func hostileAnswers() throws {
     var random = SeededNumbers("dialogue")
     let seeds = [
       #"{"version":1,"status":"authorized","message":"yes","path":"/dev/x","requestable":false}"#,

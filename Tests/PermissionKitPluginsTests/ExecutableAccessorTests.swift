@@ -39,7 +39,7 @@ struct ExecutableAccessorTests {
       timeout: timeout, size: 1 << 16, mayGainPrivileges: mayGain)
   }
 
-  @Test func aProgramReadsAndAnswers() throws {
+  @Test("A program reads and answers") func aProgramReadsAndAnswers() throws {
     let output = try runProgram(
       "read line; echo \"<$line>\"; env | sort; ls /proc/self/fd | wc -l")
     let lines = String(decoding: output.output, as: UTF8.self).split(separator: "\n")
@@ -50,7 +50,7 @@ struct ExecutableAccessorTests {
     #expect(lines.last == "4", "\(lines)")
   }
 
-  @Test func whateverItDoesItEnds() throws {
+  @Test("Whatever it does it ends") func whateverItDoesItEnds() throws {
     #expect(try runProgram("kill -9 $$").end == .ended(.signalled(9)))
     #expect(try runProgram("exit 3").end == .ended(.exited(3)))
     #expect(try runProgram("sleep 600", timeout: 300).end == .late)
@@ -70,7 +70,7 @@ struct ExecutableAccessorTests {
   }
 
   /// Nothing of the group goes on.
-  @Test func itsChildrenEndWithIt() throws {
+  @Test("Its children end with it") func itsChildrenEndWithIt() throws {
     let tree = try Tree()
     _ = try runProgram(
       "(sleep 1; touch \(tree.path("late"))) & (sleep 1; touch \(tree.path("late"))) & sleep 600",
@@ -79,7 +79,7 @@ struct ExecutableAccessorTests {
     #expect(!FileManager.default.fileExists(atPath: tree.path("late")))
   }
 
-  @Test func whatCannotBeStartedIsTold() throws {
+  @Test("What cannot be started is told") func whatCannotBeStartedIsTold() throws {
     let (place, path) = try program("")
     func errno(_ path: PathBytes) -> Errno? {
       do throws(Errno) {
@@ -99,7 +99,7 @@ struct ExecutableAccessorTests {
     #expect(errno(PathBytes(place.root + "/text"))?.rawValue == ENOEXEC)
   }
 
-  @Test func onlyARequestMayGainPrivileges() throws {
+  @Test("Only a request may gain privileges") func onlyARequestMayGainPrivileges() throws {
     let flag = "grep NoNewPrivs /proc/self/status"
     #expect(try runProgram(flag).output == Array("NoNewPrivs:\t1\n".utf8))
     #expect(try runProgram(flag, mayGain: true).output == Array("NoNewPrivs:\t0\n".utf8))
@@ -107,7 +107,8 @@ struct ExecutableAccessorTests {
 
   /// The kernel ends a program with the thread that started it, so no answer may be cut by a thread
   /// that ends early.
-  @Test func theThreadsOfABatchLiveAsLongAsTheirPrograms() throws {
+  @Test("The threads of a batch live as long as their programs")
+  func theThreadsOfABatchLiveAsLongAsTheirPrograms() throws {
     let (place, path) = try program("sleep 0.$(($$ % 4)); echo '\(Self.good)'")
     var batch = AccessBatch(.concurrent)
     for _ in 0..<12 {
@@ -127,7 +128,7 @@ struct ExecutableAccessorTests {
     ).checkAccess()
   }
 
-  @Test func anAnswerIsAReport() throws {
+  @Test("An answer is a report") func anAnswerIsAReport() throws {
     let (place, path) = try program("echo '\(Self.good)'")
     let report = report(path)
     #expect(report.status == .authorized && report.mainReason?.message == "yes")
@@ -138,7 +139,7 @@ struct ExecutableAccessorTests {
   }
 
   /// Root runs no program that another user could have written.
-  @Test func rootRunsOnlyWhatRootOwns() throws {
+  @Test("Root runs only what root owns") func rootRunsOnlyWhatRootOwns() throws {
     let (tree, path) = try program("echo '\(Self.good)'; touch \"$0.ran\"")
     func ran() -> Bool { FileManager.default.fileExists(atPath: "\(path).ran") }
     for spoil in [
@@ -156,7 +157,7 @@ struct ExecutableAccessorTests {
     }
   }
 
-  @Test func namesAreNarrow() {
+  @Test("Names are narrow") func namesAreNarrow() {
     for name in ["a", "vpn", "low-ports", "x2"] { #expect(ExecutableSearch.isName(name)) }
     for name in [
       "", "-a", "A", "a/b", "../a", "a b", "ä", "a.b", String(repeating: "a", count: 33),

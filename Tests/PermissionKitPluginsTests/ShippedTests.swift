@@ -11,7 +11,7 @@ import Testing
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Accessors")
 
-  @Test func theFilesAreWhatIsCompiledIn() throws {
+  @Test("The files are what is compiled in") func theFilesAreWhatIsCompiledIn() throws {
     let shipped = AccessorDeclaration.shipped
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
     #expect(files.sorted() == shipped.map { "\($0.name).toml" }.sorted())
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func theyHaveNoMistakesAndNoClashes() {
+  @Test("They have no mistakes and no clashes") func theyHaveNoMistakesAndNoClashes() {
     for declaration in AccessorDeclaration.shipped {
       #expect(declaration.mistakes.isEmpty, "\(declaration.name): \(declaration.mistakes)")
       #expect(AccessorRegistry.shipped.clashes(of: declaration).isEmpty)
@@ -32,7 +32,7 @@ import Testing
     #expect(Set(names).count == names.count)
   }
 
-  @Test func theRootSideServesSerialAlone() {
+  @Test("The root side serves serial alone") func theRootSideServesSerialAlone() {
     #expect(AccessorDeclaration.shipped.filter { $0.grant == .acl } == [.serial])
     let files = DeclarationFiles(ofRoot: LinuxSystem(), folders: [])
     let served = files.registry().registry.filter(\.isHelperGrantable)
@@ -82,7 +82,7 @@ import Testing
     return system
   }
 
-  @Test(arguments: AccessorDeclaration.shipped.map(\.name))
+  @Test("Each follows the bits", arguments: AccessorDeclaration.shipped.map(\.name))
   func eachFollowsTheBits(_ name: String) throws {
     let entry = try #require(AccessorRegistry.shipped[name])
     func report(_ credentials: Credentials, _ mode: UInt16) -> AccessReport {
@@ -107,7 +107,7 @@ import Testing
     #expect(report(member, 0o600).status == .denied)
   }
 
-  @Test(arguments: AccessorDeclaration.shipped.map(\.name))
+  @Test("Each keeps the contract", arguments: AccessorDeclaration.shipped.map(\.name))
   func eachKeepsTheContract(_ name: String) throws {
     let entry = try #require(AccessorRegistry.shipped[name])
     let stale = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
@@ -128,7 +128,9 @@ import Testing
     #expect(violations.isEmpty, "on this machine: \(violations)")
   }
 
-  @Test func aControllerWithoutANodeCannotBeTold() throws {
+  @Test("A controller without a node cannot be told") func aControllerWithoutANodeCannotBeTold()
+    throws
+  {
     let system = FakeSystem()
     system.add("/sys/class/bluetooth/hci0/uevent", .file("DEVTYPE=host\n"))
     let entry = try #require(AccessorRegistry.shipped["bluetooth"])
@@ -138,7 +140,7 @@ import Testing
     #expect(!report.isRequestable)
   }
 
-  @Test func aPortIsNeverOpened() throws {
+  @Test("A port is never opened") func aPortIsNeverOpened() throws {
     let system = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
     // An open for reading and writing would change this.
     system.change(beforeOpening: "/dev/ttyUSB0", [{ $0.add("/opened") }])
@@ -148,7 +150,7 @@ import Testing
     #expect(throws: Errno.ENOENT) { try system.status(of: "/opened") }
   }
 
-  @Test func whatIsNoSuchDeviceDoesNotCount() throws {
+  @Test("What is no such device does not count") func whatIsNoSuchDeviceDoesNotCount() throws {
     let entry = try #require(AccessorRegistry.shipped["tty"])
     func status(_ change: (FakeSystem) -> Void) -> AuthorizationStatus {
       let system = FakeSystem(credentials: .init(uid: 0, gid: 0, groups: []))

@@ -22,7 +22,7 @@ struct TOMLValueTests {
     }
   }
 
-  @Test func everythingHasItsPlace() throws {
+  @Test("Everything has its place") func everythingHasItsPlace() throws {
     let document = """
       a = 5
       "é".b = [true, "x\\ty", 1.5]
@@ -36,10 +36,12 @@ struct TOMLValueTests {
         + "t@3:3=[{k@4:1={i@4:6=-1@4:10}@4:5}@3:1 {}@5:1]@3:1}@1:1")
   }
 
-  @Test(arguments: [
-    ("a = ", 1, 5), ("a = 1\na = 2", 2, 5), ("\n[=", 2, 2), ("x = [}", 1, 6), ("ab = é\n", 1, 6),
-    ("a = \"\u{1}\"", 1, 6), ("[[t]]\n[t]", 2, 1), ("a = 99999999999999999999", 1, 25),
-  ])
+  @Test(
+    "An error has its place",
+    arguments: [
+      ("a = ", 1, 5), ("a = 1\na = 2", 2, 5), ("\n[=", 2, 2), ("x = [}", 1, 6), ("ab = é\n", 1, 6),
+      ("a = \"\u{1}\"", 1, 6), ("[[t]]\n[t]", 2, 1), ("a = 99999999999999999999", 1, 25),
+    ])
   func anErrorHasItsPlace(_ document: String, line: Int, column: Int) {
     do throws(TOMLValue.SyntaxError) {
       _ = try TOMLValue.document(Array(document.utf8))
@@ -49,7 +51,7 @@ struct TOMLValueTests {
     }
   }
 
-  @Test func depthEndsWithAnError() {
+  @Test("Depth ends with an error") func depthEndsWithAnError() {
     for part in ["[", "{a=", "[[", "a.", "[{a" + String(repeating: ".a", count: 999) + "=[\n"] {
       let deep = Array("a = ".utf8) + Array(String(repeating: part, count: 100_000).utf8)
       #expect(throws: TOMLValue.SyntaxError.self) { _ = try TOMLValue.document(deep) }
@@ -57,7 +59,7 @@ struct TOMLValueTests {
   }
 
   /// Tables in tables, as deep as they may be.
-  @Test func depthFitsOnTheStack() throws {
+  @Test("Depth fits on the stack") func depthFitsOnTheStack() throws {
     let part = "[{a" + String(repeating: ".a", count: 32) + "="
     for depth in [1, 60, 120, 130] {
       let text =
@@ -68,11 +70,13 @@ struct TOMLValueTests {
   }
 
   /// No string hides the dots of a key after it.
-  @Test(arguments: [
-    "\"\"\"a\"b\"\"\"", "\"\"\"a\"\"\"\"\"", "\'\'\'a\'b\'\'\'", "\"\\\"\"", "\'\\\'", "\"\"",
-    "\"\"\"\\\n\"\"\"",
-    "\"\"\"\\\"\"\"\"", "\"#\"",
-  ])
+  @Test(
+    "No string hides depth",
+    arguments: [
+      "\"\"\"a\"b\"\"\"", "\"\"\"a\"\"\"\"\"", "\'\'\'a\'b\'\'\'", "\"\\\"\"", "\'\\\'", "\"\"",
+      "\"\"\"\\\n\"\"\"",
+      "\"\"\"\\\"\"\"\"", "\"#\"",
+    ])
   func noStringHidesDepth(_ string: String) throws {
     _ = try TOMLValue.document(Array("x = [\(string), {a = 1}]".utf8))
     let key = "a" + String(repeating: ".a", count: 33)
@@ -82,14 +86,14 @@ struct TOMLValueTests {
   }
 
   /// Dots that are in no key, in texts and comments, are no depth.
-  @Test func dotsElsewhereAreNoDepth() throws {
+  @Test("Dots elsewhere are no depth") func dotsElsewhereAreNoDepth() throws {
     let dots = String(repeating: ".", count: 99)
     let text = "# \(dots)\na = \"\(dots) \\\" \(dots)\" # \(dots)\nb = '\(dots)'\n"
     _ = try TOMLValue.document(Array(text.utf8))
   }
 
   /// Broken documents end with an error, and never end the program.
-  @Test func nothingCrashes() {
+  @Test("Nothing crashes") func nothingCrashes() {
     var random = SeededNumbers("toml")
     let seed = Array(
       "[[expect]]\nname = \"a\"\nuser = ['b', \"c\"]\nuid = 5\n[t.u]\nd = 1979-05-27T07:32:00Z\n"

@@ -17,7 +17,7 @@ struct AttackConfinedTests {
     """
 
   /// Landlock refuses LANDLOCK_ACCESS_FS_MAKE_REG, and faccessat2(2) does not know.
-  @Test func row10FilesThatCannotBeCreated() throws {
+  @Test("Row 10: Files that cannot be created") func row10FilesThatCannotBeCreated() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
     let permcheck = Command.permcheck as String

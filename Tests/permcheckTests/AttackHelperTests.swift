@@ -20,7 +20,7 @@ struct AttackHelperTests {
     """
 
   /// Nothing but cameras and microphones, by nothing but an ACL entry, in one grammar.
-  @Test func rows1And2OnlyTheGrammar() throws {
+  @Test("Rows 1 and 2 only the grammar") func rows1And2OnlyTheGrammar() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -48,7 +48,7 @@ struct AttackHelperTests {
   }
 
   /// Exactly one of SUDO_UID and PKEXEC_UID is believed, and only of root.
-  @Test func rows2And17WhoAsks() throws {
+  @Test("Rows 2 and 17 who asks") func rows2And17WhoAsks() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -72,7 +72,7 @@ struct AttackHelperTests {
   }
 
   /// The seat changes hands between grants: nobody else's entry goes, and none comes back.
-  @Test func row3TheSeatChangesHands() throws {
+  @Test("Row 3: The seat changes hands") func row3TheSeatChangesHands() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -104,7 +104,8 @@ struct AttackHelperTests {
   }
 
   /// Recording changes the times of a node: that is not the seat's doing, and the grant goes.
-  @Test func whoUsesTheDeviceAtTheSeatKeepsNothing() throws {
+  @Test("Who uses the device at the seat keeps nothing")
+  func whoUsesTheDeviceAtTheSeatKeepsNothing() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -132,7 +133,7 @@ struct AttackHelperTests {
   }
 
   /// `sudo permcheck request photos --user U` never follows U's own configuration to others' files.
-  @Test func row5AnotherUsersConfiguration() throws {
+  @Test("Row 5: Another users configuration") func row5AnotherUsersConfiguration() throws {
     let tree = try Tree()
     try tree.folder("home/.config", mode: 0o755, uid: 5, gid: 5)
     try tree.folder("home", mode: 0o755, uid: 5, gid: 5)
@@ -164,7 +165,7 @@ struct AttackHelperTests {
   }
 
   /// A requester who does not read, or stops, holds up nobody.
-  @Test func row7NobodyIsHeldUp() throws {
+  @Test("Row 7: Nobody is held up") func row7NobodyIsHeldUp() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -193,7 +194,7 @@ struct AttackHelperTests {
   }
 
   /// The lock has a limit, and its holder is named.
-  @Test(.full("waits half a minute for a lock"))
+  @Test("Row 7: The holder is named", .full("waits half a minute for a lock"))
   func row7TheHolderIsNamed() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
@@ -212,7 +213,8 @@ struct AttackHelperTests {
   }
 
   /// One user's grants do not fill the disk or the process table.
-  @Test func row8ABeneficiaryCannotFillTheDisk() throws {
+  @Test("Row 8: A beneficiary cannot fill the disk") func row8ABeneficiaryCannotFillTheDisk() throws
+  {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -228,7 +230,7 @@ struct AttackHelperTests {
   }
 
   /// The grant ends with its process, even if permcheck is killed; the user can read what was granted.
-  @Test func leasesEndWithTheirProcess() throws {
+  @Test("Leases end with their process") func leasesEndWithTheirProcess() throws {
     try PrivateJournal().expect(
       Self.camera
         + """

@@ -72,7 +72,7 @@ struct AuditAttackTests {
         os.waitpid(attacker, 0)
     """
 
-  @Test func swappedFoldersLeadNowhere() throws {
+  @Test("Swapped folders lead nowhere") func swappedFoldersLeadNowhere() throws {
     let rounds = Effort.of(1_000, atLeast: 40)
     let tree = try Tree()
     // On a mount of its own, since what another process opens in a shared /tmp would be told too.
@@ -91,7 +91,7 @@ struct AuditAttackTests {
     return try Command.run(["unshare", "--mount", "bash", "-c", start + script])
   }
 
-  @Test func mountsAreAsForFind() throws {
+  @Test("Mounts are as for find") func mountsAreAsForFind() throws {
     let tree = try Tree()
     for folder in ["a/mnt", "a/bound", "a/loop", "b"] { try tree.folder(folder) }
     for name in ["a/f", "a/mnt/hidden", "b/g"] { try tree.file(name, mode: 0o600) }
@@ -118,7 +118,7 @@ struct AuditAttackTests {
   }
 
   /// A FUSE file system whose daemon never answers keeps whoever looks at it waiting.
-  @Test func silentMountsAreNotEntered() throws {
+  @Test("Silent mounts are not entered") func silentMountsAreNotEntered() throws {
     let tree = try Tree()
     try tree.folder("t/fuse")
     try tree.folder("t/g")
@@ -144,7 +144,7 @@ struct AuditAttackTests {
     }
   }
 
-  @Test func interruptGivesTheTotalsSoFar() throws {
+  @Test("Interrupt gives the totals so far") func interruptGivesTheTotalsSoFar() throws {
     let roots = Array(repeating: "/usr", count: 200)
     let command = try LiveCommand([Command.permcheck, "audit", "--summary"] + roots)
     usleep(3_000_000)

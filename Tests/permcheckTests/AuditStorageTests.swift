@@ -9,6 +9,7 @@ struct AuditStorageTests {
     .appending(path: "Storage/storage.py").path
 
   @Test(
+    "The list is that of find",
     arguments: Effort.isFull ? ["tmpfs", "ext4", "xfs", "btrfs", "overlay"] : ["ext4", "overlay"])
   func theListIsThatOfFind(_ type: String) throws {
     let tree = try Tree()

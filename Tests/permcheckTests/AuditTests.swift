@@ -45,7 +45,8 @@ struct AuditTests {
   }
 
   /// Deeper than the folders that are kept open, with folders that can be listed and not searched.
-  @Test(arguments: [1, 2]) func nothingIsMissedBehindAFolderWithoutSearch(threads: Int) throws {
+  @Test("Nothing is missed behind a folder without search", arguments: [1, 2])
+  func nothingIsMissedBehindAFolderWithoutSearch(threads: Int) throws {
     let tree = try Tree()
     var path = ""
     for _ in 0..<40 {
@@ -63,7 +64,7 @@ struct AuditTests {
     #expect(records(asRoot.output) == expected)
   }
 
-  @Test func whatWasNotLookedAtIsNotGranted() throws {
+  @Test("What was not looked at is not granted") func whatWasNotLookedAtIsNotGranted() throws {
     let tree = try Tree()
     try tree.file("closed/file", mode: 0o600)
     try tree.folder("closed", mode: 0o711)
@@ -73,7 +74,7 @@ struct AuditTests {
   }
 
   /// A chain of folders, each with a cause of its own, ends soon.
-  @Test func manyCausesInADeepTreeEndSoon() throws {
+  @Test("Many causes in a deep tree end soon") func manyCausesInADeepTreeEndSoon() throws {
     let folders = Effort.of(4_500, atLeast: 900)
     let tree = try Tree()
     let program = """
@@ -91,12 +92,12 @@ struct AuditTests {
     )
   }
 
-  @Test func linksOfProcLeadWhereTheyLead() throws {
+  @Test("Links of /proc lead where they lead") func linksOfProcLeadWhereTheyLead() throws {
     let outcome = try Command.permcheck(["audit", "/proc/self/ns", "--null"])
     #expect(outcome.output == "", "\(outcome)")
   }
 
-  @Test(arguments: ["r", "w", "x"], [0, 1, 2])
+  @Test("The list is that of find", arguments: ["r", "w", "x"], [0, 1, 2])
   func theListIsThatOfFind(need: String, account: Int) throws {
     let tree = try Self.tree()
     let account = Self.accounts[account]
@@ -111,7 +112,7 @@ struct AuditTests {
     }
   }
 
-  @Test func everythingGrantedIsZero() throws {
+  @Test("Everything granted is zero") func everythingGrantedIsZero() throws {
     let tree = try Tree()
     try tree.file("a/b/c")
     let outcome = try Command.permcheck(["audit", tree.root, "--null"], as: Self.visitor)
@@ -119,7 +120,7 @@ struct AuditTests {
   }
 
   /// The path of a record begins as it was given, and the top is one.
-  @Test func pathsAreAsGiven() throws {
+  @Test("Paths are as given") func pathsAreAsGiven() throws {
     let tree = try Tree()
     try tree.file("t/a", mode: 0o600)
     try tree.folder("closed", mode: 0o700)
@@ -137,7 +138,7 @@ struct AuditTests {
   }
 
   /// Deep trees, folders with many names, and names that are not UTF-8.
-  @Test func sizeDoesNotMatter() throws {
+  @Test("Size does not matter") func sizeDoesNotMatter() throws {
     let tree = try Tree()
     let (wide, deep) = (Effort.of(20_000, atLeast: 2_000), Effort.of(5_000, atLeast: 1_000))
     let script = """
@@ -174,7 +175,7 @@ struct AuditTests {
   }
 
   /// Root asks with the ids of another user, and is told what that user is told.
-  @Test func rootAsksAsAnotherUser() throws {
+  @Test("Root asks as another user") func rootAsksAsAnotherUser() throws {
     let tree = try Self.tree()
     for account in Self.accounts {
       let expected = try findRecords(tree.root, ["!", "-readable"], as: account)
@@ -187,7 +188,8 @@ struct AuditTests {
   }
 
   /// Without the right to take on ids, the evaluator judges, and says what the kernel says.
-  @Test(arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["r", "rw"])
+  @Test(
+    "The evaluator says the same", arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["r", "rw"])
   func theEvaluatorSaysTheSame(need: String) throws {
     let tree = try Self.tree()
     let tests = ["r": "-readable", "w": "-writable", "x": "-executable"]
@@ -210,7 +212,7 @@ struct AuditTests {
     }
   }
 
-  @Test func totalsNameTheFolder() throws {
+  @Test("Totals name the folder") func totalsNameTheFolder() throws {
     let tree = try Tree()
     for file in 0..<1204 { try tree.file("photos/2019/\(file).jpg") }
     try tree.file("photos/2020/a.jpg", mode: 0o600)
@@ -259,7 +261,7 @@ struct AuditTests {
   }
 
   /// Below a folder that refuses, everything counts for that folder.
-  @Test func deepGoesOnBelow() throws {
+  @Test("Deep goes on below") func deepGoesOnBelow() throws {
     let tree = try Tree()
     for file in 0..<30 { try tree.file("photos/2019/\(file % 3)/\(file).jpg") }
     for file in 0..<4 {
@@ -290,7 +292,7 @@ struct AuditTests {
     #expect(try Command.permcheck(["audit", photos, "--deep"]).status == 64)
   }
 
-  @Test func mistakes() throws {
+  @Test("Mistakes") func mistakes() throws {
     let tree = try Tree()
     for arguments in [
       [tree.path("none")], [tree.root, "--null", "--json"], [tree.root, "--threads", "0"], [],

@@ -56,7 +56,7 @@ struct AuditUsersTests {
     return Account(uid: try ids("-u")[0], gid: try ids("-g")[0], groups: try ids("-G"))
   }
 
-  @Test(arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["rx"])
+  @Test("Every count is the kernel's", arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["rx"])
   func everyCountIsTheKernels(need: String) throws {
     let tree = try tree()
     let all = try Command.run(["find", tree.root, "-print0"]).output
@@ -83,7 +83,7 @@ struct AuditUsersTests {
     }
   }
 
-  @Test func aLineForThoseWithTheSameAccess() throws {
+  @Test("A line for those with the same access") func aLineForThoseWithTheSameAccess() throws {
     let tree = try Tree()
     for number in 0..<5 { try tree.file("in/f\(number)") }
     try tree.file("in/own", mode: 0o600, uid: 1, gid: 0)
@@ -110,7 +110,7 @@ struct AuditUsersTests {
   }
 
   /// What permcheck cannot list is not counted as known.
-  @Test func whatCannotBeListedIsSaid() throws {
+  @Test("What cannot be listed is said") func whatCannotBeListedIsSaid() throws {
     let tree = try Tree()
     try tree.file("shut/file")
     try tree.folder("shut", mode: 0o700)
@@ -120,7 +120,7 @@ struct AuditUsersTests {
     #expect(outcome.output.contains("1 folder cannot be listed by permcheck"), "\(outcome)")
   }
 
-  @Test func mistakes() throws {
+  @Test("Mistakes") func mistakes() throws {
     for arguments in [
       ["/", "--who", "--null"], ["/", "--who", "--pid", "1"], ["/", "--group", "daemon"],
       ["/", "--who", "--group", "no-such-group"], ["/", "--who", "--user", "no-such-user"],
@@ -140,7 +140,9 @@ struct AuditUsersTests {
     return command
   }
 
-  @Test func theListOfAProcessIsThatOfFindInIt() throws {
+  @Test("The list of a process is that of find in it") func theListOfAProcessIsThatOfFindInIt()
+    throws
+  {
     let tree = try AuditTests.tree()
     for (account, name) in [(AuditTests.visitor, "visitor"), (AuditTests.accounts[2], "other")] {
       let process = try sleeper(as: account)
@@ -155,7 +157,7 @@ struct AuditUsersTests {
   }
 
   /// A sandbox that cannot be seen may refuse everything that mode and ACL grant.
-  @Test func aSandboxIsNotGranted() throws {
+  @Test("A sandbox is not granted") func aSandboxIsNotGranted() throws {
     let tree = try Tree()
     try tree.file("file")
     let free = try sleeper(as: AuditTests.visitor)
@@ -170,7 +172,7 @@ struct AuditUsersTests {
   }
 
   /// The same path leads a process with other mounts elsewhere.
-  @Test func otherMountsAreAnotherTree() throws {
+  @Test("Other mounts are another tree") func otherMountsAreAnotherTree() throws {
     let tree = try Tree()
     let process = try sleeper([
       "unshare", "--mount", "sh", "-c", "mount -t tmpfs none \(tree.root); exec \"$@\"", "sh",

@@ -64,20 +64,22 @@ struct BadArgumentTests {
     ["log", "--format", "xml"],
   ]
 
-  @Test(arguments: wrong) func isUsageError(_ arguments: [String]) throws {
+  @Test("Is usage error", arguments: wrong) func isUsageError(_ arguments: [String]) throws {
     let given = arguments.map { $0.replacing("NODE", with: "/dev/null") }
     try Command.permcheck(given).expectRefusal([64])
   }
 
   /// Proves that what the cases above spoil would otherwise be answered.
-  @Test func soundQuestionIsAnswered() throws {
+  @Test("Sound question is answered") func soundQuestionIsAnswered() throws {
     let outcome = try Command.permcheck(["camera=/dev/null", "--user", "root"])
     #expect(outcome.status == 0)
     #expect(outcome.saysAuthorized)
     #expect(outcome.errors.isEmpty)
   }
 
-  @Test func errorNamesWhatIsWrongAndWhatIsRight() throws {
+  @Test("Error names what is wrong and what is right") func errorNamesWhatIsWrongAndWhatIsRight()
+    throws
+  {
     let name = try Command.permcheck(["camra"]).errors
     #expect(name.contains("camra"))
     #expect(name.contains("camera") && name.contains("microphone") && name.contains("photos"))
@@ -86,12 +88,14 @@ struct BadArgumentTests {
     #expect(try Command.permcheck(["camera", "--root", "/none"]).errors.contains("/none"))
   }
 
-  @Test func relativePathOfARealNodeIsNotGuessed() throws {
+  @Test("Relative path of a real node is not guessed") func relativePathOfARealNodeIsNotGuessed()
+    throws
+  {
     let arguments = ["sh", "-c", "cd /dev && exec \"$0\" camera=null", Command.permcheck]
     try Command.run(arguments).expectRefusal([64])
   }
 
-  @Test func longAndOddNamesStayOneLine() throws {
+  @Test("Long and odd names stay one line") func longAndOddNamesStayOneLine() throws {
     let long = String(repeating: "x", count: 100_000)
     try Command.permcheck([long]).expectRefusal([64])
     try Command.permcheck(["\u{202e}camera\u{7}"]).expectRefusal([64])
@@ -109,7 +113,9 @@ struct OddPathTests {
     "\u{e9}t\u{e9}", "wide\u{6f22}\u{5b57}", "back\\slash\\xff", "right\u{202e}left", "*?[", " ",
   ]
 
-  @Test(arguments: names) func oddNameIsJudgedByTheKernel(_ name: String) throws {
+  @Test("Odd name is judged by the kernel", arguments: names) func oddNameIsJudgedByTheKernel(
+    _ name: String
+  ) throws {
     let tree = try Tree()
     for (folder, mode) in [("yes", 0o666), ("no", 0o600)] as [(String, UInt32)] {
       let node = "\(folder)/\(name)"
@@ -136,7 +142,7 @@ struct OddPathTests {
   }
 
   /// Bytes that no Swift string holds, made by printf(1) in a shell.
-  @Test(arguments: [#"\377\376"#, #"a\300\200b"#, #"\355\240\200"#, #"\360\237"#])
+  @Test("Invalid UTF 8", arguments: [#"\377\376"#, #"a\300\200b"#, #"\355\240\200"#, #"\360\237"#])
   func invalidUTF8(_ bytes: String) throws {
     let tree = try Tree()
     // Foundation cannot remove such a name.
@@ -167,7 +173,7 @@ struct OddPathTests {
   }
 
   /// A path that is really UTF-8 never reads like one whose bytes had to be escaped.
-  @Test func escapedBytesAreToldApart() throws {
+  @Test("Escaped bytes are told apart") func escapedBytesAreToldApart() throws {
     let script = #"exec "$0" "camera=/none/a$(printf '\377')b" --json"#
     let bytes = try Command.run(["sh", "-c", script, Command.permcheck]).report()
     let text = try Command.permcheck(["camera=/none/a\\xffb", "--json"]).report()
@@ -175,7 +181,7 @@ struct OddPathTests {
   }
 
   /// What is said of an absolute path is the same wherever it is asked.
-  @Test func workingFolderDoesNotMatter() throws {
+  @Test("Working folder does not matter") func workingFolderDoesNotMatter() throws {
     let tree = try Tree()
     try tree.device("dev/no", mode: 0o600)
     try tree.folder("closed", mode: 0o700)
@@ -193,7 +199,7 @@ struct OddPathTests {
   }
 
   /// The longest path that the kernel takes has 4,095 bytes.
-  @Test(arguments: [4_094, 4_095, 4_096, 4_097, 5_000, 100_000])
+  @Test("Long path", arguments: [4_094, 4_095, 4_096, 4_097, 5_000, 100_000])
   func longPath(_ length: Int) throws {
     let tree = try Tree()
     try tree.device("dev/yes", mode: 0o666)
@@ -226,7 +232,7 @@ struct OddPathTests {
 @Suite(
   .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct BadSurroundingsTests {
-  @Test func unsearchableRoot() throws {
+  @Test("Unsearchable root") func unsearchableRoot() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.microphone()
@@ -239,7 +245,7 @@ struct BadSurroundingsTests {
     }
   }
 
-  @Test(arguments: [0o000, 0o600, 0o700, 0o711, 0o744] as [UInt32])
+  @Test("Unreadable /dev", arguments: [0o000, 0o600, 0o700, 0o711, 0o744] as [UInt32])
   func unreadableDev(_ mode: UInt32) throws {
     let tree = try Tree()
     try tree.camera(0)
@@ -258,7 +264,7 @@ struct BadSurroundingsTests {
     if granted { #expect(one.status == 0) } else { one.expectRefusal([1]) }
   }
 
-  @Test(arguments: ["home", "home/.config", "home/Pictures"])
+  @Test("Unreadable home", arguments: ["home", "home/.config", "home/Pictures"])
   func unreadableHome(_ folder: String) throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Pictures\"\n")
@@ -268,7 +274,7 @@ struct BadSurroundingsTests {
     outcome.expectRefusal([1, 2])
   }
 
-  @Test func unreadableUserDirs() throws {
+  @Test("Unreadable user dirs") func unreadableUserDirs() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Elsewhere\"\n")
     try tree.mode("home/.config/user-dirs.dirs", 0)
@@ -296,7 +302,9 @@ struct BadSurroundingsTests {
     "invalid UTF-8": Data("XDG_PICTURES_DIR=\"$HOME/".utf8) + Data([0xff, 0xfe, 0x22, 0x0a]),
   ]
 
-  @Test(arguments: corrupt.keys.sorted()) func corruptUserDirs(_ name: String) throws {
+  @Test("Corrupt user dirs", arguments: corrupt.keys.sorted()) func corruptUserDirs(
+    _ name: String
+  ) throws {
     let tree = try Tree()
     try tree.home()
     try tree.file("home/.config/user-dirs.dirs", try #require(Self.corrupt[name]))
@@ -308,7 +316,9 @@ struct BadSurroundingsTests {
   }
 
   /// A folder or a fifo in the place of the file blocks nobody and grants nothing.
-  @Test(arguments: ["mkdir", "mkfifo"]) func userDirsIsNoFile(_ command: String) throws {
+  @Test("User dirs is no file", arguments: ["mkdir", "mkfifo"]) func userDirsIsNoFile(
+    _ command: String
+  ) throws {
     let tree = try Tree()
     try tree.home()
     let made = try Command.run([command, "-m", "666", tree.path("home/.config/user-dirs.dirs")])
@@ -317,7 +327,9 @@ struct BadSurroundingsTests {
     try Command.run(words, environment: tree.homeEnvironment, as: stranger).expectRefusal([2, 3])
   }
 
-  @Test(arguments: ["$HOME", "$HOME/", "$HOME/.", "$HOME//", "ROOT/home", "$HOME/Pictures/.."])
+  @Test(
+    "Pictures at home are not configured",
+    arguments: ["$HOME", "$HOME/", "$HOME/.", "$HOME//", "ROOT/home", "$HOME/Pictures/.."])
   func picturesAtHomeAreNotConfigured(_ value: String) throws {
     let tree = try Tree()
     let folder = value.replacing("ROOT", with: tree.root)
@@ -329,7 +341,7 @@ struct BadSurroundingsTests {
     #expect(try outcome.report().codes == ["not-configured"])
   }
 
-  @Test(arguments: [nil, "", "relative/home", "/nonexistent"] as [String?])
+  @Test("Broken home", arguments: [nil, "", "relative/home", "/nonexistent"] as [String?])
   func brokenHome(_ home: String?) throws {
     let tree = try Tree()
     try tree.home()
@@ -339,7 +351,7 @@ struct BadSurroundingsTests {
       .expectRefusal([2, 3])
   }
 
-  @Test func wrongKindOfFile() throws {
+  @Test("Wrong kind of file") func wrongKindOfFile() throws {
     let tree = try Tree()
     try tree.home()
     try tree.file("file", mode: 0o666)

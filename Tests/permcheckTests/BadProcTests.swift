@@ -35,7 +35,9 @@ struct BadProcTests {
     return tree
   }
 
-  @Test(arguments: spoilers.keys.sorted()) func refusedStaysRefused(_ spoiler: String) throws {
+  @Test("Refused stays refused", arguments: spoilers.keys.sorted()) func refusedStaysRefused(
+    _ spoiler: String
+  ) throws {
     let tree = try tree()
     let node = tree.path("no")
     for more in [[], ["--probe", "none"], ["--probe", "access"], ["--user", "daemon"]] {
@@ -49,7 +51,9 @@ struct BadProcTests {
   ]
 
   /// On a mount without devices, for reading only: what /proc does not say is not assumed.
-  @Test(arguments: spoilers.keys.sorted()) func mountIsNotGuessed(_ spoiler: String) throws {
+  @Test("Mount is not guessed", arguments: spoilers.keys.sorted()) func mountIsNotGuessed(
+    _ spoiler: String
+  ) throws {
     let tree = try tree()
     let spoil = try #require(Self.spoilers[spoiler])
     let drop = "setpriv --reuid 54321 --regid 54321 --clear-groups --inh-caps=-all"
@@ -72,7 +76,9 @@ struct BadProcTests {
   }
 
   /// What the kernel would grant is granted or left open, but not refused.
-  @Test(arguments: spoilers.keys.sorted()) func grantIsNotRefused(_ spoiler: String) throws {
+  @Test("Grant is not refused", arguments: spoilers.keys.sorted()) func grantIsNotRefused(
+    _ spoiler: String
+  ) throws {
     let tree = try tree()
     for more in Self.predictions {
       let outcome = try permcheck(["camera=\(tree.path("yes"))"] + more, spoiler, home: tree)
@@ -81,7 +87,9 @@ struct BadProcTests {
   }
 
   /// What the kernel itself has granted just now may be called so.
-  @Test(arguments: spoilers.keys.sorted()) func probeIsBelieved(_ spoiler: String) throws {
+  @Test("Probe is believed", arguments: spoilers.keys.sorted()) func probeIsBelieved(
+    _ spoiler: String
+  ) throws {
     let tree = try tree()
     #expect(try Kernel.open(tree.path("yes"), O_RDWR, as: stranger) == 0)
     let outcome = try permcheck(["camera=\(tree.path("yes"))", "--json"], spoiler, home: tree)
@@ -93,7 +101,9 @@ struct BadProcTests {
     }
   }
 
-  @Test(arguments: spoilers.keys.sorted()) func usageErrorStaysOne(_ spoiler: String) throws {
+  @Test("Usage error stays one", arguments: spoilers.keys.sorted()) func usageErrorStaysOne(
+    _ spoiler: String
+  ) throws {
     let tree = try tree()
     let wrong = try permcheck(["camra"], spoiler, home: tree)
     wrong.expectRefusal([64])
@@ -103,7 +113,9 @@ struct BadProcTests {
   }
 
   /// Proves that a spoiler spoils, or the other tests would count for nothing.
-  @Test(arguments: spoilers.keys.sorted()) func spoilerSpoils(_ spoiler: String) throws {
+  @Test("Spoiler spoils", arguments: spoilers.keys.sorted()) func spoilerSpoils(
+    _ spoiler: String
+  ) throws {
     let spoil = try #require(Self.spoilers[spoiler])
     let drop = "setpriv --reuid 54321 --regid 54321 --clear-groups --inh-caps=-all"
     let outcome = try Command.run([

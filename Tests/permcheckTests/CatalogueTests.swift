@@ -15,7 +15,9 @@ struct CameraCatalogueTests {
   }
 
   /// What udev's v4l_id writes for nodes that take no pictures, though open to everybody.
-  @Test(arguments: [":", ":video_output:", ":video_overlay:", ":tuner:radio:", ":audio:", ""])
+  @Test(
+    "Other nodes are no cameras",
+    arguments: [":", ":video_output:", ":video_overlay:", ":tuner:radio:", ":audio:", ""])
   func otherNodesAreNoCameras(_ capabilities: String) throws {
     let tree = try Tree()
     try tree.camera(0, name: "Not a camera", capabilities: capabilities)
@@ -27,7 +29,7 @@ struct CameraCatalogueTests {
     }
   }
 
-  @Test func onlyCaptureNodesCount() throws {
+  @Test("Only capture nodes count") func onlyCaptureNodesCount() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, capabilities: ":", index: 1, mode: 0o600)
@@ -41,14 +43,16 @@ struct CameraCatalogueTests {
   }
 
   /// Without udev's word the index in sysfs decides: the first node of a camera takes pictures.
-  @Test(arguments: [(0, "authorized"), (1, "unavailable"), (3, "unavailable")])
+  @Test(
+    "Sysfs index decides without udev",
+    arguments: [(0, "authorized"), (1, "unavailable"), (3, "unavailable")])
   func sysfsIndexDecidesWithoutUdev(_ index: Int, _ status: String) throws {
     let tree = try Tree()
     try tree.camera(0, capabilities: nil, index: index)
     #expect(try report(tree).status == status)
   }
 
-  @Test func udevComesBeforeTheIndex() throws {
+  @Test("Udev comes before the index") func udevComesBeforeTheIndex() throws {
     let tree = try Tree()
     try tree.camera(0, capabilities: ":", index: 0)
     try tree.camera(1, capabilities: ":capture:", index: 1)
@@ -56,7 +60,7 @@ struct CameraCatalogueTests {
   }
 
   /// udev's file goes by the number of the device, not by the name of the node.
-  @Test func udevFileIsFoundByNumber() throws {
+  @Test("Udev file is found by number") func udevFileIsFoundByNumber() throws {
     let tree = try Tree()
     try tree.camera(0, capabilities: nil)
     try tree.file("sys/class/video4linux/video0/dev", "81:9\n")
@@ -65,7 +69,7 @@ struct CameraCatalogueTests {
     #expect(try report(tree).status == "unavailable")
   }
 
-  @Test func oddNodesAreNoCameras() throws {
+  @Test("Odd nodes are no cameras") func oddNodesAreNoCameras() throws {
     let tree = try Tree()
     for name in ["vbi0", "radio0", "v4l-touch0", "video", "videox", "video-1", "video1x"] {
       try tree.device("dev/\(name)", mode: 0o666)
@@ -79,7 +83,7 @@ struct CameraCatalogueTests {
     #expect(report.status == "unavailable" || report.status == "notDetermined")
   }
 
-  @Test func nodesComeInOrderOfNumber() throws {
+  @Test("Nodes come in order of number") func nodesComeInOrderOfNumber() throws {
     let tree = try Tree()
     for number in [10, 2, 0, 100, 33] { try tree.camera(number) }
     #expect(
@@ -87,7 +91,7 @@ struct CameraCatalogueTests {
   }
 
   /// A camera that is known but has no node, a node without driver, no camera at all.
-  @Test func absencesAreToldApart() throws {
+  @Test("Absences are told apart") func absencesAreToldApart() throws {
     let (none, nodeless, driverless) = (try Tree(), try Tree(), try Tree())
     try none.folder("dev")
     try nodeless.camera(0, name: "Known camera", mode: nil)
@@ -106,7 +110,8 @@ struct CameraCatalogueTests {
   }
 
   /// Two cameras in every combination, each judged by the kernel, and the set by its members.
-  @Test(arguments: [0o666, 0o664, 0o600] as [UInt32], [0o666, 0o662, 0o060] as [UInt32])
+  @Test(
+    "Two cameras", arguments: [0o666, 0o664, 0o600] as [UInt32], [0o666, 0o662, 0o060] as [UInt32])
   func twoCameras(_ first: UInt32, _ second: UInt32) throws {
     let tree = try Tree()
     try tree.camera(0, name: "One", mode: first)
@@ -123,7 +128,7 @@ struct CameraCatalogueTests {
   }
 
   /// `--root` moves /dev, so a path in it is one below that folder.
-  @Test func namedNodeLiesBelowTheRoot() throws {
+  @Test("Named node lies below the root") func namedNodeLiesBelowTheRoot() throws {
     let tree = try Tree()
     try tree.camera(5)
     try tree.camera(6, mode: 0o600)
@@ -135,7 +140,7 @@ struct CameraCatalogueTests {
     }
   }
 
-  @Test func linkedNodeIsJudgedByItsTarget() throws {
+  @Test("Linked node is judged by its target") func linkedNodeIsJudgedByItsTarget() throws {
     let tree = try Tree()
     try tree.device("dev/real", mode: 0o600)
     try tree.link("dev/video0", to: tree.path("dev/real"))
@@ -157,6 +162,7 @@ struct MicrophoneCatalogueTests {
 
   /// PCM and control node in every combination; both must open, or nothing is recorded.
   @Test(
+    "Both nodes must open",
     arguments: [0o666, 0o664, 0o600, nil] as [UInt32?], [0o666, 0o662, 0o600, nil] as [UInt32?])
   func bothNodesMustOpen(_ pcm: UInt32?, _ control: UInt32?) throws {
     let tree = try Tree()
@@ -173,7 +179,7 @@ struct MicrophoneCatalogueTests {
     #expect(report.status == "authorized" || !report.codes.isEmpty)
   }
 
-  @Test func absencesAreToldApart() throws {
+  @Test("Absences are told apart") func absencesAreToldApart() throws {
     let (none, nodeless) = (try Tree(), try Tree())
     try none.folder("dev")
     try nodeless.folder("dev")
@@ -184,13 +190,13 @@ struct MicrophoneCatalogueTests {
     #expect(reports[0].codes != reports[1].codes, "a card that is known has a reason of its own")
   }
 
-  @Test func emptySoundFolder() throws {
+  @Test("Empty sound folder") func emptySoundFolder() throws {
     let tree = try Tree()
     try tree.folder("dev/snd")
     #expect(try report(tree).status == "unavailable")
   }
 
-  @Test func playbackOnlyCardIsNoMicrophone() throws {
+  @Test("Playback only card is no microphone") func playbackOnlyCardIsNoMicrophone() throws {
     let tree = try Tree()
     try tree.sound(
       pcm: "00-00: HDMI 0 : HDMI 0 : playback 1\n00-03: HDMI 1 : HDMI 1 : playback 1\n")
@@ -203,14 +209,18 @@ struct MicrophoneCatalogueTests {
   }
 
   /// The nodes alone are enough: /proc/asound only lends the names.
-  @Test(arguments: [0o666, 0o600] as [UInt32]) func nodesWithoutProc(_ mode: UInt32) throws {
+  @Test("Nodes without /proc", arguments: [0o666, 0o600] as [UInt32]) func nodesWithoutProc(
+    _ mode: UInt32
+  ) throws {
     let tree = try Tree()
     try tree.device("dev/snd/pcmC0D0c", mode: mode)
     try tree.device("dev/snd/controlC0", mode: mode)
     #expect(try report(tree).status == (mode == 0o666 ? "authorized" : "denied"))
   }
 
-  @Test(arguments: ["", "\u{0}\u{1}", "--- no soundcards ---\n", "garbage : : :\n99-99\n", "00-00"])
+  @Test(
+    "Garbled /proc",
+    arguments: ["", "\u{0}\u{1}", "--- no soundcards ---\n", "garbage : : :\n99-99\n", "00-00"])
   func garbledProc(_ text: String) throws {
     let tree = try Tree()
     try tree.microphone(pcm: 0o600)
@@ -218,7 +228,7 @@ struct MicrophoneCatalogueTests {
     #expect(try report(tree).status == "denied")
   }
 
-  @Test func severalCards() throws {
+  @Test("Several cards") func severalCards() throws {
     let tree = try Tree()
     try tree.sound(
       cards: " 0 [HDMI           ]: HDA-Intel - HDMI\n  HDMI at irq 1\n"
@@ -241,7 +251,7 @@ struct MicrophoneCatalogueTests {
   }
 
   /// A control node of another card does not help.
-  @Test func controlIsOfTheSameCard() throws {
+  @Test("Control is of the same card") func controlIsOfTheSameCard() throws {
     let tree = try Tree()
     try tree.device("dev/snd/pcmC1D0c", mode: 0o666)
     try tree.device("dev/snd/controlC0", mode: 0o666)

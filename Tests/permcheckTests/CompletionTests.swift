@@ -86,7 +86,9 @@ import Testing
     ("true; permcheck ca", ["camera"], []), ("PERMCHECK_LOG=- permcheck ca", ["camera"], []),
   ]
 
-  @Test(arguments: shells) func eachWordIsCompleted(_ shell: String) throws {
+  @Test("Each word is completed", arguments: shells) func eachWordIsCompleted(
+    _ shell: String
+  ) throws {
     let installed = try Installed()
     let answers = try installed.answers(of: shell, to: Self.questions.map(\.line))
     for (question, answer) in zip(Self.questions, answers) {
@@ -96,7 +98,9 @@ import Testing
   }
 
   /// The value after `=` is the last piece of the word, which the shell may split there.
-  @Test(arguments: shells) func theTabKeyCompletesTheLine(_ shell: String) throws {
+  @Test("The tab key completes the line", arguments: shells) func theTabKeyCompletesTheLine(
+    _ shell: String
+  ) throws {
     let installed = try Installed()
     let lines = [
       ("permcheck ca\t", "permcheck camera "), ("permcheck --user ro\t", "permcheck --user root "),
@@ -120,7 +124,9 @@ import Testing
   }
 
   /// Every option of every command is offered, and so is a value of each but of durations.
-  @Test(arguments: shells) func everyOptionIsOffered(_ shell: String) throws {
+  @Test("Every option is offered", arguments: shells) func everyOptionIsOffered(
+    _ shell: String
+  ) throws {
     let installed = try Installed()
     var (options, values): ([String], [String]) = ([], [])
     for command in ["check", "explain"] + Front.others where command != "help" {
@@ -150,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func removedWithTheRest() throws {
+  @Test("Removed with the rest") func removedWithTheRest() throws {
     let installed = try Installed()
     let files = [
       "bash-completion/completions/permcheck", "zsh/site-functions/_permcheck",
@@ -163,7 +169,7 @@ import Testing
   }
 
   /// Without a shell's name it is that of SHELL; what is none is a wrong use.
-  @Test func theShellIsChosen() throws {
+  @Test("The shell is chosen") func theShellIsChosen() throws {
     let option = "--generate-completion-script"
     for shell in ["bash", "zsh", "fish"] {
       let named = try Command.permcheck([option, shell])

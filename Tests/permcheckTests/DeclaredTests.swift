@@ -32,7 +32,7 @@ struct DeclaredTests {
     "name = \"scans\"\naliases = [\"paper\"]\nsummary = \"scans\"\ndirectory = \"\(tree.path("scans"))\"\n"
   }
 
-  @Test func aCheckOfBuiltInNamesReadsNoFile() throws {
+  @Test("A check of built-in names reads no file") func aCheckOfBuiltInNamesReadsNoFile() throws {
     let tree = try tree(["broken": "name = 3\n"])
     for names in [[], ["camera", "mic", "photos"], ["explain", "camera"], ["verify", "--init"]] {
       let outcome = try permcheck(tree, names)
@@ -46,7 +46,7 @@ struct DeclaredTests {
     }
   }
 
-  @Test func aBrokenFileTakesNoOtherDown() throws {
+  @Test("A broken file takes no other down") func aBrokenFileTakesNoOtherDown() throws {
     let tree = try tree([
       "broken": "[[[", "photos": "name = \"photos\"\nsummary = \"s\"\nxdg = \"MUSIC\"",
     ])
@@ -70,7 +70,7 @@ struct DeclaredTests {
     #expect(names.contains("scans") && names.contains("paper") && names.contains("tty"))
   }
 
-  @Test func everyCommandTakesTheName() throws {
+  @Test("Every command takes the name") func everyCommandTakesTheName() throws {
     let tree = try tree()
     try tree.file("config/permcheck/accessors.d/scans.toml", Self.scans(tree))
     try tree.folder("scans", mode: 0o500, uid: stranger.uid, gid: stranger.gid)
@@ -107,7 +107,7 @@ struct DeclaredTests {
   }
 
   /// Nodes with random owners and modes below another root; the judge is faccessat2(2).
-  @Test func nodesAreJudgedAsTheKernelDoes() throws {
+  @Test("Nodes are judged as the kernel does") func nodesAreJudgedAsTheKernelDoes() throws {
     let tree = try tree()
     let modes: [mode_t] = [0o600, 0o660, 0o606, 0o640, 0o666, 0o060, 0o006, 0o000]
     for mode in modes {
@@ -131,7 +131,7 @@ struct DeclaredTests {
     #expect(outcome.status == 3, "no serial port: \(outcome.output)")
   }
 
-  @Test(arguments: ["fuse", "tun", "kvm"])
+  @Test("Real nodes of this machine", arguments: ["fuse", "tun", "kvm"])
   func realNodesOfThisMachine(_ name: String) throws {
     let tree = try tree()
     let node = name == "tun" ? "/dev/net/tun" : "/dev/\(name)"
@@ -141,7 +141,9 @@ struct DeclaredTests {
     #expect((outcome.status == 0) == (truth == 0), "\(truth): \(outcome.output)")
   }
 
-  @Test func socketsAreJudgedByWhatConnectAsksFor() throws {
+  @Test("Sockets are judged by what connect asks for") func socketsAreJudgedByWhatConnectAsksFor()
+    throws
+  {
     let tree = try tree()
     try tree.file(
       "config/permcheck/accessors.d/daemon.toml",
@@ -175,7 +177,7 @@ struct DeclaredTests {
   }
 
   /// Root in person grants what root's own file declares, and nothing that others can change.
-  @Test func rootHeedsOnlyRootsFiles() throws {
+  @Test("Root heeds only roots files") func rootHeedsOnlyRootsFiles() throws {
     try PrivateJournal().expect(
       """
       private_etc; chmod 755 /var/lib /var/lib/etc
@@ -227,7 +229,7 @@ struct DeclaredTests {
     """
 
   /// The helper gives serial ports, by an ACL entry.
-  @Test func theHelperGivesSerialPorts() throws {
+  @Test("The helper gives serial ports") func theHelperGivesSerialPorts() throws {
     try PrivateJournal().expect(
       Self.ports
         + """
@@ -249,7 +251,7 @@ struct DeclaredTests {
     """
 
   /// The helper gives what a file of root alone declares with grant = "acl", and honours no other file.
-  @Test func theHelperGivesWhatRootDeclares() throws {
+  @Test("The helper gives what root declares") func theHelperGivesWhatRootDeclares() throws {
     try PrivateJournal().expect(
       Self.ports + Self.declarations
         + """
@@ -293,7 +295,7 @@ struct DeclaredTests {
   }
 
   /// Root takes the serial ports back from the helper, also by a file that is broken.
-  @Test func rootTakesBackWhatIsCompiledIn() throws {
+  @Test("Root takes back what is compiled in") func rootTakesBackWhatIsCompiledIn() throws {
     try PrivateJournal().expect(
       Self.ports + Self.declarations
         + """

@@ -115,7 +115,9 @@ struct DeviceVerdictTests {
     return answer.reports[0].status
   }
 
-  @Test(arguments: cases) func predictionIsTheKernels(_ one: Case) throws {
+  @Test("Prediction is the kernel's", arguments: cases) func predictionIsTheKernels(
+    _ one: Case
+  ) throws {
     let tree = try tree(one)
     let node = tree.path("dev/video0")
     let errno = try Kernel.open(node, O_RDWR, as: Self.reader)
@@ -124,7 +126,7 @@ struct DeviceVerdictTests {
     #expect(Self.expected(errno).contains(try status(listed)), "kernel: errno \(errno)")
   }
 
-  @Test(arguments: cases) func probeIsTheKernels(_ one: Case) throws {
+  @Test("Probe is the kernel's", arguments: cases) func probeIsTheKernels(_ one: Case) throws {
     let tree = try tree(one)
     let node = tree.path("dev/video0")
     let errno = try Kernel.open(node, O_RDWR, as: Self.reader)
@@ -132,7 +134,9 @@ struct DeviceVerdictTests {
     #expect(Self.expected(errno).contains(try status(own)), "kernel: errno \(errno)")
   }
 
-  @Test(arguments: cases.filter { $0.folderMode == 0o755 && $0.folderACL.isEmpty })
+  @Test(
+    "Catalogue is the kernel's",
+    arguments: cases.filter { $0.folderMode == 0o755 && $0.folderACL.isEmpty })
   func catalogueIsTheKernels(_ one: Case) throws {
     let tree = try tree(one)
     let errno = try Kernel.open(tree.path("dev/video0"), O_RDWR, as: Self.reader)
@@ -141,7 +145,7 @@ struct DeviceVerdictTests {
   }
 
   /// Proves that the asker can be refused and let in, or its answers would count for nothing.
-  @Test func askerTellsApart() throws {
+  @Test("Asker tells apart") func askerTellsApart() throws {
     let tree = try Tree()
     try tree.device("no", mode: 0o600)
     try tree.device("yes", mode: 0o666)

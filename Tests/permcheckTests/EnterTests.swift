@@ -52,7 +52,8 @@ struct EnterTests {
     time.sleep(60)
     """
 
-  @Test(arguments: places) func theAnswerIsThatOfTheProcessItself(_ place: Place) throws {
+  @Test("The answer is that of the process itself", arguments: places)
+  func theAnswerIsThatOfTheProcessItself(_ place: Place) throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o755)
     for (name, mode, uid, gid) in [
@@ -90,7 +91,7 @@ struct EnterTests {
     }
   }
 
-  @Test func onlyRootEntersAndOnlyAProcess() throws {
+  @Test("Only root enters and only a process") func onlyRootEntersAndOnlyAProcess() throws {
     let process = try LiveCommand(["sleep", "60"])
     defer {
       process.send(SIGKILL)

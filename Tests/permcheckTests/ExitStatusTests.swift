@@ -30,7 +30,7 @@ struct ExitStatusTests {
     ([0, 1, 2, 3], 1), ([3, 3], 3),
   ]
 
-  @Test(arguments: mixes.indices) func worstCounts(_ index: Int) throws {
+  @Test("Worst counts", arguments: mixes.indices) func worstCounts(_ index: Int) throws {
     let tree = try tree()
     let (statuses, exit) = Self.mixes[index]
     for order in [statuses, statuses.reversed()] {
@@ -45,7 +45,7 @@ struct ExitStatusTests {
     }
   }
 
-  @Test func limitedIsEnoughUnlessAllIsWanted() throws {
+  @Test("Limited is enough unless all is wanted") func limitedIsEnoughUnlessAllIsWanted() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, mode: 0o600)
@@ -63,7 +63,7 @@ struct ExitStatusTests {
   }
 
   /// A camera that is granted and one that cannot be used for want of a driver.
-  @Test func allMeansEveryCamera() throws {
+  @Test("All means every camera") func allMeansEveryCamera() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, mode: nil)
@@ -73,7 +73,7 @@ struct ExitStatusTests {
     #expect(all.status == 3 || all.status == 1)
   }
 
-  @Test func skippedIsStillShown() throws {
+  @Test("Skipped is still shown") func skippedIsStillShown() throws {
     for format in ["human", "plain", "json"] {
       let outcome = try Command.permcheck(
         ["camera=/none", "--skip-unavailable", "--format", format])
@@ -82,7 +82,7 @@ struct ExitStatusTests {
     }
   }
 
-  @Test func readOnlyMountIsRestricted() throws {
+  @Test("Read only mount is restricted") func readOnlyMountIsRestricted() throws {
     let script = """
       mount -t tmpfs -o mode=777 none /mnt && mknod -m 666 /mnt/node c 1 3 &&
       mount -o remount,ro,nodev,bind /mnt || exit 99

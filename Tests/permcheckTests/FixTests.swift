@@ -70,7 +70,7 @@ struct FixTests {
             depth = None
     """
 
-  @Test(arguments: scenes) func itWorks(_ scene: Scene) throws {
+  @Test("It works", arguments: scenes) func itWorks(_ scene: Scene) throws {
     let tree = try Tree()
     chmod(tree.root, 0o755)
     try tree.file("typed.py", Self.typed)

@@ -84,7 +84,7 @@ import Testing
 
   static let statuses = AuthorizationStatus.allCases.count
 
-  @Test func xmllintAndASchemaReadJUnit() throws {
+  @Test("Xmllint and a schema read J unit") func xmllintAndASchemaReadJUnit() throws {
     let schema = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Schemas/JUnit.xsd").path
     for text in try Self.texts(JUnitFormat.self) {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func proveReadsTAP() throws {
+  @Test("Prove reads TAP") func proveReadsTAP() throws {
     for (text, bad) in zip(try Self.texts(TAPFormat.self), [3, 2]) {
       let outcome = try Self.read(text, by: ["prove", "--merge", "--exec", "cat"], name: "x.tap")
       let count =
@@ -125,7 +125,7 @@ import Testing
   }
 
   /// The rules of the runner (ActionCommand.cs): `::` at the start of a line, `##[` anywhere in it.
-  @Test func theRunnerReadsOnlyOurCommands() throws {
+  @Test("The runner reads only our commands") func theRunnerReadsOnlyOurCommands() throws {
     let program = """
       import re, sys
       lines = open(sys.argv[1], newline='').read().split('\\n')
@@ -151,7 +151,7 @@ import Testing
   }
 
   /// The members that GitLab's documents ask for in a code quality report.
-  @Test func gitLabFindsWhatItWants() throws {
+  @Test("Git lab finds what it wants") func gitLabFindsWhatItWants() throws {
     for (text, count) in zip(try Self.texts(GitLabFormat.self), [3, 2]) {
       let json = try JSONSerialization.jsonObject(with: Data(text.utf8))
       let issues = try #require(json as? [[String: Any]])
@@ -168,7 +168,9 @@ import Testing
     }
   }
 
-  @Test func nagiosReadsOneLineAndPerformanceData() throws {
+  @Test("Nagios reads one line and performance data") func nagiosReadsOneLineAndPerformanceData()
+    throws
+  {
     for text in try Self.texts(NagiosFormat.self) {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       let first = try #require(lines.first)
@@ -179,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func prometheusReadsOpenMetrics() throws {
+  @Test("Prometheus reads open metrics") func prometheusReadsOpenMetrics() throws {
     let program = """
       import sys
       from prometheus_client.openmetrics.parser import text_string_to_metric_families as read
@@ -199,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func everyPlainLineHasAllFields() throws {
+  @Test("Every plain line has all fields") func everyPlainLineHasAllFields() throws {
     for (text, count) in zip(try Self.texts(PlainFormat.self), [Self.statuses, 4]) {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       #expect(
@@ -210,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func nagiosHasItsOwnExitStatus() throws {
+  @Test("Nagios has its own exit status") func nagiosHasItsOwnExitStatus() throws {
     let cases: [([AuthorizationStatus], Int32)] = [
       ([.authorized], 0), ([.authorized, .limited], 1), ([.limited, .denied], 2),
       ([.restricted, .notDetermined], 2), ([.limited, .notDetermined], 3), ([.unavailable], 3),

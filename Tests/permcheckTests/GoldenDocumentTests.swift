@@ -59,7 +59,7 @@ struct GoldenDocumentTests {
     }
   }
 
-  @Test func everyDocumentIsAsItWas() throws {
+  @Test("Every document is as it was") func everyDocumentIsAsItWas() throws {
     let output = try PrivateJournal().expect(Self.script)
     let writes = ProcessInfo.processInfo.environment["PERMCHECK_GOLDEN"] == "write"
     var names: [String] = []
@@ -90,7 +90,7 @@ struct GoldenDocumentTests {
   }
 
   /// The plain output, of which scripts cut fields.
-  @Test func everyPlainOutputIsAsItWas() throws {
+  @Test("Every plain output is as it was") func everyPlainOutputIsAsItWas() throws {
     let script = Self.script.replacing("--json", with: "--format plain")
       .replacing(/\n\ *show (explain|usage|error|watch) .*/, with: "")
     let output = try PrivateJournal().expect(script).replacing(/20\d\d-[-:T.\d]+Z/, with: "TIME")

@@ -14,7 +14,9 @@ struct GrantAttackTests {
     "rm $J; mknod -m 600 $J c 1 3", "setfacl -m u:54333:rw $J",
   ]
 
-  @Test(arguments: tampering) func journalIsNotTrusted(_ tampering: String) throws {
+  @Test("Journal is not trusted", arguments: tampering) func journalIsNotTrusted(
+    _ tampering: String
+  ) throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -35,7 +37,7 @@ struct GrantAttackTests {
   }
 
   /// A torn line, and lines of something else, cost nothing.
-  @Test func tornLinesAreTolerated() throws {
+  @Test("Torn lines are tolerated") func tornLinesAreTolerated() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -64,7 +66,7 @@ struct GrantAttackTests {
   }
 
   /// Another process puts a compacted journal in its place while this one waits for it.
-  @Test func journalReplacedWhileWaiting() throws {
+  @Test("Journal replaced while waiting") func journalReplacedWhileWaiting() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -87,7 +89,7 @@ struct GrantAttackTests {
   }
 
   /// Names may hold anything but a slash and a NUL.
-  @Test func hostileNames() throws {
+  @Test("Hostile names") func hostileNames() throws {
     let tree = try Tree()
     try PrivateJournal().expect(
       """
@@ -112,7 +114,7 @@ struct GrantAttackTests {
   }
 
   /// What a folder's owner may have put into it is not granted with it.
-  @Test func recursionStaysInside() throws {
+  @Test("Recursion stays inside") func recursionStaysInside() throws {
     let tree = try Tree()
     try tree.folder("home", mode: 0o711, uid: 2, gid: 2)
     try tree.folder("vault/deep", mode: 0o700)

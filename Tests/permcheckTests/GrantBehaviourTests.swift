@@ -35,7 +35,7 @@ struct GrantBehaviourTests {
     return tree
   }
 
-  @Test func nothingIsChangedUnasked() throws {
+  @Test("Nothing is changed unasked") func nothingIsChangedUnasked() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -57,7 +57,7 @@ struct GrantBehaviourTests {
       """, [tree.path("album")])
   }
 
-  @Test(arguments: ["n", "", "y", "Y", "yes", "yy", "no", "j", " y "])
+  @Test("Terminal is asked", arguments: ["n", "", "y", "Y", "yes", "yy", "no", "j", " y "])
   func terminalIsAsked(_ answer: String) throws {
     let tree = try album()
     let isYes = ["y", "yes"].contains(answer.lowercased().trimmingCharacters(in: .whitespaces))
@@ -77,7 +77,7 @@ struct GrantBehaviourTests {
   }
 
   /// The way to what was shown is turned to something else while the question stands.
-  @Test func onlyWhatWasShownIsChanged() throws {
+  @Test("Only what was shown is changed") func onlyWhatWasShownIsChanged() throws {
     let tree = try album()
     try tree.folder("other", mode: 0o700)
     try tree.link("link", to: "album")
@@ -94,7 +94,7 @@ struct GrantBehaviourTests {
       """, [tree.root])
   }
 
-  @Test func whatIsOverIsTakenBack() throws {
+  @Test("What is over is taken back") func whatIsOverIsTakenBack() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -118,7 +118,7 @@ struct GrantBehaviourTests {
       """, [tree.path("album")])
   }
 
-  @Test func runPassesTheCommandOn() throws {
+  @Test("Run passes the command on") func runPassesTheCommandOn() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -138,7 +138,7 @@ struct GrantBehaviourTests {
   }
 
   /// A signal goes to the command, and what was given is taken back; SIGKILL is for the next run.
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
+  @Test("Run is ended", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
   func runIsEnded(_ signal: Int32) throws {
     let tree = try album()
     try PrivateJournal().expect(
@@ -164,7 +164,7 @@ struct GrantBehaviourTests {
       """, [tree.path("album"), "\(signal)"])
   }
 
-  @Test func requestIsADocument() throws {
+  @Test("Request is a document") func requestIsADocument() throws {
     let tree = try album()
     let journal = PrivateJournal()
     for words in ["--dry-run --json", "--yes --json", "--yes --json --need r"] {
@@ -182,7 +182,7 @@ struct GrantBehaviourTests {
   }
 
   /// No root anywhere: one's own folder, one's own journal.
-  @Test func ordinaryUser() throws {
+  @Test("Ordinary user") func ordinaryUser() throws {
     let tree = try Tree()
     try tree.folder("home/album", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
     try tree.folder("home", mode: 0o711, uid: stranger.uid, gid: stranger.gid)

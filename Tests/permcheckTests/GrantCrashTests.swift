@@ -31,7 +31,7 @@ struct GrantCrashTests {
       isTemporary: true),
   ]
 
-  @Test(arguments: scenarios.indices) func killedAnywhere(_ index: Int) throws {
+  @Test("Killed anywhere", arguments: scenarios.indices) func killedAnywhere(_ index: Int) throws {
     let scenario = Self.scenarios[index]
     let tree = try Tree()
     try tree.folder("shut/album", mode: 0o750)
@@ -63,7 +63,9 @@ struct GrantCrashTests {
   }
 
   /// permcheck-helper, killed at each of its system calls, with another user's grant of the same camera.
-  @Test(arguments: ["grant", "revoke"]) func helperKilledAnywhere(_ action: String) throws {
+  @Test("Helper killed anywhere", arguments: ["grant", "revoke"]) func helperKilledAnywhere(
+    _ action: String
+  ) throws {
     let permcheck = Command.permcheck as String
     let helper = Command.helper as String
     // One line for each word of the fixture's script: the tracer gives it to sh.

@@ -5,7 +5,9 @@ import Testing
 /// Several requests at once, for the same folder.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct GrantTogetherTests {
-  @Test(arguments: [2, Effort.of(20, atLeast: 4)]) func nobodyIsLost(_ count: Int) throws {
+  @Test("Nobody is lost", arguments: [2, Effort.of(20, atLeast: 4)]) func nobodyIsLost(
+    _ count: Int
+  ) throws {
     let tree = try Tree()
     try tree.folder("shut/album", mode: 0o750)
     try tree.folder("shut", mode: 0o700)
@@ -45,7 +47,7 @@ struct GrantTogetherTests {
   }
 
   /// Requests and revocations at once leave a journal that says what is.
-  @Test func requestsAndRevocations() throws {
+  @Test("Requests and revocations") func requestsAndRevocations() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -67,7 +69,7 @@ struct GrantTogetherTests {
   }
 
   /// Whose entry somebody else removed keeps what the group gives, whoever revokes next.
-  @Test func aRemovedEntryIsNotSetToNothing() throws {
+  @Test("A removed entry is not set to nothing") func aRemovedEntryIsNotSetToNothing() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o750, gid: 100)
     try PrivateJournal().expect(

@@ -8,7 +8,7 @@ import Testing
 struct HelperFuzzTests {
   static let cases = Effort.of(2_000, atLeast: 60)
 
-  @Test func nothingElseChanges() throws {
+  @Test("Nothing else changes") func nothingElseChanges() throws {
     let driver = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Fuzz/helperfuzz.py")
     let outcome = try Command.run(

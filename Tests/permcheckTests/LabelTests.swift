@@ -40,6 +40,7 @@ struct LabelTests {
   }
 
   @Test(
+    "Hostile name is tamed",
     arguments: hostile.indices,
     Effort.isFull ? ["sysfs", "udev", "cards", "pcm"] : ["udev", "cards"])
   func hostileNameIsTamed(_ index: Int, _ source: String) throws {
@@ -84,10 +85,12 @@ struct LabelTests {
     }
   }
 
-  @Test(arguments: [
-    "漢字カメラ", "한국어 카메라", "e\u{301}te\u{301} Kamera", "📷 Cam", "Ｆｕｌｌ", "ﾊﾝｶｸ", "naïve",
-    "z\u{200d}ero",
-  ])
+  @Test(
+    "Wide names keep columns",
+    arguments: [
+      "漢字カメラ", "한국어 카메라", "e\u{301}te\u{301} Kamera", "📷 Cam", "Ｆｕｌｌ", "ﾊﾝｶｸ", "naïve",
+      "z\u{200d}ero",
+    ])
   func wideNamesKeepColumns(_ name: String) throws {
     let tree = try Tree()
     try tree.camera(0, name: name)

@@ -10,11 +10,11 @@ import Testing
 struct LeaseModelTests {
   static let histories = Effort.of(2_000, atLeast: 16)
 
-  @Test func leasesHoldOnTheKernel() throws {
+  @Test("Leases hold on the kernel") func leasesHoldOnTheKernel() throws {
     try play(["--permcheck", Command.permcheck], histories: Self.histories)
   }
 
-  @Test func leasesHoldInMemory() throws {
+  @Test("Leases hold in memory") func leasesHoldInMemory() throws {
     let player = Command.products.appending(path: "lease-player").path
     try play(["--player", player], histories: Self.histories / 4)
   }

@@ -89,7 +89,9 @@ struct ListenerTests {
     return try #require(Int32(outcome.output.dropLast()), "\(outcome.errors)")
   }
 
-  @Test(arguments: ["stream", "seqpacket", "datagram", "full", "stale", "bound", "shut"])
+  @Test(
+    "The status is the answer of connect",
+    arguments: ["stream", "seqpacket", "datagram", "full", "stale", "bound", "shut"])
   func theStatusIsTheAnswerOfConnect(_ kind: String) throws {
     for account in [stranger, Self.root] {
       let place = try Place()
@@ -110,7 +112,7 @@ struct ListenerTests {
   }
 
   /// Where nothing may be connected to, only what the kernel lists is authorized.
-  @Test func withoutConnectingNothingIsGuessed() throws {
+  @Test("Without connecting nothing is guessed") func withoutConnectingNothingIsGuessed() throws {
     for (kind, spaces, isListed) in [
       ("stream", [], true), ("datagram", [], true), ("stale", [], false),
       ("stream", ["unshare", "--net"], false), ("seqpacket", ["unshare", "--net"], false),
@@ -131,7 +133,8 @@ struct ListenerTests {
   }
 
   /// The kernel does not list what listens in another network namespace, and connect(2) reaches it.
-  @Test func aListenerInAnotherNetworkNamespace() throws {
+  @Test("A listener in another network namespace") func aListenerInAnotherNetworkNamespace() throws
+  {
     for account in [stranger, Self.root] {
       let place = try Place()
       let live = try serve("stream", place, in: ["unshare", "--net"])
@@ -143,7 +146,8 @@ struct ListenerTests {
   }
 
   /// Anybody can bind the same path in a mount namespace of their own.
-  @Test func aListenerOfTheSameNameElsewhereCountsForNothing() throws {
+  @Test("A listener of the same name elsewhere counts for nothing")
+  func aListenerOfTheSameNameElsewhereCountsForNothing() throws {
     let place = try Place()
     _ = try serve("stale", place)
     let other = "mount -t tmpfs none '\(place.root)'; exec \"$@\""
@@ -157,7 +161,7 @@ struct ListenerTests {
   }
 
   /// Root connects to nothing because of a file that another user can write.
-  @Test func rootDoesNotConnectForAnother() throws {
+  @Test("Root does not connect for another") func rootDoesNotConnectForAnother() throws {
     let place = try Place()
     let live = try serve("stream", place, in: ["unshare", "--net"])
     let file = place.root + "/permcheck/accessors.d/daemon.toml"
@@ -173,7 +177,7 @@ struct ListenerTests {
   }
 
   /// Of another user the listener is known, whoever asks.
-  @Test func anotherUsersConnection() throws {
+  @Test("Another user's connection") func anotherUsersConnection() throws {
     let place = try Place("hint = \"start it so\"")
     let live = try serve("stale", place)
     for account in [stranger, Self.root] {
@@ -187,7 +191,7 @@ struct ListenerTests {
     withExtendedLifetime(live) {}
   }
 
-  @Test func aWaitEndsWhenAProgramListens() throws {
+  @Test("A wait ends when a program listens") func aWaitEndsWhenAProgramListens() throws {
     let place = try Place()
     let live = try serve("bound", place)
     let waiting = try LiveCommand(
@@ -198,7 +202,7 @@ struct ListenerTests {
     #expect(try waiting.finish(within: 50).status == 0)
   }
 
-  @Test func theReportSaysThatAProgramListens() throws {
+  @Test("The report says that a program listens") func theReportSaysThatAProgramListens() throws {
     let place = try Place()
     let live = try serve("stream", place)
     let outcome = try place.permcheck(["daemon", "-v"], as: stranger)

@@ -40,7 +40,7 @@ import Testing
     return try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8))
   }
 
-  @Test func counts() throws {
+  @Test("Counts") func counts() throws {
     let tree = try Tree()
     try tree.file("log", sample)
     #expect(try summary(tree).accessors == rows)
@@ -59,7 +59,7 @@ import Testing
     #expect(plain.output == "camera\t4\t3\t1\nmicrophone\t2\t0\t2\nphotos\t1\t1\t0\n")
   }
 
-  @Test func prometheusReadsIt() throws {
+  @Test("Prometheus reads it") func prometheusReadsIt() throws {
     let tree = try Tree()
     let hostile = "a\\\"b\\\\c\\n"
     let log =
@@ -90,7 +90,9 @@ import Testing
       ], "\(read)")
   }
 
-  @Test(arguments: ["journald", "syslog"]) func daemonsHaveNoFile(_ word: String) throws {
+  @Test("Daemons have no file", arguments: ["journald", "syslog"]) func daemonsHaveNoFile(
+    _ word: String
+  ) throws {
     let outcome = try Command.permcheck(["log", "--log", word])
     #expect(outcome.status == 64 && outcome.errors.contains("no log file"), "\(outcome)")
     let tree = try Tree()
@@ -102,7 +104,7 @@ import Testing
     #expect(lost.status == 0)
   }
 
-  @Test func countsWhatChecksHaveWritten() throws {
+  @Test("Counts what checks have written") func countsWhatChecksHaveWritten() throws {
     let tree = try Tree()
     for words in [["camera=/dev/null"], ["camera=/dev/null", "photos=/"], ["mic=/dev/null"]] {
       #expect(try Command.permcheck(words + ["--log", tree.path("log")]).status == 0)
@@ -115,7 +117,7 @@ import Testing
   }
 
   /// A writer that was killed leaves half a line, wherever it stopped.
-  @Test func tornLastLine() throws {
+  @Test("Torn last line") func tornLastLine() throws {
     let tree = try Tree()
     let last = line("camera", "authorized")
     for length in stride(from: 1, to: last.count - 1, by: 7) {
@@ -127,18 +129,20 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "\n\n", "garbage\n", "{}\n", "[1,2]\n", "{\"v\":1}\n", "\u{0}\u{0}\u{0}\n", "null\n",
-    "{\"v\":2,\"future\":true}\n", String(repeating: "[", count: 100_000) + "\n",
-    "{\"accessor\":\"\u{1b}[31m\"}\n",
-  ])
+  @Test(
+    "Foreign lines do not count",
+    arguments: [
+      "\n\n", "garbage\n", "{}\n", "[1,2]\n", "{\"v\":1}\n", "\u{0}\u{0}\u{0}\n", "null\n",
+      "{\"v\":2,\"future\":true}\n", String(repeating: "[", count: 100_000) + "\n",
+      "{\"accessor\":\"\u{1b}[31m\"}\n",
+    ])
   func foreignLinesDoNotCount(_ foreign: String) throws {
     let tree = try Tree()
     try tree.file("log", foreign + sample + foreign)
     #expect(try summary(tree).accessors == rows)
   }
 
-  @Test func hostileNamesAreTamed() throws {
+  @Test("Hostile names are tamed") func hostileNamesAreTamed() throws {
     let tree = try Tree()
     try tree.file("log", line("\\u001b[31mred\\nline", "denied"))
     for format in ["human", "plain"] {
@@ -149,13 +153,13 @@ import Testing
     #expect(try summary(tree).accessors.first?.accessor == "\u{1b}[31mred\nline")
   }
 
-  @Test func emptyLog() throws {
+  @Test("Empty log") func emptyLog() throws {
     let tree = try Tree()
     try tree.file("log")
     #expect(try summary(tree).accessors.isEmpty)
   }
 
-  @Test(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+  @Test("Log that cannot be read", .enabled(if: Kernel.canAsk, "taking on other ids wants root"))
   func logThatCannotBeRead() throws {
     let tree = try Tree()
     try tree.file("log", sample, mode: 0o600)
@@ -190,7 +194,7 @@ import Testing
     return outcome.output.split(separator: "\n").map(String.init)
   }
 
-  @Test func eventsAreChosen() throws {
+  @Test("Events are chosen") func eventsAreChosen() throws {
     let tree = try Tree()
     try tree.file(
       "log",
@@ -207,7 +211,7 @@ import Testing
     #expect(wrong.status == 64 && wrong.errors.contains("camera"))
   }
 
-  @Test func theShareIsThatOfWhatIsThere() throws {
+  @Test("The share is that of what is there") func theShareIsThatOfWhatIsThere() throws {
     let tree = try Tree()
     try tree.file(
       "log",
@@ -218,7 +222,8 @@ import Testing
   }
 
   /// The file that nobody named keeps within its limit, and one old file.
-  @Test(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+  @Test(
+    "The default log is kept small", .enabled(if: Kernel.canAsk, "taking on other ids wants root"))
   func theDefaultLogIsKeptSmall() throws {
     let tree = try Tree()
     try tree.folder("state/permcheck", mode: 0o700)
@@ -242,7 +247,7 @@ import Testing
     #expect(summary.output.hasPrefix("camera\t9003\t"), "\(summary)")
   }
 
-  @Test func noFolderIsMadeForANamedFile() throws {
+  @Test("No folder is made for a named file") func noFolderIsMadeForANamedFile() throws {
     let tree = try Tree()
     let outcome = try Command.permcheck(["camera", "--log", tree.path("new/log")])
     #expect(isOneLine(outcome.errors) && outcome.errors.contains("new/log"), "\(outcome.errors)")

@@ -29,7 +29,7 @@ struct LoggedEvent: Decodable {
 
 /// Many processes, one log.
 struct SharedLogTests {
-  @Test func twentyProcessesWriteWholeLines() throws {
+  @Test("Twenty processes write whole lines") func twentyProcessesWriteWholeLines() throws {
     let tree = try Tree()
     let writer = Command.products.appending(path: "log-writer").path
     // All wait for the gate, which opens when each has said that it is there.
@@ -56,7 +56,7 @@ struct SharedLogTests {
     #expect(summary.status == 0 && summary.errors.isEmpty)
   }
 
-  @Test func twentyChecksAtOnce() throws {
+  @Test("Twenty checks at once") func twentyChecksAtOnce() throws {
     let tree = try Tree()
     let script = """
       for i in $(seq 20); do "$0" -q camera=/dev/null mic=/dev/null photos=/ --log "$1" & done; wait
@@ -100,7 +100,7 @@ struct LogTests {
       .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  @Test func eventsSayWhatHappened() throws {
+  @Test("Events say what happened") func eventsSayWhatHappened() throws {
     let tree = try tree()
     try tree.file("log", mode: 0o666)
     #expect(try ask(["--log", tree.path("log")], tree).status == 1)
@@ -124,7 +124,9 @@ struct LogTests {
   }
 
   /// Logs that cannot be written: the answer is the same, and there is one warning.
-  @Test(arguments: ["folder", "closed/log", "none/log", "/dev/full", "fifo", "dangling", "ro/log"])
+  @Test(
+    "Unwritable log changes nothing",
+    arguments: ["folder", "closed/log", "none/log", "/dev/full", "fifo", "dangling", "ro/log"])
   func unwritableLogChangesNothing(_ log: String) throws {
     let tree = try tree()
     try tree.folder("folder", mode: 0o777)
@@ -155,7 +157,9 @@ struct LogTests {
     }
   }
 
-  @Test(arguments: ["000", "022", "077"]) func defaultFileIsPrivate(_ umask: String) throws {
+  @Test("Default file is private", arguments: ["000", "022", "077"]) func defaultFileIsPrivate(
+    _ umask: String
+  ) throws {
     let tree = try tree()
     try tree.folder("state", mode: 0o777)
     for state in [tree.path("state"), tree.path("state/not/there/yet")] {
@@ -177,7 +181,7 @@ struct LogTests {
 
   /// Without XDG_STATE_HOME it is ~/.local/state; the base directory standard says so, and that
   /// relative paths do not count.
-  @Test(arguments: [nil, "", "relative/state"] as [String?])
+  @Test("Default file is in the home", arguments: [nil, "", "relative/state"] as [String?])
   func defaultFileIsInTheHome(_ state: String?) throws {
     let tree = try tree()
     #expect(try ask([], tree, ["XDG_STATE_HOME": state]).status == 1)
@@ -187,7 +191,8 @@ struct LogTests {
     #expect(try LoggedEvent.all(in: file).count == 6, "a log is added to")
   }
 
-  @Test func stateThatCannotBeWrittenChangesNothing() throws {
+  @Test("State that cannot be written changes nothing")
+  func stateThatCannotBeWrittenChangesNothing() throws {
     let tree = try tree()
     try tree.folder("state", mode: 0o755)
     let good = try ask(["-v", "--log", "none"], tree)
@@ -197,7 +202,9 @@ struct LogTests {
     #expect(try ask([], tree, ["XDG_STATE_HOME": tree.path("state")]).errors.isEmpty)
   }
 
-  @Test func optionComesBeforeVariableBeforeDefault() throws {
+  @Test("Option comes before variable before default") func optionComesBeforeVariableBeforeDefault()
+    throws
+  {
     let tree = try tree()
     for name in ["option", "variable"] { try tree.file(name, mode: 0o666) }
     let count = { (name: String) in try LoggedEvent.all(in: tree.path(name)).count }

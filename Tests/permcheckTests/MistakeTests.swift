@@ -22,7 +22,7 @@ import Testing
     (["schema", "check=all"], "known: check"),
   ]
 
-  @Test(arguments: mistakes) func isAnsweredWithARemedy(
+  @Test("Is answered with a remedy", arguments: mistakes) func isAnsweredWithARemedy(
     _ arguments: [String], _ remedy: String
   ) throws {
     let outcome = try Command.permcheck(arguments)
@@ -32,7 +32,7 @@ import Testing
     #expect(!outcome.errors.contains(".;") && !outcome.errors.contains(".'"), "\(outcome.errors)")
   }
 
-  @Test func withoutANameAllAreChecked() throws {
+  @Test("Without a name all are checked") func withoutANameAllAreChecked() throws {
     let tree = try Tree()
     let outcome = try Command.permcheck(["--root", tree.root, "--json"])
     let document = try outcome.document()
@@ -40,12 +40,15 @@ import Testing
   }
 
   /// An error is a document, too, for whoever reads documents.
-  @Test(arguments: [
-    (["camra", "--json"], Int32(64), "usage"),
-    (["camera", "--user", "no-such-user", "--json"], 64, "unknown-user"),
-    (["camera", "--format", "json", "--bogus"], 64, "usage"),
-    (["explain", "/etc", "--pid", "4194303", "--format=json"], 64, "unknown-process"),
-  ]) func errorsAreDocuments(_ arguments: [String], _ status: Int32, _ code: String) throws {
+  @Test(
+    "Errors are documents",
+    arguments: [
+      (["camra", "--json"], Int32(64), "usage"),
+      (["camera", "--user", "no-such-user", "--json"], 64, "unknown-user"),
+      (["camera", "--format", "json", "--bogus"], 64, "usage"),
+      (["explain", "/etc", "--pid", "4194303", "--format=json"], 64, "unknown-process"),
+    ]) func errorsAreDocuments(_ arguments: [String], _ status: Int32, _ code: String) throws
+  {
     struct Failure: Decodable {
       struct Detail: Decodable {
         let code: String
@@ -66,12 +69,15 @@ import Testing
   }
 
   /// Every command's document fits the schema of all, and that of the command.
-  @Test(arguments: [
-    (["check", "camera", "--json"], ["check"]), (["explain", "/etc", "--json"], ["explain"]),
-    (["list", "--json"], ["list"]), (["list", "--grants", "--json"], ["list", "--grants"]),
-    (["log", "--json", "--log", "/dev/null"], ["log"]),
-    (["request", "photos=/etc", "--dry-run", "--json"], ["request"]),
-  ]) func everyDocumentHasASchema(_ arguments: [String], _ name: [String]) throws {
+  @Test(
+    "Every document has a schema",
+    arguments: [
+      (["check", "camera", "--json"], ["check"]), (["explain", "/etc", "--json"], ["explain"]),
+      (["list", "--json"], ["list"]), (["list", "--grants", "--json"], ["list", "--grants"]),
+      (["log", "--json", "--log", "/dev/null"], ["log"]),
+      (["request", "photos=/etc", "--dry-run", "--json"], ["request"]),
+    ]) func everyDocumentHasASchema(_ arguments: [String], _ name: [String]) throws
+  {
     let outcome = try Command.permcheck(arguments)
     #expect([0, 1, 2, 3].contains(outcome.status), "\(outcome)")
     let tree = try Tree()
@@ -90,7 +96,7 @@ import Testing
     #expect(verdict.status == 1)
   }
 
-  @Test func theDocumentSaysWhereAndWhen() throws {
+  @Test("The document says where and when") func theDocumentSaysWhereAndWhen() throws {
     let tree = try Tree()
     let text = try Command.permcheck(["camera", "--json", "--root", tree.root]).output
     let whole = try #require(
@@ -102,7 +108,7 @@ import Testing
   }
 
   /// Names are the other machine's: `root:shadow`, not `0:42`.
-  @Test func savedFactsKeepTheirNames() throws {
+  @Test("Saved facts keep their names") func savedFactsKeepTheirNames() throws {
     let tree = try Tree()
     try tree.file("facts")
     let question = "explain /etc/shadow --user daemon"
@@ -114,17 +120,22 @@ import Testing
     #expect(outcome.output == now.output && now.output.contains("root:shadow"), "\(outcome)")
   }
 
-  @Test(arguments: [
-    ("nosuch", "known: check, explain"), ("grant", "did you mean request?"),
-    ("reqest", "did you mean request?"),
-  ]) func helpOfNoCommand(_ word: String, _ meant: String) throws {
+  @Test(
+    "Help of no command",
+    arguments: [
+      ("nosuch", "known: check, explain"), ("grant", "did you mean request?"),
+      ("reqest", "did you mean request?"),
+    ]) func helpOfNoCommand(_ word: String, _ meant: String) throws
+  {
     let outcome = try Command.permcheck(["help", word])
     #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
     #expect(outcome.errors.contains("there is no command \"\(word)\"; \(meant)"), "\(outcome)")
     #expect(try Command.permcheck(["help", "request"]).status == 0)
   }
 
-  @Test(.enabled(if: Kernel.canAsk, "a closed folder is closed to others than root alone"))
+  @Test(
+    "What cannot be read is named",
+    .enabled(if: Kernel.canAsk, "a closed folder is closed to others than root alone"))
   func whatCannotBeReadIsNamed() throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o700, uid: 54322, gid: 54322)
@@ -145,7 +156,7 @@ import Testing
     #expect(missing.contains("create the folder, or name another one"), "\(missing)")
   }
 
-  @Test func aPipeThatIsWrittenLateIsRead() throws {
+  @Test("A pipe that is written late is read") func aPipeThatIsWrittenLateIsRead() throws {
     let outcome = try Command.run([
       "sh", "-c", "(sleep 0.2; \"$0\" explain /etc --json) | \"$0\" evaluate -", Command.permcheck,
     ])

@@ -45,7 +45,9 @@ struct JSONTests {
     ["camera", "--uid", "7", "--gid", "8", "--groups", "9,10"],
   ]
 
-  @Test(arguments: questions) func documentIsValid(_ arguments: [String]) throws {
+  @Test("Document is valid", arguments: questions) func documentIsValid(
+    _ arguments: [String]
+  ) throws {
     let tree = try SnapshotTests.laptop()
     let outcome = try Command.permcheck(
       arguments + ["--root", tree.root, "--format", "json"], as: SnapshotTests.account)
@@ -56,7 +58,7 @@ struct JSONTests {
     #expect(verdict.status == 0, Comment(rawValue: verdict.output + verdict.errors))
   }
 
-  @Test func documentOfOddBytesIsValid() throws {
+  @Test("Document of odd bytes is valid") func documentOfOddBytesIsValid() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, name: "a\u{1b}[31m\"\\\u{7f}\u{9b}é漢\u{202e}")
@@ -68,7 +70,7 @@ struct JSONTests {
   }
 
   /// Proves that the validator can reject, or its consent would count for nothing.
-  @Test func validatorRejects() throws {
+  @Test("Validator rejects") func validatorRejects() throws {
     let tree = try SnapshotTests.laptop()
     let good = try Command.permcheck(
       ["camera", "--root", tree.root, "--json"], as: SnapshotTests.account
@@ -87,7 +89,7 @@ struct JSONTests {
     }
   }
 
-  @Test func listAndLogAreDocumentsToo() throws {
+  @Test("List and log are documents too") func listAndLogAreDocumentsToo() throws {
     for arguments in [["list", "--json"], ["log", "--json", "--log", "/dev/null"]] {
       let outcome = try Command.permcheck(arguments)
       #expect(outcome.status == 0 && outcome.errors.isEmpty)
@@ -115,7 +117,9 @@ struct OutputTests {
     return tree
   }
 
-  @Test(arguments: ["", "trap '' PIPE; "]) func headEndsQuietly(_ trap: String) throws {
+  @Test("Head ends quietly", arguments: ["", "trap '' PIPE; "]) func headEndsQuietly(
+    _ trap: String
+  ) throws {
     let tree = try crowd()
     for format in Effort.isFull ? ["human", "plain", "json"] : ["json"] {
       let script = trap + "{ \"$0\" camera -v --root \"$1\" --format $2; } | head -c 1 >/dev/null"
@@ -127,7 +131,7 @@ struct OutputTests {
   }
 
   /// The reader has gone before anything is written.
-  @Test(arguments: commands, [true, false])
+  @Test("Closed pipe is quiet", arguments: commands, [true, false])
   func closedPipeIsQuiet(_ arguments: [String], _ signal: Bool) throws {
     let script = """
       import os, subprocess, sys
@@ -144,7 +148,7 @@ struct OutputTests {
     #expect(outcome.status == (signal ? 243 : plain.status) || outcome.status == plain.status)
   }
 
-  @Test(arguments: commands) func fullDisk(_ arguments: [String]) throws {
+  @Test("Full disk", arguments: commands) func fullDisk(_ arguments: [String]) throws {
     let script = "exec \"$0\" \"$@\" >/dev/full"
     let outcome = try Command.run(["sh", "-c", script, Command.permcheck] + arguments)
     #expect(outcome.status == 70)
@@ -152,14 +156,14 @@ struct OutputTests {
     #expect(outcome.errors.contains("ENOSPC") || outcome.errors.contains("space"))
   }
 
-  @Test func quietNeedsNoOutput() throws {
+  @Test("Quiet needs no output") func quietNeedsNoOutput() throws {
     let script = "exec \"$0\" -q camera=/dev/null >/dev/full"
     let outcome = try Command.run(["sh", "-c", script, Command.permcheck])
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
   }
 
   /// Descriptor 1 is free: what is opened next must not become standard output.
-  @Test(arguments: ["<&- >&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"])
+  @Test("Closed descriptors", arguments: ["<&- >&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"])
   func closedDescriptors(_ redirections: String) throws {
     let tree = try Tree()
     let log = tree.path("log")
@@ -170,7 +174,9 @@ struct OutputTests {
     #expect(written.hasPrefix("{\"v\":1") && written.split(separator: "\n").count == 1)
   }
 
-  @Test(arguments: ["human", "plain", "json"]) func quietPrintsNothing(_ format: String) throws {
+  @Test("Quiet prints nothing", arguments: ["human", "plain", "json"]) func quietPrintsNothing(
+    _ format: String
+  ) throws {
     let tree = try SnapshotTests.laptop()
     for (name, status) in [("photos=/none", 3), ("camera", 0), ("mic", 1)] as [(String, Int32)] {
       let outcome = try Command.permcheck(
@@ -192,7 +198,7 @@ struct OutputTests {
     return outcome.output.replacing("\r\n", with: "\n")
   }
 
-  @Test func colourIsForTerminals() throws {
+  @Test("Colour is for terminals") func colourIsForTerminals() throws {
     let tree = try SnapshotTests.laptop()
     let base = ["camera", "mic", "--root", tree.root]
     let plain = try Command.permcheck(base, environment: ["NO_COLOR": nil]).output

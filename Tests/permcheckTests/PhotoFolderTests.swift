@@ -41,7 +41,9 @@ struct PhotoFolderTests {
     return try outcome.report()
   }
 
-  @Test(arguments: rules.indices) func folderIsTheOneThatIsMeant(_ index: Int) throws {
+  @Test("Folder is the one that is meant", arguments: rules.indices) func folderIsTheOneThatIsMeant(
+    _ index: Int
+  ) throws {
     let (text, folder) = Self.rules[index]
     let tree = try Tree()
     try tree.home(text.replacing("ROOT", with: tree.root))
@@ -59,13 +61,13 @@ struct PhotoFolderTests {
       gone.codes.first == "no-device" && gone.codes.dropFirst().allSatisfy { $0 == "container" })
   }
 
-  @Test func defaultIsPictures() throws {
+  @Test("Default is pictures") func defaultIsPictures() throws {
     let tree = try Tree()
     try tree.home()
     #expect(try report(tree).paths == [tree.path("home/Pictures")])
   }
 
-  @Test func configHome() throws {
+  @Test("Config home") func configHome() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Usual\"\n")
     try tree.file("config/user-dirs.dirs", "XDG_PICTURES_DIR=\"$HOME/Special\"\n")
@@ -79,7 +81,7 @@ struct PhotoFolderTests {
   }
 
   /// The home of another user is in the user data base; nothing of the caller's counts.
-  @Test func anotherUsersHome() throws {
+  @Test("Another users home") func anotherUsersHome() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Mine\"\n")
     try tree.file(
@@ -109,7 +111,9 @@ struct PhotoFolderTests {
   }
 
   /// Modes of somebody else's folder; listing is open(2) for reading, writing asks for w and x.
-  @Test(arguments: [0o777, 0o755, 0o775, 0o750, 0o700, 0o770, 0o000, 0o711, 0o1777] as [UInt32])
+  @Test(
+    "Status is the kernel's",
+    arguments: [0o777, 0o755, 0o775, 0o750, 0o700, 0o770, 0o000, 0o711, 0o1777] as [UInt32])
   func statusIsTheKernels(_ mode: UInt32) throws {
     let tree = try Tree()
     try tree.home()
@@ -130,7 +134,7 @@ struct PhotoFolderTests {
         == (try Kernel.faccessat2(folder, W_OK, as: stranger) == 0))
   }
 
-  @Test func linkedFolderIsFollowed() throws {
+  @Test("Linked folder is followed") func linkedFolderIsFollowed() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Link\"\n")
     try tree.link("home/Link", to: "../disk/photos")

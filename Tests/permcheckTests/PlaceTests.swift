@@ -85,7 +85,7 @@ struct PlaceTests {
     Place(name: "Debian", files: ["proc/sys/kernel/osrelease": "6.1.0-41-amd64\n"], code: nil),
   ]
 
-  @Test(arguments: places) func theFlagIsNamed(_ place: Place) throws {
+  @Test("The flag is named", arguments: places) func theFlagIsNamed(_ place: Place) throws {
     let tree = try Tree()
     try tree.folder("dev")
     for (name, text) in place.files { try tree.file(name, text) }
@@ -114,7 +114,7 @@ struct PlaceTests {
   }
 
   /// Where a device is there and granted, no wall is named, whatever markers lie about.
-  @Test func aGrantIsNotBlamed() throws {
+  @Test("A grant is not blamed") func aGrantIsNotBlamed() throws {
     let tree = try Tree()
     try tree.file(".dockerenv")
     try tree.camera(0, mode: 0o666)
@@ -126,7 +126,8 @@ struct PlaceTests {
   // MARK: - What cannot be seen is listed
 
   /// Another user's process is not shown to have the device; one's own is, with what it is.
-  @Test(arguments: [false, true]) func theHolderIsNamedOrSaidToBeHidden(_ mine: Bool) throws {
+  @Test("The holder is named or said to be hidden", arguments: [false, true])
+  func theHolderIsNamedOrSaidToBeHidden(_ mine: Bool) throws {
     let (outcome, report) = try ReasonTests.run(
       ReasonTests.terminal(exclusive: true, mine: mine))
     let busy = try #require(report.resources.first?.reasons.first { $0.code == "busy" })
@@ -138,7 +139,7 @@ struct PlaceTests {
   }
 
   /// PipeWire has it for another program, and that is what it is called.
-  @Test func aServerOfTheDesktopIsNamedAsOne() throws {
+  @Test("A server of the desktop is named as one") func aServerOfTheDesktopIsNamedAsOne() throws {
     let (_, report) = try ReasonTests.run(
       ReasonTests.terminal(exclusive: true, mine: true, program: "pipewire"))
     let busy = try #require(report.resources.first?.reasons.first { $0.code == "busy" })
@@ -146,7 +147,7 @@ struct PlaceTests {
   }
 
   /// The groups that a rootless container drops are not to be told apart, and the flag is named.
-  @Test func droppedGroupsHaveAFlag() throws {
+  @Test("Dropped groups have a flag") func droppedGroupsHaveAFlag() throws {
     let (outcome, report) = try ReasonTests.run(
       ReasonTests.Scene(
         "mount -t tmpfs -o mode=755 none /run; echo rootless=1 >/run/.containerenv; "
@@ -160,7 +161,9 @@ struct PlaceTests {
   }
 
   /// The number of the node's group, which the image may know by another name or not at all.
-  @Test func theGroupOfTheMachineIsAddedByNumber() throws {
+  @Test("The group of the machine is added by number") func theGroupOfTheMachineIsAddedByNumber()
+    throws
+  {
     let tree = try Tree()
     try tree.file(".dockerenv")
     try tree.camera(0, mode: 0o660)
@@ -176,7 +179,7 @@ struct PlaceTests {
   }
 
   /// Behind /proc that hides others, what is above is not known, and that is said.
-  @Test func hiddenAncestorsAreListed() throws {
+  @Test("Hidden ancestors are listed") func hiddenAncestorsAreListed() throws {
     var scene = ReasonTests.login(member: "guest", groups: "--clear-groups")
     scene.setup += "mount -t proc -o hidepid=2 none /proc; "
     scene.drop += " sh -c '\"$@\"; exit $?' -"
@@ -187,10 +190,13 @@ struct PlaceTests {
   }
 
   /// The whole way to the topmost process without the group, and what to do about that one.
-  @Test(arguments: [
-    ("tmux: server", "tmux kill-server"), ("systemd", "systemctl restart user@54321.service"),
-    ("bash", "log out and in again"),
-  ]) func theProcessToRestartIsNamed(_ name: String, _ remedy: String) throws {
+  @Test(
+    "The process to restart is named",
+    arguments: [
+      ("tmux: server", "tmux kill-server"), ("systemd", "systemctl restart user@54321.service"),
+      ("bash", "log out and in again"),
+    ]) func theProcessToRestartIsNamed(_ name: String, _ remedy: String) throws
+  {
     var scene = ReasonTests.login(member: "guest", groups: "--clear-groups")
     // PR_SET_NAME, and a child between; Python may be root's alone, and drops the privileges itself.
     scene.setup +=

@@ -47,7 +47,7 @@ struct ProgramAccessorTests {
     (try? String(contentsOfFile: tree.path("state/questions"), encoding: .utf8)) ?? ""
   }
 
-  @Test func aProgramIsAnAccessor() throws {
+  @Test("A program is an accessor") func aProgramIsAnAccessor() throws {
     let denied = try permcheck(["gate"])
     #expect(denied.status == 1 && denied.output.contains("the gate is shut"), "\(denied)")
     let json = try permcheck(["gate", "--json"]).output
@@ -71,7 +71,7 @@ struct ProgramAccessorTests {
     #expect(try permcheck(["gat"]).status == 64)
   }
 
-  @Test func aRequestWantsConsent() throws {
+  @Test("A request wants consent") func aRequestWantsConsent() throws {
     let silent = try permcheck(["request", "gate"])
     #expect(silent.status == 1 && silent.errors.contains("--yes"), "\(silent)")
     #expect(try permcheck(["request", "gate", "--dry-run"]).status == 1)
@@ -92,7 +92,7 @@ struct ProgramAccessorTests {
   }
 
   /// Another user could have written it.
-  @Test func rootDoesNotRunIt() throws {
+  @Test("Root does not run it") func rootDoesNotRunIt() throws {
     let outcome = try permcheck(["gate"], as: Account(uid: 0, gid: 0))
     #expect(outcome.status == 2 && outcome.output.contains("is not run"), "\(outcome)")
     let json = try permcheck(["gate", "--json"], as: Account(uid: 0, gid: 0)).output
@@ -138,7 +138,7 @@ struct ProgramAccessorTests {
   }
 
   /// What has taken on all ids of root, as sudo does, cannot be killed by the user who asks.
-  @Test func aCheckGainsNoPrivileges() throws {
+  @Test("A check gains no privileges") func aCheckGainsNoPrivileges() throws {
     let sudo = "\(try rootCopy(of: "setpriv")) --reuid 0 --clear-groups"
     let probe = try Command.run(["sh", "-c", "\(sudo) id -ru"], as: visitor)
     #expect(probe.output == "0\n", "the bit counts here: \(probe)")
@@ -161,7 +161,9 @@ struct ProgramAccessorTests {
   }
 
   /// The kernel ends a program whose permcheck is killed.
-  @Test(arguments: [["held"], ["list"], ["request", "held", "--yes"]])
+  @Test(
+    "A program ends with its checker",
+    arguments: [["held"], ["list"], ["request", "held", "--yes"]])
   func aProgramEndsWithItsChecker(_ arguments: [String]) throws {
     // A set-user-ID program is not told of the end if it gains privileges.
     let sleep = arguments[0] == "request" ? "sleep" : try rootCopy(of: "sleep")
@@ -188,7 +190,7 @@ struct ProgramAccessorTests {
   }
 
   /// After unshare(1) without --fork a program is the first of a process namespace, and sees no parent.
-  @Test func aProgramInANamespaceOfItsOwn() throws {
+  @Test("A program in a namespace of its own") func aProgramInANamespaceOfItsOwn() throws {
     let visitor = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
     let outcome = try Command.run(
       ["unshare", "--pid"] + visitor + [Command.permcheck, "gate"],
@@ -196,7 +198,7 @@ struct ProgramAccessorTests {
     #expect(outcome.status == 1 && outcome.output.contains("the gate is shut"), "\(outcome)")
   }
 
-  @Test func aBuiltInNameIsNoProgram() throws {
+  @Test("A built in name is no program") func aBuiltInNameIsNoProgram() throws {
     for name in ["camera", "mic", "serial", "tty"] {
       try tree.file(
         "bin/permcheck-accessor-\(name)", "#!/bin/sh\ntouch \(tree.path("state"))/ran\n",
@@ -207,7 +209,7 @@ struct ProgramAccessorTests {
     #expect(try !permcheck(["list"]).output.contains("permcheck-accessor-camera"))
   }
 
-  @Test func theExamplesTellTheTruth() throws {
+  @Test("The examples tell the truth") func theExamplesTellTheTruth() throws {
     let start = try String(
       contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8)
     let mayBind = (Int(start.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 1024) <= 81

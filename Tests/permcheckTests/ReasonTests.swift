@@ -310,7 +310,7 @@ struct ReasonTests {
     }
   }
 
-  @Test(arguments: table) func itsCauseIsNamed(_ row: Row) throws {
+  @Test("Its cause is named", arguments: table) func itsCauseIsNamed(_ row: Row) throws {
     let (outcome, report) = try Self.run(row.scene)
     #expect(report.codes.contains(row.code), "\(outcome.output)")
     // Each says something, whatever it may not see, and none calls it usable.
@@ -321,13 +321,15 @@ struct ReasonTests {
       reasons.allSatisfy { !$0.message.isEmpty && ["proven", "suspected"].contains($0.certainty) })
   }
 
-  @Test(arguments: table) func withoutTheCauseItIsNot(_ row: Row) throws {
+  @Test("Without the cause it is not", arguments: table) func withoutTheCauseItIsNot(
+    _ row: Row
+  ) throws {
     let (outcome, report) = try Self.run(row.beside)
     #expect(!report.codes.contains(row.code), "\(outcome.output)")
   }
 
   /// The codes of the schema are those of the table: a new code wants a row.
-  @Test func everyCodeHasARow() throws {
+  @Test("Every code has a row") func everyCodeHasARow() throws {
     struct Schema: Decodable {
       struct Definitions: Decodable { let reason: Reason }
       struct Reason: Decodable { let properties: Properties }

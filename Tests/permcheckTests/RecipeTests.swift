@@ -61,7 +61,7 @@ struct RecipeTests {
     }
   }
 
-  @Test func recipesWork() throws {
+  @Test("Recipes work") func recipesWork() throws {
     let recipes = try Self.recipes()
     // A recipe without an expectation is not tested, and an expectation without a recipe is stale.
     #expect(recipes.map(\.title).sorted() == Self.expected.keys.sorted())
@@ -87,7 +87,7 @@ struct RecipeTests {
   }
 
   /// Proves that a recipe for a machine without access says so.
-  @Test func aRecipeOfARefusalEndsWithOne() throws {
+  @Test("A recipe of a refusal ends with one") func aRecipeOfARefusalEndsWithOne() throws {
     let recipe = try #require(try Self.recipes().first { $0.command.contains("jq -e") })
     let outcome = try Command.run(
       [

@@ -24,7 +24,7 @@ import Testing
     #expect(!request.contains("Judge for this u"))
   }
 
-  @Test func eachUserHasTheAnswerOfAnOwnCheck() throws {
+  @Test("Each user has the answer of an own check") func eachUserHasTheAnswerOfAnOwnCheck() throws {
     let users = ["root", "daemon", "nobody"]
     let names = ["photos=/root", "photos=/etc"]
     let together = try lines(names + users.flatMap { ["--user", $0] })
@@ -33,7 +33,7 @@ import Testing
     #expect(together.map { $0[9] } == users.flatMap { [$0, $0] })
   }
 
-  @Test func theTableHasARowForEachUser() throws {
+  @Test("The table has a row for each user") func theTableHasARowForEachUser() throws {
     let outcome = try Command.permcheck([
       "photos=/root", "photos=/no/such", "--user", "root", "--user", "daemon",
     ])
@@ -44,7 +44,7 @@ import Testing
     #expect(rows[2].hasPrefix("daemon  ✘ denied"), "\(outcome.output)")
   }
 
-  @Test func everyReportNamesItsSubject() throws {
+  @Test("Every report names its subject") func everyReportNamesItsSubject() throws {
     let outcome = try Command.permcheck([
       "photos=/etc", "--user", "daemon", "--user", "root", "--json",
     ])
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// What getent(1) lists, each name once.
-  @Test func everybodyIsWhomTheDataBaseLists() throws {
+  @Test("Everybody is whom the data base lists") func everybodyIsWhomTheDataBaseLists() throws {
     let passwd = try Command.run(["getent", "passwd"]).output.split(separator: "\n")
     var uids: Set<String> = []
     let users = passwd.map { $0.components(separatedBy: ":") }.filter {
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// A group's members: those it lists, and those whose primary group it is.
-  @Test func aGroupIsAllOfItsMembers() throws {
+  @Test("A group is all of its members") func aGroupIsAllOfItsMembers() throws {
     let tree = try Tree()
     try tree.file("root/etc/passwd", "ada:x:7:7::/:\nbob:x:8:9::/:\ncy:x:9:8::/:\n")
     try tree.file("root/etc/group", "seven:x:7:bob\nnone:x:6:\n")
@@ -86,10 +86,12 @@ import Testing
     #expect(missing.status == 64 && missing.errors.contains("there is no group no"))
   }
 
-  @Test(arguments: [
-    ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
-    ["request", "photos"], ["audit", "/etc/ssl"],
-  ])
+  @Test(
+    "Other commands take one user",
+    arguments: [
+      ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
+      ["request", "photos"], ["audit", "/etc/ssl"],
+    ])
   func otherCommandsTakeOneUser(_ command: [String]) throws {
     let at = command.firstIndex(of: "--") ?? command.count
     let users = ["--user", "root", "--user", "daemon"]
@@ -99,11 +101,13 @@ import Testing
     #expect(outcome.errors.contains("one user at a time"), "\(outcome.errors)")
   }
 
-  @Test(arguments: [
-    ["--user", "root", "--group", "root"], ["--all-users", "--group", "root"],
-    ["--pid", "1", "--all-users"], ["--all-users", "--wait", "1s"],
-    ["--user", "a", "--user", "b", "--wait", "1s"],
-  ])
+  @Test(
+    "What cannot be combined is refused",
+    arguments: [
+      ["--user", "root", "--group", "root"], ["--all-users", "--group", "root"],
+      ["--pid", "1", "--all-users"], ["--all-users", "--wait", "1s"],
+      ["--user", "a", "--user", "b", "--wait", "1s"],
+    ])
   func whatCannotBeCombinedIsRefused(_ options: [String]) throws {
     let outcome = try Command.permcheck(["photos=/etc"] + options)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")

@@ -37,7 +37,8 @@ struct SilentUsersTests {
       environment: ["T": tree.root])
   }
 
-  @Test func aCheckOfThisProcessGoesOnWithoutNames() throws {
+  @Test("A check of this process goes on without names")
+  func aCheckOfThisProcessGoesOnWithoutNames() throws {
     // setpriv(1) would ask the user data base itself.
     let drop =
       "import os; os.setgroups([]); os.setresgid(*[54321] * 3); os.setresuid(*[54321] * 3); "
@@ -47,7 +48,9 @@ struct SilentUsersTests {
     #expect(try outcome.report().status == "authorized")
   }
 
-  @Test func aUserThatNobodyAnswersForIsNotJudged() throws {
+  @Test("A user that nobody answers for is not judged") func aUserThatNobodyAnswersForIsNotJudged()
+    throws
+  {
     for source in ["silent", "empty"] {
       let outcome = try Self.run(
         source, "\(Command.permcheck) camera --user nobody-of-that-name || exit $?")
@@ -58,7 +61,8 @@ struct SilentUsersTests {
     }
   }
 
-  @Test func groupsOfAUserInFilesAreNotAnswerEnough() throws {
+  @Test("Groups of a user in files are not answer enough")
+  func groupsOfAUserInFilesAreNotAnswerEnough() throws {
     // root is in the files; whether a server names more groups cannot be known.
     let outcome = try Self.run("silent", "\(Command.permcheck) camera --user root || exit $?")
     #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome)")

@@ -22,7 +22,9 @@ import Testing
     else: print(0)
     """
 
-  @Test(.enabled(if: Kernel.canAsk, "taking on other ids wants root"), arguments: scenes)
+  @Test(
+    "The answer is that of connect", .enabled(if: Kernel.canAsk, "taking on other ids wants root"),
+    arguments: scenes)
   func theAnswerIsThatOfConnect(_ scene: String) throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o755)

@@ -79,7 +79,9 @@ struct SoundServerTests {
       isAsked: false),
   ]
 
-  @Test(arguments: answers) func theServersAnswerCounts(_ answer: Answer) throws {
+  @Test("The servers answer counts", arguments: answers) func theServersAnswerCounts(
+    _ answer: Answer
+  ) throws {
     let session = try Session(answer.manner)
     let (report, _) = try session.ask()
     let messages = report.resources.flatMap { $0.reasons.map(\.message) }
@@ -89,14 +91,17 @@ struct SoundServerTests {
     #expect(try session.wasAsked() == answer.isAsked)
   }
 
-  @Test func nothingThatATerminalObeysIsPrinted() throws {
+  @Test("Nothing that a terminal obeys is printed") func nothingThatATerminalObeysIsPrinted() throws
+  {
     let session = try Session("escapes")
     let outcome = try Command.permcheck(
       ["mic", "--through", "server"], environment: session.environment, as: stranger)
     #expect(outcome.output.contains("red") && !outcome.output.contains("\u{1b}["))
   }
 
-  @Test(arguments: ["systemd", "init"]) func noServerIsStarted(_ starter: String) throws {
+  @Test("No server is started", arguments: ["systemd", "init"]) func noServerIsStarted(
+    _ starter: String
+  ) throws {
     let session = try Session("offers", name: starter)
     let (report, status) = try session.ask()
     #expect(report.status == "notDetermined" && status == 2)
@@ -104,7 +109,7 @@ struct SoundServerTests {
     #expect(try !session.wasAsked())
   }
 
-  @Test func rootAsksItsOwnServerAlone() throws {
+  @Test("Root asks its own server alone") func rootAsksItsOwnServerAlone() throws {
     let own = try Session("offers", uid: 0)
     #expect(try own.ask(as: nil).report.status == "authorized")
     // The environment of sudo -E, or one that somebody else chose.
@@ -122,7 +127,7 @@ struct SoundServerTests {
     #expect(try !given.wasAsked())
   }
 
-  @Test func onlyTheUserThemselvesIsTold() throws {
+  @Test("Only the user themselves is told") func onlyTheUserThemselvesIsTold() throws {
     let session = try Session("offers")
     for subject in [
       ["--uid", "\(stranger.uid)", "--gid", "\(stranger.gid)"], ["--user", "nobody"],
@@ -134,7 +139,7 @@ struct SoundServerTests {
     #expect(try !session.wasAsked())
   }
 
-  @Test func theVariablesOfPulseAudioAreHeeded() throws {
+  @Test("The variables of pulse audio are heeded") func theVariablesOfPulseAudioAreHeeded() throws {
     let session = try Session("offers")
     let socket = session.tree.path("run/pulse/native")
     for (variables, status) in [
@@ -149,7 +154,7 @@ struct SoundServerTests {
     }
   }
 
-  @Test func eitherWayIsEnough() throws {
+  @Test("Either way is enough") func eitherWayIsEnough() throws {
     let session = try Session("offers")
     let (report, status) = try session.ask(["--through", "any"])
     #expect(report.status == "authorized" && status == 0)
@@ -167,7 +172,7 @@ struct SoundServerTests {
 
   /// A line of /proc/net/unix that somebody else made by the name of a socket starts nothing, and
   /// nothing that it names is looked at.
-  @Test func aForgedLineIsNotBelieved() throws {
+  @Test("A forged line is not believed") func aForgedLineIsNotBelieved() throws {
     let session = try Session("offers", name: "systemd")
     // The inode of a socket that a process of the user holds, behind a line break in a name.
     let forger = try LiveCommand([
@@ -191,7 +196,7 @@ struct SoundServerTests {
   }
 
   /// A server that is always one byte ahead has 100 ms like every other.
-  @Test func aSlowStreamEnds() throws {
+  @Test("A slow stream ends") func aSlowStreamEnds() throws {
     let session = try Session("trickles")
     let (report, _) = try session.ask()
     #expect(report.status == "notDetermined")

@@ -71,7 +71,7 @@ struct TerminalTests {
       || words.contains { $0.count > 30 }
   }
 
-  @Test(arguments: screens) func itFits(_ screen: Screen) throws {
+  @Test("It fits", arguments: screens) func itFits(_ screen: Screen) throws {
     let tree = try SnapshotTests.laptop()
     for question in Self.questions {
       let shown = try Self.show(question, screen, tree)
@@ -93,7 +93,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: [60, 80, 200]) func grantsFit(_ columns: Int) throws {
+  @Test("Grants fit", arguments: [60, 80, 200]) func grantsFit(_ columns: Int) throws {
     let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal])
     let text = try journal.expect(
       """
@@ -109,10 +109,13 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: [
-    ("FORCE_COLOR", "1", true), ("CLICOLOR_FORCE", "1", true), ("FORCE_COLOR", "0", false),
-    ("CLICOLOR_FORCE", "0", false), ("FORCE_COLOR", "", false),
-  ]) func coloursCanBeForced(_ name: String, _ value: String, _ hasColors: Bool) throws {
+  @Test(
+    "Colours can be forced",
+    arguments: [
+      ("FORCE_COLOR", "1", true), ("CLICOLOR_FORCE", "1", true), ("FORCE_COLOR", "0", false),
+      ("CLICOLOR_FORCE", "0", false), ("FORCE_COLOR", "", false),
+    ]) func coloursCanBeForced(_ name: String, _ value: String, _ hasColors: Bool) throws
+  {
     let tree = try Tree()
     let clean: [String: String?] = ["NO_COLOR": nil, "FORCE_COLOR": nil, "CLICOLOR_FORCE": nil]
     let outcome = try Command.permcheck(

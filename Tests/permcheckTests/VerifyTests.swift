@@ -19,7 +19,7 @@ struct VerifyTests {
   }
 
   /// 1,000 expectations on 200 paths for 20 subjects; a process of each asks the kernel.
-  @Test func everyVerdictIsTheKernels() throws {
+  @Test("Every verdict is the kernel's") func everyVerdictIsTheKernels() throws {
     let tree = try Tree()
     let program = """
       import json, os, random, subprocess, sys
@@ -72,7 +72,7 @@ struct VerifyTests {
     #expect(outcome.output == "1000 True True [] 0 1\n", "\(outcome.errors.suffix(500))")
   }
 
-  @Test func everyMistakeIsToldAtOnce() throws {
+  @Test("Every mistake is told at once") func everyMistakeIsToldAtOnce() throws {
     let outcome = try verify(
       """
       [[expect]]
@@ -115,18 +115,20 @@ struct VerifyTests {
       ], "\(outcome.errors)")
   }
 
-  @Test(arguments: [
-    ("x = [", 1), ("[[expect]]\nis = \"granted\"\nis = 1\n", 3), ("", 1), ("expect = 1", 1),
-    ("[expect]\npath = \"/\"\nis = \"granted\"", 1), ("[[expect]]\npath = \"/\u{0}\"", 2),
-    ("expect = [1]", 1),
-  ])
+  @Test(
+    "What is no list of expectations is a mistake",
+    arguments: [
+      ("x = [", 1), ("[[expect]]\nis = \"granted\"\nis = 1\n", 3), ("", 1), ("expect = 1", 1),
+      ("[expect]\npath = \"/\"\nis = \"granted\"", 1), ("[[expect]]\npath = \"/\u{0}\"", 2),
+      ("expect = [1]", 1),
+    ])
   func whatIsNoListOfExpectationsIsAMistake(_ toml: String, line: Int) throws {
     let outcome = try verify(toml)
     #expect(outcome.status == 64)
     #expect(outcome.errors.hasPrefix("permcheck: standard input:\(line):"), "\(outcome.errors)")
   }
 
-  @Test func theExitStatusSaysIt() throws {
+  @Test("The exit status says it") func theExitStatusSaysIt() throws {
     let good = expectation(
       "path = \"/etc/passwd\"", "user = \"daemon\"", "need = \"r\"", "is = \"granted\"")
     let bad = expectation(
@@ -148,7 +150,7 @@ struct VerifyTests {
     #expect(try verify(good, ["--format", "nagios"]).status == 0)
   }
 
-  @Test func aProcessNumberIsNotZero() throws {
+  @Test("A process number is not zero") func aProcessNumberIsNotZero() throws {
     let outcome = try verify(
       expectation("path = \"/etc/passwd\"", "is = \"granted\"")
         + expectation("path = \"/etc/shadow\"", "pid = 0", "is = \"refused\""))
@@ -156,7 +158,7 @@ struct VerifyTests {
   }
 
   /// Two processes in one file, of which one is in a container.
-  @Test func eachProcessHasItsOwnSurroundings() throws {
+  @Test("Each process has its own surroundings") func eachProcessHasItsOwnSurroundings() throws {
     let tree = try Tree()
     try tree.folder("root/proc")
     try tree.file("root/.dockerenv")
@@ -187,7 +189,7 @@ struct VerifyTests {
     box.send(SIGKILL)
   }
 
-  @Test func aReasonMustBeTheOneThatIsSo() throws {
+  @Test("A reason must be the one that is so") func aReasonMustBeTheOneThatIsSo() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
     try tree.file("closed/file", mode: 0o644)
@@ -202,7 +204,8 @@ struct VerifyTests {
     #expect(try check("other-bits") == 1)
   }
 
-  @Test func aFailureSaysWhatWasExpectedAndWhatHelps() throws {
+  @Test("A failure says what was expected and what helps")
+  func aFailureSaysWhatWasExpectedAndWhatHelps() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
     let toml = expectation(
@@ -218,7 +221,7 @@ struct VerifyTests {
     #expect(refused.status == 1 && !refused.output.contains("fix ("), "\(refused.output)")
   }
 
-  @Test func waitingEndsWhenItHolds() throws {
+  @Test("Waiting ends when it holds") func waitingEndsWhenItHolds() throws {
     let tree = try Tree()
     let path = tree.path("later")
     let toml = expectation("path = \"\(path)\"", "is = \"granted\"", "wait = \"30s\"")
@@ -233,7 +236,7 @@ struct VerifyTests {
     #expect(try verify(never).status == 1)
   }
 
-  @Test func aStarterFileHolds() throws {
+  @Test("A starter file holds") func aStarterFileHolds() throws {
     let starter = try Command.permcheck(["verify", "--init", "camera", "mic", "photos"])
     #expect(starter.status == 0)
     #expect(starter.output.components(separatedBy: "[[expect]]").count == 4)
@@ -241,7 +244,7 @@ struct VerifyTests {
     #expect(outcome.status == 0, "\(outcome.output)")
   }
 
-  @Test func aChangeIsVerifiedAgain() throws {
+  @Test("A change is verified again") func aChangeIsVerifiedAgain() throws {
     let tree = try Tree()
     try tree.file("file", mode: 0o600)
     try tree.file(
@@ -258,7 +261,8 @@ struct VerifyTests {
   }
 
   /// A folder and a file become links and FIFOs again and again, while root verifies.
-  @Test func rootOpensNothingOutsideATreeThatIsSwapped() throws {
+  @Test("Root opens nothing outside a tree that is swapped")
+  func rootOpensNothingOutsideATreeThatIsSwapped() throws {
     let tree = try Tree()
     // On a mount of its own, since what another process opens in a shared /tmp would be told too.
     let outcome = try Command.run([
@@ -270,7 +274,7 @@ struct VerifyTests {
     #expect(outcome.output == "seen True, opened outside 0, slow 0\n", "\(outcome)")
   }
 
-  @Test func outputIsWrittenAtOnce() throws {
+  @Test("Output is written at once") func outputIsWrittenAtOnce() throws {
     let tree = try Tree()
     try tree.file("old", "old")
     let toml = expectation("path = \"/etc/passwd\"", "is = \"granted\"")
@@ -294,7 +298,7 @@ struct VerifyTests {
     #expect(try verify(toml, ["--output", tree.path("no/such")]).status == 70)
   }
 
-  @Test func theSummaryOfAJobIsAdded() throws {
+  @Test("The summary of a job is added") func theSummaryOfAJobIsAdded() throws {
     let tree = try Tree()
     try tree.file("summary", "before\n")
     let toml = expectation("name = \"a|<b>\"", "path = \"/etc/passwd\"", "is = \"refused\"")

@@ -9,7 +9,7 @@ import Testing
 @Suite(.blocking) struct ReferenceTests {
   static let documents = Effort.of(1_000_000, atLeast: 20_000)
 
-  @Test func readerAgreesWithPython() throws {
+  @Test("Reader agrees with Python") func readerAgreesWithPython() throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Reference/reference.py")
     let (process, output) = (Process(), Pipe())

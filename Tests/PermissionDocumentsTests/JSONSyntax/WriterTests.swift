@@ -10,13 +10,13 @@ import Testing
     "\u{FFFF}": 1, "\u{1F600}": 2, "A": "", "aa": [],
   ]
 
-  @Test func escapes() {
+  @Test("Escapes") func escapes() {
     let written = JSONWriter().text("\"\\/\u{8}\u{C}\n\r\t\u{0}\u{B}\u{1B}\u{1F}\u{7F}\u{2028}é😀")
     let expected = #""\"\\/\b\f\n\r\t\u0000\u000b\u001b\u001f"# + "\u{7F}\u{2028}é😀\""
     #expect(written == expected)
   }
 
-  @Test func order() {
+  @Test("Order") func order() {
     let value: JSONValue = [
       "b": 1, "a": [["d": 1, "c": 2]], "\u{FFFF}": 3, "\u{10000}": 4, "B": 5,
     ]
@@ -29,7 +29,7 @@ import Testing
         == "{\"B\":5,\"a\":[{\"c\":2,\"d\":1}],\"b\":1,\"\u{FFFF}\":3,\"\u{10000}\":4}")
   }
 
-  @Test func pretty() {
+  @Test("Pretty") func pretty() {
     let value: JSONValue = ["a": [1, [], [:]], "b": ["c": "x"]]
     let expected = """
       {
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// The pretty form is that of Python's json.tool, with and without sorted keys.
-  @Test(arguments: [false, true]) func prettyAsPython(sortsKeys: Bool) throws {
+  @Test("Pretty as Python", arguments: [false, true]) func prettyAsPython(sortsKeys: Bool) throws {
     let process = Process()
     let (input, output) = (Pipe(), Pipe())
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// All scalars, in strings and in keys, raw as the writer leaves them.
-  @Test func everyScalarComesBack() throws {
+  @Test("Every scalar comes back") func everyScalarComesBack() throws {
     let (reader, writer) = (JSONReader(), JSONWriter())
     var scalars = 0
     for start in stride(from: UInt32(0), to: 0x110000, by: 0x800) {
@@ -86,7 +86,7 @@ import Testing
     #expect(scalars == 0x110000 - 0x800)
   }
 
-  @Test func generatedValuesComeBack() throws {
+  @Test("Generated values come back") func generatedValuesComeBack() throws {
     var generator = SeededNumbers("json writer")
     for _ in 0..<Effort.of(5_000, atLeast: 500) {
       let value = Self.value(depth: 5, &generator)

@@ -31,7 +31,7 @@ private struct BackwardsBatch: BatchStrategy {
     return batch
   }
 
-  @Test func sequentialRunsAllInOrder() throws {
+  @Test("Sequential runs all in order") func sequentialRunsAllInOrder() throws {
     let notes = Notes()
     let result = try Self.batch([.authorized, .denied, .unavailable]).check { notes.add($0) }
     #expect(result.reports.map(\.status) == [.authorized, .denied, .unavailable])
@@ -44,14 +44,16 @@ private struct BackwardsBatch: BatchStrategy {
       ])
   }
 
-  @Test func failFastEndsWithTheFirstWithoutAccess() throws {
+  @Test("Fail fast ends with the first without access") func failFastEndsWithTheFirstWithoutAccess()
+    throws
+  {
     let batch = Self.batch([.authorized, .limited, .unavailable, .authorized], .failFast)
     let result = try batch.check()
     #expect(result.reports.map(\.status) == [.authorized, .limited, .unavailable])
     #expect((result.granted, result.refused, result.count) == (2, 0, 4))
   }
 
-  @Test func theStrategyIsExchangedBetweenRuns() throws {
+  @Test("The strategy is exchanged between runs") func theStrategyIsExchangedBetweenRuns() throws {
     var batch = Self.batch([.denied, .authorized], .failFast)
     #expect(try batch.check().reports.count == 1)
     batch.strategy = .concurrent
@@ -62,7 +64,9 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(notes.all.first == "1/2 number 2 0+0")
   }
 
-  @Test(arguments: [1, 2, 3, 16]) func concurrentRunsEachOnce(threads: Int) throws {
+  @Test("Concurrent runs each once", arguments: [1, 2, 3, 16]) func concurrentRunsEachOnce(
+    threads: Int
+  ) throws {
     let statuses = (0..<100).map { AuthorizationStatus.allCases[$0 % 6] }
     let notes = Notes()
     let batch = Self.batch(statuses, ConcurrentBatch(threads: threads))
@@ -94,7 +98,7 @@ private struct BackwardsBatch: BatchStrategy {
     }
   }
 
-  @Test func concurrentChecksMeet() throws {
+  @Test("Concurrent checks meet") func concurrentChecksMeet() throws {
     let present = Meeting.Present()
     var batch = AccessBatch(ConcurrentBatch(threads: 2))
     for _ in 0..<2 { batch.add { Meeting(present) } }
@@ -134,7 +138,7 @@ private struct BackwardsBatch: BatchStrategy {
     }
   }
 
-  @Test func requestsWaitForOneAnother() throws {
+  @Test("Requests wait for one another") func requestsWaitForOneAnother() throws {
     let count = Asking.Count()
     var batch = AccessBatch(ConcurrentBatch(threads: 8))
     for _ in 0..<24 { batch.add { Asking(count) } }
@@ -144,7 +148,9 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(count.values.withLock { $0.total } == 24)
   }
 
-  @Test(arguments: [0, 1, 2]) func anErrorEndsTheBatch(_ strategy: Int) throws {
+  @Test("An error ends the batch", arguments: [0, 1, 2]) func anErrorEndsTheBatch(
+    _ strategy: Int
+  ) throws {
     let strategies: [any BatchStrategy] = [.sequential, .failFast, .concurrent]
     let failure = PermissionError(.changeFailed, "no")
     var batch = AccessBatch(strategies[strategy])
@@ -160,14 +166,14 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(!isLaterAsked.isSet)
   }
 
-  @Test func nothingIsGrantedWholly() throws {
+  @Test("Nothing is granted wholly") func nothingIsGrantedWholly() throws {
     for strategy in [.sequential, .failFast, .concurrent] as [any BatchStrategy] {
       let result = try AccessBatch(strategy).check()
       #expect(result.isGranted && result.count == 0 && result.reports.isEmpty)
     }
   }
 
-  @Test func titlesAreSafeOnATerminal() throws {
+  @Test("Titles are safe on a terminal") func titlesAreSafeOnATerminal() throws {
     let notes = Notes()
     var batch = AccessBatch()
     batch.add("\u{1b}[31mred\n") { ScriptedAccessor([.denied]) }

@@ -14,7 +14,7 @@ import Testing
     ]
   }
 
-  @Test func groupsDecide() {
+  @Test("Groups decide") func groupsDecide() {
     for (groups, wanted) in [
       ([], [.denied, .denied]), (["video"], [.authorized, .denied]),
       (["games", "audio", "video"], [.authorized, .authorized]),
@@ -27,18 +27,18 @@ import Testing
     }
   }
 
-  @Test func anEmptyMachineHasNothing() {
+  @Test("An empty machine has nothing") func anEmptyMachineHasNothing() {
     #expect(Self.statuses(FakeSystem(user: "ada")).prefix(2) == [.unavailable, .unavailable])
   }
 
-  @Test func eachCameraCounts() {
+  @Test("Each camera counts") func eachCameraCounts() {
     let fake = FakeSystem(user: "ada", groups: ["video"])
     fake.addCamera()
     fake.addCamera(1, name: "Locked", mode: 0o600)
     #expect(Self.statuses(fake)[0] == .limited)
   }
 
-  @Test func theContractHoldsInOneLine() {
+  @Test("The contract holds in one line") func theContractHoldsInOneLine() {
     let fake = FakeSystem(user: "ada", groups: ["video"])
     fake.addCamera()
     let context = AccessContext(system: fake)

@@ -20,7 +20,7 @@ import Testing
     return fake
   }
 
-  @Test func hooksOfABuiltInAccessorAreCalled() throws {
+  @Test("Hooks of a built in accessor are called") func hooksOfABuiltInAccessorAreCalled() throws {
     let camera = MyCamera(AccessContext(system: Self.refused()), analytics: .inMemory)
     let asked = Mutex(0)
     camera.grants.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in
@@ -34,7 +34,7 @@ import Testing
     #expect(camera.calls == ["will", "rejected"])
   }
 
-  @Test func aReportExplainsItself() {
+  @Test("A report explains itself") func aReportExplainsItself() {
     let report = CameraAccessor(AccessContext(system: Self.refused()), analytics: .inMemory)
       .checkAccess()
     #expect(!report.isGranted && !report.remedies.isEmpty)
@@ -45,7 +45,9 @@ import Testing
       lines.last?.trimmingPrefix(while: { $0 == " " }).hasPrefix("sudo setfacl -n -m") == true)
   }
 
-  @Test func anotherSubjectAndPathAreNamedInWords() throws {
+  @Test("Another subject and path are named in words") func anotherSubjectAndPathAreNamedInWords()
+    throws
+  {
     let fake = Self.refused()
     fake.addUser(UserRecord(name: "ada", uid: 1003, gid: 1003, home: "/home/ada"))
     let context = try AccessContext(for: .user("ada"), path: "/dev/video0", system: fake)
@@ -56,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func thePurposeIsShownWithTheQuestion() throws {
+  @Test("The purpose is shown with the question") func thePurposeIsShownWithTheQuestion() throws {
     let fake = Scene.system()
     fake.add("/home/anna", FakeNode(kind: .directory, mode: 0o755, uid: 1000))
     fake.add("/home/anna/Pictures", FakeNode(kind: .directory, mode: 0o055, uid: 1000))
@@ -71,7 +73,7 @@ import Testing
     #expect(purpose.withLock { $0 } == "snapshot keeps its pictures there")
   }
 
-  @Test func severalAreRequestedInOrder() throws {
+  @Test("Several are requested in order") func severalAreRequestedInOrder() throws {
     let context = AccessContext(system: Self.refused())
     let accessors = [
       MicrophoneAccessor(context, analytics: .inMemory),
@@ -84,7 +86,7 @@ import Testing
   }
 
   /// What is followed is the system of the accessor, not that of the machine.
-  @Test func followingHearsOfAnySystem() async throws {
+  @Test("Following hears of any system") func followingHearsOfAnySystem() async throws {
     let fake = Self.refused()
     let gate = PermissionGate {
       CameraAccessor(AccessContext(system: fake), analytics: .discard)
@@ -150,12 +152,12 @@ import Testing
     report(.unavailable, [], isRequestable: true),
   ]
 
-  @Test(arguments: honest) func honestOnesPass(_ report: AccessReport) {
+  @Test("Honest ones pass", arguments: honest) func honestOnesPass(_ report: AccessReport) {
     let violations = AccessorContract.violations { Scripted(report, $0) }
     #expect(violations.isEmpty, "\(report.status): \(violations)")
   }
 
-  @Test(arguments: liars) func liarsDoNot(_ report: AccessReport) {
+  @Test("Liars do not", arguments: liars) func liarsDoNot(_ report: AccessReport) {
     #expect(!AccessorContract.violations { Scripted(report, $0) }.isEmpty, "\(report)")
   }
 }

@@ -39,7 +39,7 @@ final class ScriptedAccessor: PermissionAccessor {
 }
 
 @Suite struct TemplateTests {
-  @Test func authorizedCompletesWithoutHooks() throws {
+  @Test("Authorized completes without hooks") func authorizedCompletesWithoutHooks() throws {
     let accessor = ScriptedAccessor([.authorized], isRequestable: true)
     let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
     #expect(accessor.calls == ["check", "complete"])
@@ -47,7 +47,9 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(try accessor.analytics.loggedEvents().map(\.event) == [.check])
   }
 
-  @Test(arguments: [AuthorizationStatus.denied, .restricted, .unavailable, .notDetermined])
+  @Test(
+    "Not requestable is rejected",
+    arguments: [AuthorizationStatus.denied, .restricted, .unavailable, .notDetermined])
   func notRequestableIsRejected(_ status: AuthorizationStatus) throws {
     let accessor = ScriptedAccessor([status])
     try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
@@ -55,7 +57,7 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(try accessor.analytics.loggedEvents().map(\.event) == [.check, .didRejectAccess])
   }
 
-  @Test func grantedRequestIsReceived() throws {
+  @Test("Granted request is received") func grantedRequestIsReceived() throws {
     let accessor = ScriptedAccessor([.denied, .authorized], isRequestable: true)
     let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
     #expect(accessor.calls == ["check", "will", "request", "check", "did", "complete"])
@@ -65,7 +67,8 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(events.map(\.status) == [.denied, .denied, .authorized])
   }
 
-  @Test func refusedRequestIsRejectedWhateverItSaysOfItself() throws {
+  @Test("Refused request is rejected whatever it says of itself")
+  func refusedRequestIsRejectedWhateverItSaysOfItself() throws {
     let accessor = ScriptedAccessor([.denied], isRequestable: true)
     let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
     #expect(accessor.calls == ["check", "will", "request", "check", "reject", "complete"])
@@ -75,7 +78,7 @@ final class ScriptedAccessor: PermissionAccessor {
         == [.check, .willReceiveAccess, .didRejectAccess])
   }
 
-  @Test func failedRequestRejectsAndThrows() {
+  @Test("Failed request rejects and throws") func failedRequestRejectsAndThrows() {
     let failure = PermissionError(.changeFailed, "no")
     let accessor = ScriptedAccessor([.denied], isRequestable: true, failure: failure)
     #expect(throws: failure) {
@@ -84,7 +87,7 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(accessor.calls == ["check", "will", "request", "reject"])
   }
 
-  @Test func limitedIsAccessByPolicy() throws {
+  @Test("Limited is access by policy") func limitedIsAccessByPolicy() throws {
     let accessor = ScriptedAccessor([.limited])
     #expect(accessor.hasAccess())
     accessor.acceptsLimited = false
@@ -94,14 +97,14 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(accessor.calls == ["check", "reject"])
   }
 
-  @Test func whatIsNotOverriddenIsDenied() throws {
+  @Test("What is not overridden is denied") func whatIsNotOverriddenIsDenied() throws {
     let accessor = PermissionAccessor(name: "base", analytics: .inMemory)
     #expect(!accessor.hasAccess())
     #expect(try accessor.requestAccessIfNeeded().status == .notDetermined)
     #expect(accessor.description == "base")
   }
 
-  @Test func libraryAccessorsKeepTheContract() {
+  @Test("Library accessors keep the contract") func libraryAccessorsKeepTheContract() {
     for entry in AccessorRegistry.standard.entries {
       let system = FakeSystem()
       let violations = AccessorContract.violations {
@@ -111,7 +114,7 @@ final class ScriptedAccessor: PermissionAccessor {
     }
   }
 
-  @Test func contractCatchesALiar() {
+  @Test("Contract catches a liar") func contractCatchesALiar() {
     final class Liar: PermissionAccessor {
       override func checkAccess() -> AccessReport {
         AccessReport(accessor: "other", status: .authorized, isRequestable: true)
@@ -124,7 +127,7 @@ final class ScriptedAccessor: PermissionAccessor {
 
 /// The pattern's client, as README has it.
 @Suite struct ClientTests {
-  @Test func clientRuns() throws {
+  @Test("Client runs") func clientRuns() throws {
     var statuses: [AuthorizationStatus] = []
     for accessor in [CameraAccessor(), MicrophoneAccessor(), PhotoLibraryAccessor()] {
       try accessor.requestAccessIfNeeded { report in
@@ -134,7 +137,7 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(statuses.count == 3)
   }
 
-  @Test func anotherModuleRegistersItsOwn() throws {
+  @Test("Another module registers its own") func anotherModuleRegistersItsOwn() throws {
     var registry = AccessorRegistry.standard
     registry.add("scripted", aliases: ["script"], summary: "for tests") { _, log in
       ScriptedAccessor([.limited], log: log)

@@ -12,7 +12,7 @@ import Testing
       reason: .notInGroup, uid: 1000, pid: 42, duration: 7)
   }
 
-  @Test func aLineIsOneJSONObject() throws {
+  @Test("A line is one JSON object") func aLineIsOneJSONObject() throws {
     let hostile = Self.event("a\"b\\c\n\u{1}é")
     let line = hostile.line
     #expect(line.last == 0x0a && line.count { $0 == 0x0a } == 1)
@@ -28,10 +28,12 @@ import Testing
     #expect(AccessEvent.events(inLines: whole.line).events == [whole])
   }
 
-  @Test(arguments: [
-    0, 951_782_399_999_999, 951_868_800_000_000, 1_709_164_800_000_001, 4_107_542_399_123_456,
-    -1, 1_798_761_599_000_000,
-  ])
+  @Test(
+    "Timestamps are RFC 3339",
+    arguments: [
+      0, 951_782_399_999_999, 951_868_800_000_000, 1_709_164_800_000_001, 4_107_542_399_123_456,
+      -1, 1_798_761_599_000_000,
+    ])
   func timestampsAreRFC3339(_ microseconds: Int64) throws {
     let whole = Int64((Double(microseconds) / 1e6).rounded(.down))
     let fraction = microseconds - whole * 1_000_000
@@ -41,7 +43,7 @@ import Testing
     #expect(Timestamp.rfc3339(microseconds) == expected)
   }
 
-  @Test func strategyIsSwappedWhileRunning() throws {
+  @Test("Strategy is swapped while running") func strategyIsSwappedWhileRunning() throws {
     let log = AnalyticsLog.inMemory
     log.log(Self.event("one"))
     #expect(try log.loggedEvents().map(\.accessor) == ["one"])
@@ -57,13 +59,15 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o700)
   }
 
-  @Test func memoryIsBounded() {
+  @Test("Memory is bounded") func memoryIsBounded() {
     let strategy = InMemoryLogging(capacity: 3)
     for index in 0..<10 { strategy.log(Self.event("\(index)")) }
     #expect(strategy.loggedEvents().map(\.accessor) == ["7", "8", "9"])
   }
 
-  @Test(arguments: [("write", Errno.ENOSPC), ("openat", .EROFS), ("write", .EIO)])
+  @Test(
+    "A failure changes no answer",
+    arguments: [("write", Errno.ENOSPC), ("openat", .EROFS), ("write", .EIO)])
   func aFailureChangesNoAnswer(_ call: String, _ errno: Errno) throws {
     let system = FakeSystem(credentials: Credentials(uid: 0, gid: 0, groups: []))
     let log = AnalyticsLog(FileLogging("/log", system: system), system: system)
@@ -76,7 +80,7 @@ import Testing
     #expect(try log.loggedEvents().count == 1)
   }
 
-  @Test func foreignLinesDoNotCount() {
+  @Test("Foreign lines do not count") func foreignLinesDoNotCount() {
     let lines =
       Self.event().line + Array("nonsense\n{\"v\":2}\n".utf8) + Self.event().line.dropLast(9)
     let (events, unreadable) = AccessEvent.events(inLines: lines)

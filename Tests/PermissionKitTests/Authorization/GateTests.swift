@@ -38,7 +38,7 @@ final class HeldAccessor: PermissionAccessor {
 }
 
 @Suite struct GateTests {
-  @Test func fiftyRequestsAreOne() async throws {
+  @Test("Fifty requests are one") func fiftyRequestsAreOne() async throws {
     let hold = HeldAccessor.Hold()
     let gate = PermissionGate { HeldAccessor(hold) }
     let statuses = try await withThrowingTaskGroup(of: AuthorizationStatus.self) { group in
@@ -67,7 +67,7 @@ final class HeldAccessor: PermissionAccessor {
     #expect(await gate.current == .authorized)
   }
 
-  @Test func changesArePublished() async throws {
+  @Test("Changes are published") func changesArePublished() async throws {
     let hold = HeldAccessor.Hold()
     hold.release.signal()
     let gate = PermissionGate { HeldAccessor(hold) }
@@ -83,7 +83,7 @@ final class HeldAccessor: PermissionAccessor {
     #expect(seen == [.denied, .requesting, .authorized, .unchecked])
   }
 
-  @Test func whatCannotBeRequestedIsChecked() async throws {
+  @Test("What cannot be requested is checked") func whatCannotBeRequestedIsChecked() async throws {
     let gate = PermissionGate { PermissionAccessor(name: "base", analytics: .discard) }
     #expect(try await gate.requestAccessIfNeeded().status == .notDetermined)
     #expect(await gate.current == .notDetermined)

@@ -32,7 +32,7 @@ import Testing
         device: DeviceNumber(major: 1, minor: 3)))
   }
 
-  @Test func everyComponentIsWatched() throws {
+  @Test("Every component is watched") func everyComponentIsWatched() throws {
     let system = Self.machine()
     system.add("/etc/group", FakeNode(contents: "video:x:44:\n"))
     let watcher = try Self.watcher(system)
@@ -43,7 +43,7 @@ import Testing
     #expect(watcher.unseen.isEmpty)
   }
 
-  @Test func eventLeadsToACheck() throws {
+  @Test("Event leads to a check") func eventLeadsToACheck() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     chmod(system, 0o600)
@@ -61,7 +61,7 @@ import Testing
     #expect(changes[0].isOfAccessor)
   }
 
-  @Test func overflowLeadsToACheck() throws {
+  @Test("Overflow leads to a check") func overflowLeadsToACheck() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     chmod(system, 0o600)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// A name that nobody asked for is not worth a check, whatever happens to it.
-  @Test func otherNamesDoNotCount() throws {
+  @Test("Other names do not count") func otherNamesDoNotCount() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     let before = system.calls.count
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// Where devices are looked for any name may be one.
-  @Test func newDeviceCounts() throws {
+  @Test("New device counts") func newDeviceCounts() throws {
     let system = Self.machine()
     system.setCard(VideoCapability(deviceCaps: 1, card: "Camera"), of: Self.node)
     let watcher = try Self.watcher(system, path: nil)
@@ -106,7 +106,7 @@ import Testing
     #expect(changes.map(\.path) == ["/dev/video1"])
   }
 
-  @Test func withoutInotifyItSaysSo() {
+  @Test("Without inotify it says so") func withoutInotifyItSaysSo() {
     let system = Self.machine()
     system.force("inotify_init1", .ENOSYS)
     #expect(throws: PermissionError.self) {
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// What of an accessor cannot be watched is looked at every second.
-  @Test func whatCannotBeWatchedIsLookedAt() throws {
+  @Test("What cannot be watched is looked at") func whatCannotBeWatchedIsLookedAt() throws {
     final class Moody: PermissionAccessor {
       let mood: FakeSystem
       init(_ mood: FakeSystem) {
@@ -139,7 +139,7 @@ import Testing
     #expect(changes.map(\.new.status) == [.authorized] && changes.map(\.cause) == [.other])
   }
 
-  @Test func changesAreLoggedAsChecks() throws {
+  @Test("Changes are logged as checks") func changesAreLoggedAsChecks() throws {
     let system = Self.machine()
     let log = AnalyticsLog(InMemoryLogging(), system: system)
     let watcher = try Self.watcher(system, log: log)
@@ -152,7 +152,7 @@ import Testing
     #expect(try log.loggedEvents().map(\.status) == [.authorized, .denied])
   }
 
-  @Test func readyDescriptorEndsTheWait() throws {
+  @Test("Ready descriptor ends the wait") func readyDescriptorEndsTheWait() throws {
     let system = Self.machine()
     let bell = try system.eventfd()
     let context = AccessContext(system: system, path: Self.node)
@@ -199,7 +199,7 @@ import Testing
     #expect(try descriptors(on: tree) == 0, sourceLocation: location)
   }
 
-  @Test func outsideChangesArePublished() async throws {
+  @Test("Outside changes are published") func outsideChangesArePublished() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gate = gate(tree)
@@ -219,7 +219,7 @@ import Testing
     #expect(await gate.report?.status == .authorized)
   }
 
-  @Test func endsWithItsStream() async throws {
+  @Test("Ends with its stream") func endsWithItsStream() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gate = gate(tree)
@@ -239,7 +239,7 @@ import Testing
     #expect(await again.next()?.to == .denied)
   }
 
-  @Test func endsWithItsGate() async throws {
+  @Test("Ends with its gate") func endsWithItsGate() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     var gate: PermissionGate? = gate(tree)
@@ -252,7 +252,7 @@ import Testing
   }
 
   /// More gates follow than there are threads in any pool, and none waits for another.
-  @Test func hundredGatesFollow() async throws {
+  @Test("Hundred gates follow") func hundredGatesFollow() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gates = (0..<100).map { _ in gate(tree) }

@@ -11,7 +11,7 @@ import Testing
     + [0x4C, 0xFF, 0xFF, 0xFF, 0xFF, 0x4E, 0x55, 0, 0, 0, 0, 0, 0, 0, 0]
     + Array("talsa\0".utf8) + [0x4C, 0, 0, 0, 4]
 
-  @Test func aSourceIsRead() {
+  @Test("A source is read") func aSourceIsRead() {
     #expect(
       PulseAudioProtocol.sources((Self.source + Self.source)[...])
         == [OfferedDevice](repeating: OfferedDevice(name: "mic", label: "Microphone"), count: 2))
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func noise() {
+  @Test("Noise") func noise() {
     FuzzTests.feed([Self.source, Self.source + Self.source]) {
       _ = PulseAudioProtocol.sources($0[...])
       _ = PipeWireProtocol.node($0[...], ofClass: "Audio/Source")

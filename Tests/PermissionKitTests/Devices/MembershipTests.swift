@@ -14,28 +14,29 @@ import Testing
       path, DeviceNumber(major: 81, minor: minor), below: root, fake)
   }
 
-  @Test func aRegisteredNumberBelongsUnderAnyName() {
+  @Test("A registered number belongs under any name") func aRegisteredNumberBelongsUnderAnyName() {
     #expect(Self.isCamera("/dev/video0", 0))
     #expect(Self.isCamera("/dev/front", 0))
     #expect(Self.isCamera("/dev/v4l/by-id/usb-Lens-index0", 0))
   }
 
-  @Test func aNumberThatTheDriverRegisteredForSomethingElseDoesNot() {
+  @Test("A number that the driver registered for something else does not")
+  func aNumberThatTheDriverRegisteredForSomethingElseDoesNot() {
     #expect(!Self.isCamera("/dev/video5", 9))
     #expect(!Self.isCamera("/dev/v4l-subdev0", 9))
   }
 
-  @Test func aNameWithAnotherNumberDoesNot() {
+  @Test("A name with another number does not") func aNameWithAnotherNumberDoesNot() {
     #expect(!Self.isCamera("/dev/video0", 5))
   }
 
-  @Test func anUnknownNumberBelongsInItsPlace() {
+  @Test("An unknown number belongs in its place") func anUnknownNumberBelongsInItsPlace() {
     #expect(Self.isCamera("/dev/video7", 7))
     #expect(!Self.isCamera("/tmp/video7", 7))
     #expect(!Self.isCamera("/dev/front", 7))
   }
 
-  @Test func anUnknownNumberNeedsARangeOfNumbers() {
+  @Test("An unknown number needs a range of numbers") func anUnknownNumberNeedsARangeOfNumbers() {
     let family = DeviceFamily(
       noun: "gate array", subsystem: "fpga", nodePatterns: ["fpga#"], opening: .harmless)
     let fake = FakeSystem()
@@ -47,12 +48,13 @@ import Testing
     #expect(!isMember("/dev/fpga1", 229))
   }
 
-  @Test func anotherMajorNeverDoes() {
+  @Test("Another major never does") func anotherMajorNeverDoes() {
     let number = DeviceNumber(major: 1, minor: 3)
     #expect(!DeviceFamily.camera.contains("/dev/video0", number, below: "/", FakeSystem()))
   }
 
-  @Test func belowARootWithoutSysfsThePlaceDecides() {
+  @Test("Below a root without sysfs the place decides") func belowARootWithoutSysfsThePlaceDecides()
+  {
     #expect(Self.isCamera("/srv/dev/video0", 3, below: "/srv"))
     #expect(!Self.isCamera("/srv/dev/null", 3, below: "/srv"))
     let fake = FakeSystem()

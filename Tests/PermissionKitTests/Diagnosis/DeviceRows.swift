@@ -210,6 +210,10 @@ import Testing
       scene: { Scene.camera($0, 0o666, driver: .EIO) }, beside: { Scene.camera($0, 0o666) }),
   ]
 
-  @Test(arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws { try row.checkScene() }
-  @Test(arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws { try row.checkBeside() }
+  @Test("The facts lead to it", arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws {
+    try row.checkScene()
+  }
+  @Test("Other facts do not", arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws {
+    try row.checkBeside()
+  }
 }

@@ -11,11 +11,14 @@ import Testing
     try #require(try question.report(fake).resources.first)
   }
 
-  @Test(arguments: [
-    ("GITHUB_ACTIONS", "GitHub Actions"), ("GITLAB_CI", "GitLab CI"), ("CIRCLECI", "CircleCI"),
-    ("TRAVIS", "Travis CI"), ("TF_BUILD", "Azure Pipelines"), ("BUILDKITE", "Buildkite"),
-    ("JENKINS_URL", "Jenkins"), ("CI", "CI"),
-  ]) func aRunnerIsToldByItsVariable(_ variable: String, _ name: String) throws {
+  @Test(
+    "A runner is told by its variable",
+    arguments: [
+      ("GITHUB_ACTIONS", "GitHub Actions"), ("GITLAB_CI", "GitLab CI"), ("CIRCLECI", "CircleCI"),
+      ("TRAVIS", "Travis CI"), ("TF_BUILD", "Azure Pipelines"), ("BUILDKITE", "Buildkite"),
+      ("JENKINS_URL", "Jenkins"), ("CI", "CI"),
+    ]) func aRunnerIsToldByItsVariable(_ variable: String, _ name: String) throws
+  {
     for (question, module) in [(Question.camera, "vivid"), (.microphone, "snd-aloop")] {
       let fake = Scene.system()
       let elsewhere = try Self.resource(question, fake)
@@ -34,7 +37,7 @@ import Testing
   }
 
   /// A device that is refused is none that the runner lacks.
-  @Test func aRunnerIsNotBlamedForARefusal() throws {
+  @Test("A runner is not blamed for a refusal") func aRunnerIsNotBlamedForARefusal() throws {
     let fake = Scene.system()
     fake.setEnvironment("CI", "true")
     Scene.camera(fake, 0o600)
@@ -65,7 +68,8 @@ import Testing
   ]
 
   /// What is given to a container for a camera is no help for another device.
-  @Test(arguments: 0..<6) func aDeviceOfNoFamilyGetsNoAdviceAboutCameras(_ index: Int) throws {
+  @Test("A device of no family gets no advice about cameras", arguments: 0..<6)
+  func aDeviceOfNoFamilyGetsNoAdviceAboutCameras(_ index: Int) throws {
     let fake = Scene.system()
     Self.places[index].place(fake)
     // An entry of sysfs lists the cameras, and this is none of them.
@@ -80,7 +84,7 @@ import Testing
   }
 
   /// The same, named as a camera's node: then there is advice.
-  @Test func aCameraThereGetsIt() throws {
+  @Test("A camera there gets it") func aCameraThereGetsIt() throws {
     let fake = Scene.system()
     Self.places[0].place(fake)
     Scene.camera(fake, 0o666)
@@ -91,7 +95,7 @@ import Testing
   }
 
   /// A family that a plug-in adds has the node itself as its advice, and no plug or USB of cameras.
-  @Test func aFamilyOfAPlugInHasItsOwnAdvice() throws {
+  @Test("A family of a plug-in has its own advice") func aFamilyOfAPlugInHasItsOwnAdvice() throws {
     let serial = DeviceFamily(
       noun: "serial port", subsystem: "tty", nodePatterns: ["ttyUSB#"], majors: [188],
       opening: .disturbs)
@@ -123,7 +127,7 @@ import Testing
   }
 
   /// Each wall is named, the innermost first, and each has its own way out.
-  @Test func severalWallsAreAllNamed() throws {
+  @Test("Several walls are all named") func severalWallsAreAllNamed() throws {
     let fake = Scene.system()
     Self.places[1].place(fake)
     Self.places[0].place(fake)
@@ -135,7 +139,7 @@ import Testing
   }
 
   /// Below another root its markers count, and what this process is in does not.
-  @Test func theMarkersOfTheRootCount() throws {
+  @Test("The markers of the root count") func theMarkersOfTheRootCount() throws {
     let fake = Scene.system()
     fake.setEnvironment("CI", "true")
     fake.setEnvironment("KUBERNETES_SERVICE_HOST", "10.0.0.1")

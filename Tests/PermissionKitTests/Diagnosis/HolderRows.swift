@@ -223,11 +223,15 @@ import Testing
     fake.add("/run/s", node)
   }
 
-  @Test(arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws { try row.checkScene() }
-  @Test(arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws { try row.checkBeside() }
+  @Test("The facts lead to it", arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws {
+    try row.checkScene()
+  }
+  @Test("Other facts do not", arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws {
+    try row.checkBeside()
+  }
 
   /// Every code has a row: a new one wants a scene.
-  @Test func everyCodeHasARow() {
+  @Test("Every code has a row") func everyCodeHasARow() {
     let rows =
       BitRows.rows + LayerRows.rows + DeviceRows.rows + ContradictionRows.rows
       + ConfinementRows.rows + ServiceRows.rows + SessionRows.rows + Self.rows

@@ -150,6 +150,10 @@ import Testing
     Scene.refuseDevice(fake, Scene.camera)
   }
 
-  @Test(arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws { try row.checkScene() }
-  @Test(arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws { try row.checkBeside() }
+  @Test("The facts lead to it", arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws {
+    try row.checkScene()
+  }
+  @Test("Other facts do not", arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws {
+    try row.checkBeside()
+  }
 }

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test(arguments: FaultySystem.Fault.allCases) func requestIsMadeOrNot(
+  @Test("Request is made or not", arguments: FaultySystem.Fault.allCases) func requestIsMadeOrNot(
     _ fault: FaultySystem.Fault
   ) throws {
     var faults = 0
@@ -118,7 +118,8 @@ import Testing
     print("journal faults: request, \(fault): \(faults)")
   }
 
-  @Test(arguments: FaultySystem.Fault.allCases) func revocationIsFinishedByTheNext(
+  @Test("Revocation is finished by the next", arguments: FaultySystem.Fault.allCases)
+  func revocationIsFinishedByTheNext(
     _ fault: FaultySystem.Fault
   ) throws {
     var faults = 0
@@ -165,7 +166,9 @@ import Testing
   }
 
   /// Somebody else sets an entry between any two reads of the ACL: it is lost after the last one alone.
-  @Test func row18AChangeBetweenReadingAndWriting() throws {
+  @Test("Row 18: A change between reading and writing") func row18AChangeBetweenReadingAndWriting()
+    throws
+  {
     var changed = 0
     for undoes in [false, true] {
       var lost: [Int] = []

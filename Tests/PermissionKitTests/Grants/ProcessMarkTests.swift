@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.blocking) struct ProcessMarkTests {
   /// A grant that lives as long as a process ends with it, whether or not its parent asks how.
-  @Test func endedProcessIsGone() throws {
+  @Test("Ended process is gone") func endedProcessIsGone() throws {
     let system = LinuxSystem()
     #expect(system.mark(of: system.getpid()) != nil)
     let pid = try system.spawn(["sleep", "60"], output: Descriptor(rawValue: 1))

@@ -52,7 +52,7 @@ import Testing
     UInt16(try system.status(of: path).mode & 0o7777)
   }
 
-  @Test func theTemplateGrants() throws {
+  @Test("The template grants") func theTemplateGrants() throws {
     let system = Self.system()
     let log = AnalyticsLog.inMemory
     let accessor = Self.asking(
@@ -72,7 +72,7 @@ import Testing
     #expect(try journal.grants().isEmpty)
   }
 
-  @Test func nothingIsDoneWithoutConsent() throws {
+  @Test("Nothing is done without consent") func nothingIsDoneWithoutConsent() throws {
     let system = Self.system()
     let accessor = Self.asking(
       PhotoLibraryAccessor(try Self.context(system), analytics: .inMemory), agrees: false)
@@ -82,7 +82,7 @@ import Testing
     #expect(!system.calls.contains("chmod"))
   }
 
-  @Test func nobodyIsAskedWithoutATerminal() throws {
+  @Test("Nobody is asked without a terminal") func nobodyIsAskedWithoutATerminal() throws {
     let system = Self.system()
     let accessor = PhotoLibraryAccessor(AccessContext(system: system), analytics: .inMemory)
     accessor.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
@@ -93,7 +93,7 @@ import Testing
     #expect(!system.calls.contains("chmod"))
   }
 
-  @Test func rootGivesToOneUserAlone() throws {
+  @Test("Root gives to one user alone") func rootGivesToOneUserAlone() throws {
     let system = Self.system(uid: 0)
     let accessor = try Self.camera(system, subject: "ann")
     let report = try accessor.requestAccessIfNeeded()
@@ -105,7 +105,9 @@ import Testing
     #expect(plan.steps.map(\.place) == ["/dev/video0"])
   }
 
-  @Test func oneGrantIsTakenBackFromUnderAnother() throws {
+  @Test("One grant is taken back from under another") func oneGrantIsTakenBackFromUnderAnother()
+    throws
+  {
     let system = Self.system(uid: 0)
     for name in ["ann", "bob"] {
       let accessor = try Self.camera(system, subject: name)
@@ -125,7 +127,7 @@ import Testing
     #expect(try mode("/dev/video0", system) == 0o660)
   }
 
-  @Test func whatSomebodyElseChangedStays() throws {
+  @Test("What somebody else changed stays") func whatSomebodyElseChangedStays() throws {
     let system = Self.system(uid: 0)
     let accessor = try Self.camera(system, subject: "ann")
     _ = try accessor.requestAccessIfNeeded()
@@ -139,7 +141,7 @@ import Testing
     #expect(left.entries.filter { $0.tag == .user }.map(\.id) == [1001])
   }
 
-  @Test func withoutACLsOthersWouldGain() throws {
+  @Test("Without AC ls others would gain") func withoutACLsOthersWouldGain() throws {
     let system = Self.system(uid: 0)
     system.force("getxattr", .EOPNOTSUPP)
     let accessor = try Self.camera(system, subject: "ann")
@@ -151,7 +153,7 @@ import Testing
     #expect(wide.steps[0].change.command.arguments == ["chmod", "o+rw", "/dev/video0"])
   }
 
-  @Test func groupsAreForTheNextLogin() throws {
+  @Test("Groups are for the next login") func groupsAreForTheNextLogin() throws {
     let system = Self.system(uid: 0)
     let accessor = try Self.camera(system, subject: "ann", GroupStrategy())
     let plan = try #require(try accessor.grantPlan())
@@ -165,7 +167,7 @@ import Testing
     #expect(try GrantJournal.standard(system).grants().isEmpty)
   }
 
-  @Test func rulesSortAfterTheSeatsOwn() throws {
+  @Test("Rules sort after the seat's own") func rulesSortAfterTheSeatsOwn() throws {
     let system = Self.system(uid: 0)
     let plan = try #require(
       try Self.camera(system, subject: "ann", UdevStrategy()).grantPlan())
@@ -184,7 +186,7 @@ import Testing
     #expect(throws: PermissionError.self) { try photos.grantPlan() }
   }
 
-  @Test func nothingIsCarriedOutByNone() throws {
+  @Test("Nothing is carried out by none") func nothingIsCarriedOutByNone() throws {
     let system = Self.system(uid: 0)
     let accessor = try Self.camera(system, subject: "ann", NoStrategy())
     #expect(try accessor.grantPlan()?.steps.count == 1)

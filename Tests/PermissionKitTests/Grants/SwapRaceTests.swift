@@ -109,7 +109,9 @@ struct SwapRaceTests {
     return process
   }
 
-  @Test(arguments: races.indices) func victimsAreLeftAlone(_ index: Int) throws {
+  @Test("Victims are left alone", arguments: races.indices) func victimsAreLeftAlone(
+    _ index: Int
+  ) throws {
     let race = Self.races[index]
     let tree = try Self.plant(race)
     // What was granted and then carried off is not found again by its path; it is undone by these.

@@ -27,7 +27,9 @@ private struct Both: LoggingStrategy {
     return logger
   }
 
-  @Test(arguments: AuthorizationStatus.allCases) func levels(_ status: AuthorizationStatus) throws {
+  @Test("Levels", arguments: AuthorizationStatus.allCases) func levels(
+    _ status: AuthorizationStatus
+  ) throws {
     _ = Door(status, SwiftLogLogging(logger())).currentAccess()
     let entry = try #require(handler.entries.first)
     #expect(handler.entries.count == 1)
@@ -36,7 +38,7 @@ private struct Both: LoggingStrategy {
     #expect("\(entry.message)" == "check door: \(status.rawValue)")
   }
 
-  @Test func eachPointIsLogged() throws {
+  @Test("Each point is logged") func eachPointIsLogged() throws {
     let door = Door(.denied, reason: .ownerBits, SwiftLogLogging(logger()))
     try door.requestAccessIfNeeded()
     #expect(
@@ -47,7 +49,7 @@ private struct Both: LoggingStrategy {
     #expect(door.analytics.failure == nil)
   }
 
-  @Test func theLevelOfTheLoggerCounts() {
+  @Test("The level of the logger counts") func theLevelOfTheLoggerCounts() {
     _ = Door(.authorized, SwiftLogLogging(logger(.notice))).currentAccess()
     #expect(handler.entries.isEmpty)
     _ = Door(.denied, SwiftLogLogging(logger(.notice))).currentAccess()
@@ -55,7 +57,9 @@ private struct Both: LoggingStrategy {
   }
 
   /// The names and values are those of the log in JSON; what the event lacks is in neither.
-  @Test(arguments: [false, true]) func metadataIsThatOfTheJSON(_ isFull: Bool) throws {
+  @Test("Metadata is that of the JSON", arguments: [false, true]) func metadataIsThatOfTheJSON(
+    _ isFull: Bool
+  ) throws {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: file) }
     let door = Door(
@@ -74,7 +78,7 @@ private struct Both: LoggingStrategy {
     #expect(entry.metadata.mapValues { "\($0)" } == members.mapValues { "\($0)" })
   }
 
-  @Test func hostileTextIsTamed() throws {
+  @Test("Hostile text is tamed") func hostileTextIsTamed() throws {
     let door = Door(.denied, name: hostile, SwiftLogLogging(logger()))
     door.report.root = PathBytes("/\(hostile)")
     _ = door.currentAccess()

@@ -15,7 +15,7 @@ import Testing
     }.sorted()
   }
 
-  @Test func checksAreCountedByOutcome() {
+  @Test("Checks are counted by outcome") func checksAreCountedByOutcome() {
     for status in AuthorizationStatus.allCases {
       _ = Door(status, SwiftMetricsLogging(factory: metrics)).currentAccess()
     }
@@ -31,7 +31,7 @@ import Testing
     #expect(metrics.recorders.isEmpty && metrics.timers.isEmpty && metrics.meters.isEmpty)
   }
 
-  @Test func requestsAreCounted() throws {
+  @Test("Requests are counted") func requestsAreCounted() throws {
     let door = Door(.denied, SwiftMetricsLogging(factory: metrics))
     for _ in 0..<3 { try door.requestAccessIfNeeded() }
     #expect(
@@ -42,20 +42,20 @@ import Testing
     #expect(door.analytics.failure == nil)
   }
 
-  @Test func whatIfsDoNotCount() throws {
+  @Test("What ifs do not count") func whatIfsDoNotCount() throws {
     let door = Door(.denied, SwiftMetricsLogging(factory: metrics))
     door.report.root = "/mnt"
     try door.requestAccessIfNeeded()
     #expect(counts.isEmpty)
   }
 
-  @Test func hostileTextIsTamed() {
+  @Test("Hostile text is tamed") func hostileTextIsTamed() {
     _ = Door(.denied, name: hostile, SwiftMetricsLogging(factory: metrics)).currentAccess()
     #expect(counts == ["permcheck_log_checks{accessor=\"\(tamed)\",outcome=\"refused\"} 1"])
   }
 
   /// A strategy that is made before the program chooses its backend counts there too.
-  @Test func theBackendIsThatOfTheProgram() {
+  @Test("The backend is that of the program") func theBackendIsThatOfTheProgram() {
     let door = Door(.denied, SwiftMetricsLogging())
     withMetricsFactory(metrics) { _ = door.currentAccess() }
     #expect(counts == [#"permcheck_log_checks{accessor="door",outcome="refused"} 1"#])
