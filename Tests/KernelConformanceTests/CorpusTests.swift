@@ -18,7 +18,7 @@ import Testing
   @Test("Every answer is the kernel's") func everyAnswerIsTheKernels() throws {
     let judgement = Judgement(
       try OracleCorpus(
-        contentsOf: Self.corpusPath, every: Self.named == nil && !Effort.isFull ? 12 : 1))
+        contentsOf: Self.corpusPath, every: Self.named == nil && !Effort.isFull ? 25 : 1))
     print("oracle: \(judgement.answers) answers, \(judgement.wrong.count) wrong")
     #expect(judgement.answers > 0)
     #expect(judgement.wrong.isEmpty, "\(judgement.wrong.prefix(10).joined(separator: "\n"))")

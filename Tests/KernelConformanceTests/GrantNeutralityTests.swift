@@ -13,8 +13,8 @@ import Testing
   .enabled(if: Kernel.canAsk, "mounting file systems and taking on other credentials wants root"))
 struct GrantNeutralityTests {
   /// Refused requests that are planned for; of every tree the first numbers are also made for real.
-  static let plans = Effort.of(100_000, atLeast: 2_000)
-  static let applications = Effort.of(5_000, atLeast: 60)
+  static let plans = Effort.of(100_000, atLeast: 1_000)
+  static let applications = Effort.of(5_000, atLeast: 40)
   static let commands = Effort.of(200, atLeast: 10)
   static let seed = Effort.seed
 

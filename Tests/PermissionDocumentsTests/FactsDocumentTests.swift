@@ -162,7 +162,7 @@ import Testing
     let nobody = Credentials(uid: 4_000_000, gid: 4_000_000, groups: [])
     var random = SeededNumbers("facts")
     var read = 0
-    let documents = Effort.of(5_000, atLeast: 500)
+    let documents = Effort.of(5_000, atLeast: 250)
     for _ in 0..<documents {
       var bytes = sample
       for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -165,12 +165,12 @@ struct AttackLeaseTests {
       done
       [ $(stat -c %s $J) -lt 131072 ] || fail "the journal has $(stat -c %s $J) bytes"
       # As an old journal that grew for years.
-      python3 - $J <<'END'
+      python3 - $J $3 <<'END'
       import sys
       lines = open(sys.argv[1]).read().splitlines()
       intent = next(line for line in lines if '"intent"' in line and '"uid":1,' in line or '"intent"' in line)
       with open(sys.argv[1], "a") as journal:
-          for number in range(20000):
+          for number in range(int(sys.argv[2])):
               name = "old-%d" % number
               identity = __import__("json").loads(intent)
               identity.update(id=name, request=name)
@@ -181,7 +181,8 @@ struct AttackLeaseTests {
       [ $(stat -c %s $J) -lt 131072 ] || fail "the journal has $(stat -c %s $J) bytes"
       same "$($P list --grants --format plain | wc -l)" 1 "listed"
       is 0 $P revoke --all
-      """, [tree.path("album"), "\(Effort.of(60, atLeast: 6))"])
+      """,
+      [tree.path("album"), "\(Effort.of(60, atLeast: 6))", "\(Effort.of(20_000, atLeast: 2_000))"])
   }
 
   /// Access that a shorter grant gives is counted: it outlasts that grant.

@@ -142,8 +142,8 @@ import Testing
     options.removeAll { all.contains(String($0.dropLast())) }
     try #require(options.count > 100 && values.count > 60)
     if !Effort.isFull {
-      options = options.indices.filter { $0 % 16 == 0 }.map { options[$0] }
-      values = values.indices.filter { $0 % 16 == 0 }.map { values[$0] }
+      options = options.indices.filter { $0 % 32 == 0 }.map { options[$0] }
+      values = values.indices.filter { $0 % 32 == 0 }.map { values[$0] }
     }
     let answers = try installed.answers(
       of: shell, to: options.map { String($0.dropLast()) } + values)

@@ -6,7 +6,7 @@ import Testing
 /// descriptors, limits and signals each time.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's side and its private namespaces want root"))
 struct HelperFuzzTests {
-  static let cases = Effort.of(2_000, atLeast: 60)
+  static let cases = Effort.of(2_000, atLeast: 40)
 
   @Test("Nothing else changes") func nothingElseChanges() throws {
     let driver = URL(filePath: #filePath).deletingLastPathComponent()

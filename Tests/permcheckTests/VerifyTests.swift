@@ -269,7 +269,7 @@ struct VerifyTests {
       "unshare", "--mount", "sh", "-c",
       "mount -t tmpfs -o mode=755 none \"$2\" && exec python3 \"$@\"", "sh",
       URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Runner/swap.py").path,
-      tree.root, Command.permcheck, "\(Effort.of(1_000, atLeast: 60))",
+      tree.root, Command.permcheck, "\(Effort.of(1_000, atLeast: 20))",
     ])
     #expect(outcome.output == "seen True, opened outside 0, slow 0\n", "\(outcome)")
   }

@@ -29,7 +29,7 @@ package enum Command {
 
   /// The path of a copy of the built permcheck that every user can run.
   ///
-  /// PERMCHECK_BINARY=FILE tests another one, such as one that was built before a change.
+  /// PERMCHECK_BINARY=FILE tests another one, such as the release, and the helper FILE-helper.
   package static let permcheck: String = copied("permcheck", to: "bin")
 
   /// The path of a copy of the built permcheck-helper, where permcheck looks for it.
@@ -43,9 +43,8 @@ package enum Command {
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     let override = ProcessInfo.processInfo.environment["PERMCHECK_BINARY"]
     let original =
-      product == "permcheck"
-      ? override.map { URL(filePath: $0) } ?? products.appending(path: product)
-      : products.appending(path: product)
+      override.map { URL(filePath: $0 + product.dropFirst("permcheck".count)) }
+      ?? products.appending(path: product)
     try? FileManager.default.copyItem(at: original, to: copy)
     try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy.path)
     atexit {
