@@ -9,7 +9,7 @@ extension System {
   ///   - limit: The most bytes that the file can have.
   /// - Returns: The bytes.
   /// - Throws: EFBIG if the file has more than `limit` bytes; else the errno of the open or read.
-  @_spi(SystemCalls) public func contents(
+  public func contents(
     of path: PathBytes, limit: Int = 1 << 20
   ) throws(Errno) -> [UInt8] {
     // O_NONBLOCK: a FIFO in the place of the file must not block the open.
@@ -44,7 +44,7 @@ extension System {
   }
 
   /// Returns the first line of a file of /sys or /proc, without blanks at its ends.
-  @_spi(SystemCalls) public func line(of path: PathBytes) throws(Errno) -> PathBytes {
+  public func line(of path: PathBytes) throws(Errno) -> PathBytes {
     let bytes = try contents(of: path, limit: 1 << 16)
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
     let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
@@ -57,7 +57,7 @@ extension System {
   package var hostname: String? { (try? line(of: "/proc/sys/kernel/hostname"))?.description }
 
   /// Returns the names in a directory that a condition selects, sorted.
-  @_spi(SystemCalls) public func names(
+  public func names(
     in directory: PathBytes, where isWanted: (PathBytes) -> Bool = { _ in true }
   ) throws(Errno) -> [PathBytes] {
     let descriptor = try openat(.currentDirectory, directory, [.readOnly, .directory], mode: 0)
@@ -66,7 +66,7 @@ extension System {
   }
 
   /// Returns the file type at the end of `path`; follows links.
-  @_spi(SystemCalls) public func kind(of path: PathBytes) throws(Errno) -> FileKind? {
+  public func kind(of path: PathBytes) throws(Errno) -> FileKind? {
     try status(of: path).kind
   }
 
