@@ -23,7 +23,7 @@ func journals() throws {
     var context = AccessContext(subject: subject)
     context.path = PathBytes(album.path)
     let accessor = PhotoLibraryAccessor(context, analytics: .discard)
-    let outcome = try journal.carryOut { () throws(PermissionError) -> GrantPlan? in
+    let outcome = try journal.carryOut { (_) throws(PermissionError) -> GrantPlan? in
       try accessor.grantPlan()
     }
     precondition(outcome.grants.count == 1)

@@ -29,13 +29,11 @@ enum Inquiry {
       try Accessors.requireTrust([entry], question.context.system)
       let accessor = entry.make(question.context, .discard)
       accessor.acceptsLimited = !question.isStrict
-      let shown = ShownPlan()
-      if let resources = accessor as? ResourceAccessor {
-        resources.grants = grants(question, shown)
-      }
-      let report = try accessor.requestAccessIfNeeded()
+      (accessor as? ResourceAccessor)?.grants = grants(question)
+      let prepared = accessor.prepare()
+      let report = try accessor.carryOut(prepared)
       var document = try document(report, question)
-      document.plans = shown.plan.withLock { $0 }.map { [$0] } ?? []
+      document.plans = prepared.plan.map { [$0] } ?? []
       document.isApplied = report.requestOutcome == .granted
       return answer(report, entry, question, document)
     }
@@ -127,17 +125,11 @@ enum Inquiry {
     let lines = Mutex<[String]>([])
   }
 
-  /// The last plan that somebody agreed to, or did not.
-  private final class ShownPlan: Sendable {
-    let plan = Mutex<GrantPlan?>(nil)
-  }
-
   /// Returns how to request: the smallest change; the call is the consent, or a person gives it.
-  private static func grants(_ question: Question, _ shown: ShownPlan) -> GrantOptions {
+  private static func grants(_ question: Question) -> GrantOptions {
     let (asks, system) = (question.asks, question.context.system)
     var grants = GrantOptions { (plan: GrantPlan) throws(PermissionError) -> Bool in
-      shown.plan.withLock { $0 = plan }
-      return !asks || TerminalConsent(system: system).ask(plan)
+      !asks || TerminalConsent(system: system).ask(plan)
     }
     grants.purpose = question.purpose
     if question.seconds > 0 {

@@ -107,15 +107,15 @@ struct Helper {
     if let process = invocation.process { lifetime.process = try mark(of: process) }
     let accessor = try accessor(entry, lifetime)
     let outcome = try journal.carryOut(lifetime: lifetime) {
-      () throws(PermissionError) -> GrantPlan? in
-      let open = try journal.grants(of: uid)
+      (journaled) throws(PermissionError) -> GrantPlan? in
+      let open = journaled.grants(of: [uid])
       guard open.count < Self.most else {
         throw PermissionError(
           .changeFailed,
           "you have \(open.count) open grants, which is the most that one user may have",
           advice: "revoke one with permcheck revoke")
       }
-      return try accessor.grantPlan()
+      return try accessor.grantPlan(journaled)
     }
     // The end is certain before anything else is looked at.
     if !outcome.grants.isEmpty, lifetime.process != nil || lifetime.expires != nil {
@@ -141,9 +141,8 @@ struct Helper {
     guard let accessor = entry.make(context, analytics) as? ResourceAccessor else {
       throw PermissionError(.invalidArgument, "\(entry.name) has no devices")
     }
-    var options = GrantOptions(isConfinedToDevices: true) {
-      (_: GrantPlan) throws(PermissionError) -> Bool in true
-    }
+    var options = GrantOptions { (_: GrantPlan) throws(PermissionError) -> Bool in true }
+    options.isConfinedToDevices = true
     options.lifetime = lifetime
     accessor.grants = options
     return accessor

@@ -5,6 +5,9 @@
 /// `didReceiveAccess()` or `didRejectAccess()`. The template itself writes an event to the analytics
 /// log at each of these points, so a subclass cannot omit one.
 ///
+/// A program that shows first what would change calls the halves of the template, `prepare()` and
+/// `carryOut(_:)`.
+///
 /// A subclass overrides `checkAccess()`, and `requestAccess(_:)` if it can request access. Hooks are
 /// empty and need no `super`. Without an override there is no access.
 ///
@@ -21,6 +24,8 @@ open class PermissionAccessor: CustomStringConvertible {
   public var requestsAccess = true
   /// Lets the requests of a batch wait for one another; nil outside of a batch.
   final var requestLock: RequestLock?
+  /// What is carried out at present; nil outside of `carryOut(_:)`.
+  private(set) final var prepared: PreparedRequest?
 
   /// Creates an accessor.
   ///
@@ -43,41 +48,74 @@ open class PermissionAccessor: CustomStringConvertible {
   public final func requestAccessIfNeeded(
     _ completion: (AccessReport) -> Void = { _ in }
   ) throws(PermissionError) -> AccessReport {
+    let report = try carryOut(prepare())
+    completion(report)
+    return report
+  }
+
+  /// The first half of the template: checks access, and finds what a request would change.
+  ///
+  /// - Returns: The report, and the changes to show to the person who decides.
+  public final func prepare() -> PreparedRequest {
     let start = analytics.system.monotonic()
-    var report = currentAccess()
-    if isAccess(report) {
-      if requestsAccess {
-        report.requestOutcome = try withRequestLock { () throws(PermissionError) in
-          try keepAccess(report)
-        }
-      }
-    } else {
-      if report.isRequestable, requestsAccess {
-        let requested: AccessReport
-        do throws(PermissionError) {
-          requested = try withRequestLock { () throws(PermissionError) in
-            willReceiveAccess()
-            write(.willReceiveAccess, report, since: start)
-            return try requestAccess(report)
-          }
-        } catch {
-          didRejectAccess()
-          write(.didRejectAccess, report, since: start)
-          throw error
-        }
-        // Only the new check decides, not the report of the request.
-        report = checkAccess()
-        report.requestOutcome = requested.requestOutcome ?? (isAccess(report) ? .granted : nil)
-      }
-      if isAccess(report) {
-        didReceiveAccess()
-        write(.didReceiveAccess, report, since: start)
-      } else {
-        didRejectAccess()
-        write(.didRejectAccess, report, since: start)
+    let report = currentAccess()
+    let isNeeded = requestsAccess && (isAccess(report) ? endsTooEarly : report.isRequestable)
+    var planned: Result<GrantPlan?, PermissionError> = .success(nil)
+    if isNeeded {
+      do throws(PermissionError) {
+        planned = .success(try plannedChanges())
+      } catch {
+        planned = .failure(error)
       }
     }
-    completion(report)
+    return PreparedRequest(
+      report, isNeeded: isNeeded, planned: planned,
+      duration: analytics.system.monotonic() - start)
+  }
+
+  /// The second half of the template: requests access, checks again and calls the hooks.
+  ///
+  /// - Parameter prepared: What `prepare()` of this accessor returned; nothing else is changed.
+  /// - Returns: The final report. A denial is a report, not an error.
+  /// - Throws: If a change cannot be made or undone.
+  @discardableResult
+  public final func carryOut(_ prepared: PreparedRequest) throws(PermissionError) -> AccessReport {
+    let start = analytics.system.monotonic() - prepared.duration
+    self.prepared = prepared
+    defer { self.prepared = nil }
+    var report = prepared.report
+    if isAccess(report) {
+      if prepared.isNeeded {
+        report.requestOutcome = try withRequestLock { () throws(PermissionError) in
+          try keepAccess()
+        }
+      }
+      return report
+    }
+    if prepared.isNeeded {
+      let requested: AccessReport
+      do throws(PermissionError) {
+        requested = try withRequestLock { () throws(PermissionError) in
+          willReceiveAccess()
+          write(.willReceiveAccess, report, since: start)
+          return try requestAccess(report)
+        }
+      } catch {
+        didRejectAccess()
+        write(.didRejectAccess, report, since: start)
+        throw error
+      }
+      // Only the new check decides, not the report of the request.
+      report = checkAccess()
+      report.requestOutcome = requested.requestOutcome ?? (isAccess(report) ? .granted : nil)
+    }
+    if isAccess(report) {
+      didReceiveAccess()
+      write(.didReceiveAccess, report, since: start)
+    } else {
+      didRejectAccess()
+      write(.didRejectAccess, report, since: start)
+    }
     return report
   }
 
@@ -135,12 +173,19 @@ open class PermissionAccessor: CustomStringConvertible {
     report
   }
 
-  /// Makes sure that access which is there does not end too early.
+  /// Whether access that is there may end before what a request would give.
+  package var endsTooEarly: Bool { false }
+
+  /// Returns what a request would change; nil if nothing, or if it cannot be told before.
   ///
-  /// - Parameter report: The report of the check.
-  /// - Returns: What was done; nil if nothing was asked for.
+  /// - Throws: If there is an obstacle that a person must resolve.
+  package func plannedChanges() throws(PermissionError) -> GrantPlan? { nil }
+
+  /// Makes access last that `endsTooEarly`.
+  ///
+  /// - Returns: What was done.
   /// - Throws: If a change cannot be made.
-  package func keepAccess(_ report: AccessReport) throws(PermissionError) -> RequestOutcome? { nil }
+  package func keepAccess() throws(PermissionError) -> RequestOutcome? { nil }
 
   // MARK: Hooks
 

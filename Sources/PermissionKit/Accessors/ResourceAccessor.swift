@@ -84,15 +84,11 @@ open class ResourceAccessor: PermissionAccessor {
     return report
   }
 
-  /// Adds a grant if the access depends on one that may end earlier.
-  package override func keepAccess(
-    _ report: AccessReport
-  ) throws(PermissionError) -> RequestOutcome? {
-    hasShorterGrants ? try carryOut() : nil
-  }
+  /// Adds a grant, because the access depends on one that may end earlier.
+  package override func keepAccess() throws(PermissionError) -> RequestOutcome? { try carryOut() }
 
   /// Whether the subject has grants that may end before those that `grants` asks for.
-  package var hasShorterGrants: Bool {
+  package override var endsTooEarly: Bool {
     guard grants.strategy.isCarriedOut, let uid = inspection?.subject.credentials.user.fileSystem
     else { return false }
     return journaledGrants(of: uid).contains { isShorter($0, of: uid) }
@@ -106,23 +102,27 @@ open class ResourceAccessor: PermissionAccessor {
   /// The open grants of this process's journal, and those that root made for the subject.
   ///
   /// With a shorter one among them, also those of other users on the same inodes.
-  private func journaledGrants(of uid: UInt32) -> [Grant] {
+  ///
+  /// - Parameters:
+  ///   - uid: The subject.
+  ///   - known: The open grants, if they are read already.
+  /// - Returns: The grants, oldest first.
+  private func journaledGrants(of uid: UInt32, _ known: GrantLedger? = nil) -> [Grant] {
     let journal = try? GrantJournal.standard(context.system)
-    var own = (try? journal?.grants(of: uid)) ?? []
+    let known = known ?? grants.journaled
+    var own = known?.grants(of: [uid]) ?? (try? journal?.grants(of: uid)) ?? []
     if own.contains(where: { isShorter($0, of: uid) }) {
-      own = (try? journal?.grants(around: uid)) ?? own
+      own = known?.grants(around: uid) ?? (try? journal?.grants(around: uid)) ?? own
     }
     return journal?.path == GrantJournal.root(context.system).path
       ? own : own + GrantMirror(context.system).grants(of: uid)
   }
 
   private func carryOut() throws(PermissionError) -> RequestOutcome {
-    guard grants.strategy.isCarriedOut, let plan = try grantPlan() else { return .nothingToChange }
+    guard grants.strategy.isCarriedOut, let plan = try agreedPlan() else { return .nothingToChange }
     // No question where nothing could be done.
     if plan.needsRoot, grants.elevation == nil { return .needsRoot }
-    var shown = plan
-    shown.purpose = grants.purpose
-    guard try grants.consent(shown) else { return .declined }
+    guard try grants.consent(plan) else { return .declined }
     if plan.needsRoot, let elevation = grants.elevation {
       try elevation.request(
         ElevatedRequest(
@@ -131,29 +131,55 @@ open class ResourceAccessor: PermissionAccessor {
       return .askedRoot
     }
     let outcome = try GrantJournal.standard(context.system).carryOut(lifetime: grants.lifetime) {
-      () throws(PermissionError) -> GrantPlan? in
+      (journaled) throws(PermissionError) -> GrantPlan? in
       // The journal is locked now; the new plan must not exceed the one that was agreed to.
-      guard let fresh = try grantPlan() else { return nil }
+      guard let fresh = try grantPlan(journaled) else { return nil }
       guard fresh.isCovered(by: [plan]) else { throw .planChanged }
       return fresh
     }
     return outcome.grants.isEmpty ? .nothingToChange : .granted
   }
 
-  /// Returns the changes that would give access, by the strategy in `grants`.
+  /// The plan of the request that is carried out; made now if nobody prepared it, or if another
+  /// accessor of the batch may have made changes since.
+  private func agreedPlan() throws(PermissionError) -> GrantPlan? {
+    guard requestLock == nil, let prepared else { return try grantPlan() }
+    return try prepared.planned.get()
+  }
+
+  /// Returns the plan on the facts of the latest check; reads them again if they give no plan.
+  package override func plannedChanges() throws(PermissionError) -> GrantPlan? {
+    guard let inspection, !grants.isRecursive else { return try grantPlan() }
+    let wanted = inspection.targets.flatMap(\.set.resources).map { resource in
+      var resource = resource
+      if let need = context.need { resource.need = need }
+      return resource
+    }
+    do throws(PermissionError) {
+      return try plan(inspection, wanted)
+    } catch {
+      guard error.errno == .EAGAIN else { throw error }
+      return try grantPlan()
+    }
+  }
+
+  /// Reads the facts, and returns the changes that would give access by the strategy in `grants`.
   ///
+  /// - Parameter journaled: The open grants of the journal, if it is locked.
   /// - Returns: The plan; nil if there is nothing to change, or no change helps.
   /// - Throws: If there is an obstacle that a person must resolve.
-  public final func grantPlan() throws(PermissionError) -> GrantPlan? {
+  package final func grantPlan(
+    _ journaled: GrantLedger? = nil
+  ) throws(PermissionError) -> GrantPlan? {
     // Another request may change the same inodes during the reads; then the facts are inconsistent.
     for _ in 0..<15 {
       do throws(PermissionError) {
-        return try planOnce()
+        return try planOnce(journaled)
       } catch {
         guard error.errno == .EAGAIN else { throw error }
       }
     }
-    return try planOnce()
+    return try planOnce(journaled)
   }
 
   /// Returns whether the files of an ordinary user tell root which resources to change.
@@ -172,7 +198,7 @@ open class ResourceAccessor: PermissionAccessor {
     }
   }
 
-  private func planOnce() throws(PermissionError) -> GrantPlan? {
+  private func planOnce(_ journaled: GrantLedger?) throws(PermissionError) -> GrantPlan? {
     var contents: [FolderContents.Found] = []
     let inspection = try Inspection(context) {
       (subject) throws(PermissionError) -> [Inspection.Target] in
@@ -189,6 +215,16 @@ open class ResourceAccessor: PermissionAccessor {
       return [Inspection.Target(name: name, set: set)]
     }
     let wanted = inspection.targets.flatMap(\.set.resources)
+    return try plan(inspection, wanted, contents, journaled)
+  }
+
+  /// Returns the plan on facts that were read.
+  ///
+  /// - Throws: EAGAIN if the facts are outdated; otherwise an obstacle that a person must resolve.
+  private func plan(
+    _ inspection: Inspection, _ wanted: [Resource], _ contents: [FolderContents.Found] = [],
+    _ journaled: GrantLedger? = nil
+  ) throws(PermissionError) -> GrantPlan? {
     if wanted.isEmpty { return nil }
     // The owner of a folder may replace a file in it by a link out of it, or by a hard link to
     // somebody else's file.
@@ -208,9 +244,10 @@ open class ResourceAccessor: PermissionAccessor {
         asks: wanted.map { inspection.ask($0, need: $0.need) },
         allowsOthers: grants.allowsOthers, isRecursive: grants.isRecursive,
         ownedOnly: try isChosenByAnother(inspection.subject, wanted),
-        journaled: journaledGrants(of: inspection.subject.credentials.user.fileSystem),
+        journaled: journaledGrants(of: inspection.subject.credentials.user.fileSystem, journaled),
         lifetime: grants.lifetime))
     plan?.warnings += planNotes
+    plan?.purpose = grants.purpose
     if grants.isConfinedToDevices, let plan,
       let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {

@@ -10,7 +10,7 @@ package struct GrantJournal: Sendable {
   package var recovers: @Sendable (Grant) -> Bool = { _ in true }
 
   /// The result of an operation on the journal.
-  package struct Outcome: Hashable, Sendable {
+  package struct Outcome: Sendable {
     /// The grants that were made or undone.
     package var grants: [Grant] = []
     /// The grants that were undone because they were unfinished or had ended.
@@ -19,6 +19,8 @@ package struct GrantJournal: Sendable {
     package var missing: [Grant] = []
     /// Further notes, for people.
     package var notes: [String] = []
+    /// The grants that are open now.
+    package internal(set) var open = GrantLedger()
 
     /// Creates the result of an operation that did nothing.
     package init() {}
@@ -45,10 +47,8 @@ package struct GrantJournal: Sendable {
   /// - Returns: The journal in /var/lib/permcheck for root, or below XDG_STATE_HOME or the home.
   /// - Throws: If the user has no home directory.
   package static func standard(_ system: any System) throws(PermissionError) -> GrantJournal {
+    if system.isRoot { return root(system) }
     let subject = try UserDatabase(system).subject(.current)
-    if subject.credentials.isRoot {
-      return root(system)
-    }
     if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
       return GrantJournal(state.appending("permcheck/grants.jsonl"), system: system)
     }
@@ -89,18 +89,19 @@ package struct GrantJournal: Sendable {
   ///
   /// - Parameters:
   ///   - lifetime: When the grants end.
-  ///   - makePlan: Creates the plan while the journal is locked; nil if there is nothing to change.
+  ///   - makePlan: Creates the plan, given the open grants of the locked journal; nil if there is
+  ///     nothing to change.
   /// - Returns: The new grants, and the older grants that were undone first.
   /// - Throws: If one change cannot be made; then none remains.
   package func carryOut(
     lifetime: Grant.Lifetime = .init(),
-    _ makePlan: () throws(PermissionError) -> GrantPlan?
+    _ makePlan: (GrantLedger) throws(PermissionError) -> GrantPlan?
   ) throws(PermissionError) -> Outcome {
     guard let file = try open(.creating) else { return Outcome() }
     var writer = try GrantJournalWriter(file, self, system)
     defer { writer.close() }
     var outcome = writer.recover()
-    guard let plan = try makePlan() else { return outcome }
+    guard let plan = try makePlan(writer.ledger) else { return outcome }
     try writer.make(plan, lifetime, &outcome)
     return outcome
   }
@@ -127,6 +128,7 @@ package struct GrantJournal: Sendable {
     var outcome = writer.recover()
     try writer.undo(
       writer.grants(of: uid).filter { $0.stage != .missing && isSelected($0) }, &outcome)
+    outcome.open = writer.ledger
     return outcome
   }
 

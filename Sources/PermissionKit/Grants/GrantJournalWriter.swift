@@ -3,7 +3,7 @@ struct GrantJournalWriter {
   private var file: Descriptor
   private let journal: GrantJournal
   private let system: any System
-  private var ledger: GrantLedger
+  private(set) var ledger: GrantLedger
   private var size: Int
   /// Whether the last line is incomplete, so that the next record must begin with a newline.
   private var hasIncompleteLine: Bool

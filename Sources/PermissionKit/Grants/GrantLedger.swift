@@ -4,9 +4,9 @@ internal import JSONSyntax
 ///
 /// Each line of the journal changes a few grants, which are found by their identifiers, so that a
 /// journal is read in one pass.
-struct GrantLedger {
+package struct GrantLedger: Sendable {
   /// An open grant, whose change is read from the line only if somebody needs it.
-  struct Entry {
+  struct Entry: Sendable {
     let id: String
     let request: String
     let time: String
@@ -85,7 +85,7 @@ struct GrantLedger {
   var entries: [Entry] { slots.compactMap { $0 } }
 
   /// Returns the open grants of some users, oldest first.
-  func grants(of users: Set<UInt32>) -> [Grant] {
+  package func grants(of users: Set<UInt32>) -> [Grant] {
     slots.compactMap { entry in
       guard let entry, users.contains(entry.uid) else { return nil }
       return entry.grant

@@ -8,6 +8,8 @@ public struct GrantOptions: Sendable {
   public var isRecursive: Bool
   /// When the grants end.
   package var lifetime = Grant.Lifetime()
+  /// The open grants of this process's journal, if they are read already.
+  package var journaled: GrantLedger?
   /// Returns whether to carry out a plan; by default asks the person at the terminal, and returns
   /// false if there is no terminal.
   public var consent: @Sendable (GrantPlan) throws(PermissionError) -> Bool
@@ -16,7 +18,7 @@ public struct GrantOptions: Sendable {
   /// Why the program asks, shown with the question: `snapshot needs the camera to take a picture`.
   public var purpose: String?
   /// Whether to change only device nodes below /dev and the directories that lead to them.
-  public var isConfinedToDevices: Bool
+  package var isConfinedToDevices = false
 
   /// Creates options; by default for the smallest change, if the person at the terminal agrees.
   ///
@@ -25,12 +27,10 @@ public struct GrantOptions: Sendable {
   ///   - allowsOthers: Whether to make changes that give access to others too.
   ///   - isRecursive: Whether a directory includes everything in it.
   ///   - elevation: The way to make changes that need root; nil if such changes fail.
-  ///   - isConfinedToDevices: Whether to change only device nodes and directories that lead to them.
   ///   - consent: Returns whether to carry out a plan.
   public init(
     strategy: any GrantStrategy = GrantStrategies.auto, allowsOthers: Bool = false,
-    isRecursive: Bool = false,
-    elevation: (any Elevation)? = nil, isConfinedToDevices: Bool = false,
+    isRecursive: Bool = false, elevation: (any Elevation)? = nil,
     consent: @escaping @Sendable (GrantPlan) throws(PermissionError) -> Bool = {
       (plan: GrantPlan) throws(PermissionError) -> Bool in TerminalConsent().ask(plan)
     }
@@ -39,7 +39,6 @@ public struct GrantOptions: Sendable {
     self.allowsOthers = allowsOthers
     self.isRecursive = isRecursive
     self.elevation = elevation
-    self.isConfinedToDevices = isConfinedToDevices
     self.consent = consent
   }
 }

@@ -1,4 +1,21 @@
 /// A way to give missing access, such as an ACL entry or a group.
+///
+/// A program may have its own, which decides what of the request is given, and by which strategy of
+/// the library:
+///
+/// ```swift
+/// struct ReadOnlyFolders: GrantStrategy {
+///   let name = "read-only-folders"
+///   func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
+///     try request.smallestPlan(
+///       for: request.resources.map { folder in
+///         var folder = folder
+///         folder.need.remove(.write)
+///         return folder
+///       })
+///   }
+/// }
+/// ```
 public protocol GrantStrategy: Sendable {
   /// The name that selects the strategy: `acl`.
   var name: String { get }
@@ -43,12 +60,22 @@ extension GrantStrategy {
 public struct GrantRequest: Sendable {
   /// The name of the accessor.
   public let accessor: String
+  /// Who gets access.
+  public var subject: Subject { inspection.subject }
+  /// What access is asked for, each with the permissions that it needs.
+  public var resources: [Resource] {
+    asks.map { ask in
+      var resource = ask.resource
+      resource.need = ask.need
+      return resource
+    }
+  }
   /// The subject and the facts.
   package let inspection: Inspection
   /// The resources, each with the permissions that it needs.
-  package let asks: [Ask]
+  package var asks: [Ask]
   /// Whether the plan may give access to others too.
-  package let allowsOthers: Bool
+  public let allowsOthers: Bool
   /// Whether a directory includes everything in it.
   package let isRecursive: Bool
   /// Whether to change only inodes of the subject: its own configuration names the resources.
@@ -59,10 +86,22 @@ public struct GrantRequest: Sendable {
   package var lifetime = Grant.Lifetime()
 
   var system: any System { inspection.system }
-  var subject: Subject { inspection.subject }
   var users: UserDatabase { inspection.users }
   var facts: AccessFacts { inspection.facts }
   var uid: UInt32 { subject.credentials.user.fileSystem }
+
+  /// Returns the smallest changes that give access.
+  ///
+  /// - Parameter resources: Some of `resources`, perhaps with less need.
+  /// - Returns: The plan; nil if there is nothing to change, or no change helps.
+  /// - Throws: If others gain and that is not allowed, or if a file cannot be changed safely.
+  public func smallestPlan(
+    for resources: [Resource]
+  ) throws(PermissionError) -> GrantPlan? {
+    var request = self
+    request.asks = resources.map { inspection.ask($0, need: $0.need) }
+    return try GrantStrategies.auto.plan(request)
+  }
 }
 
 /// A strategy that adds an ACL entry to each inode that refuses.

@@ -19,7 +19,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   /// No such device or address: no driver, a socket, a FIFO without a reader.
   public static let ENXIO = Errno(rawValue: 6)
   /// Bad file descriptor.
-  public static let EBADF = Errno(rawValue: 9)
+  package static let EBADF = Errno(rawValue: 9)
   /// Try again: no data yet, or the state changed while it was read.
   public static let EAGAIN = Errno(rawValue: 11)
   /// Permission denied: mode, ACL, nodev, noexec, an LSM.
@@ -41,23 +41,23 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   /// Not a terminal, or a device that does not support this ioctl.
   public static let ENOTTY = Errno(rawValue: 25)
   /// Text file busy: a process executes the file.
-  public static let ETXTBSY = Errno(rawValue: 26)
+  package static let ETXTBSY = Errno(rawValue: 26)
   /// File too large, or larger than the limit of `System.contents(of:limit:)`.
-  public static let EFBIG = Errno(rawValue: 27)
+  package static let EFBIG = Errno(rawValue: 27)
   /// No space left on the device.
   public static let ENOSPC = Errno(rawValue: 28)
   /// Read-only file system: the mount or the superblock is read-only.
   public static let EROFS = Errno(rawValue: 30)
   /// Too many links.
-  public static let EMLINK = Errno(rawValue: 31)
+  package static let EMLINK = Errno(rawValue: 31)
   /// Broken pipe: nobody reads the other end.
-  public static let EPIPE = Errno(rawValue: 32)
+  package static let EPIPE = Errno(rawValue: 32)
   /// The result does not fit into the buffer.
-  public static let ERANGE = Errno(rawValue: 34)
+  package static let ERANGE = Errno(rawValue: 34)
   /// A name over 255 bytes, or a path over 4,095.
   public static let ENAMETOOLONG = Errno(rawValue: 36)
   /// No such system call, or a seccomp filter says so.
-  public static let ENOSYS = Errno(rawValue: 38)
+  package static let ENOSYS = Errno(rawValue: 38)
   /// More than 40 symbolic links, or a link that must not be followed.
   public static let ELOOP = Errno(rawValue: 40)
   /// No such extended attribute: the inode has no ACL.
@@ -65,7 +65,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   /// Object is remote: an automount that is not mounted yet.
   package static let EREMOTE = Errno(rawValue: 66)
   /// Value too large: the mount has no id mapping for the caller's ids.
-  public static let EOVERFLOW = Errno(rawValue: 75)
+  package static let EOVERFLOW = Errno(rawValue: 75)
   /// Operation not supported: the file system has no ACLs.
   public static let EOPNOTSUPP = Errno(rawValue: 95)
   /// Timed out: a server or daemon does not answer.

@@ -76,14 +76,23 @@ struct RequestAccess: AccessorCommand {
     let console = Console(system, output)
     subject.warnOfRoot(context, console)
     let analytics = log.analytics(system)
-    if !dryRun { try GrantFlags.recover(system, console) }
+    if !dryRun { options.journaled = try GrantFlags.recover(system, console) }
     var result = RequestResult(subject: try subject.judged([], context), isDryRun: dryRun)
     result.context = context
     result.expires = options.lifetime.expires
     result.endsByItself = GrantTimer.isEnabled(system)
-    let isWanted = try plan(arguments, context, options, console, &result)
-    if !dryRun, !result.plans.isEmpty, agrees(result.plans, console, system) {
-      try carryOut(arguments, isWanted, context, options, analytics, &result)
+    var wanted: [(place: Int, request: ArgumentRequest)] = []
+    for argument in arguments {
+      let request = ArgumentRequest(argument, context, options, wantsAll: all, analytics)
+      result.reports.append(request.prepared.report)
+      if try plan(request, options, console, system, &result) {
+        wanted.append((result.reports.count - 1, request))
+      }
+    }
+    if !dryRun, !result.plans.isEmpty,
+      yes || GrantFlags.agrees(result.plans, console, system)
+    {
+      try carryOut(wanted, context, options, analytics, &result)
     }
 
     result.helper = options.takeHelperAnswers(system)
@@ -94,81 +103,59 @@ struct RequestAccess: AccessorCommand {
     try console.finish(result.status)
   }
 
-  private func accessor(
-    _ argument: AccessorArgument, _ context: AccessContext, _ options: GrantOptions,
-    _ analytics: AnalyticsLog
-  ) -> PermissionAccessor {
-    let accessor = argument.accessor(context, analytics)
-    accessor.acceptsLimited = !all
-    (accessor as? ResourceAccessor)?.grants = options
-    return accessor
-  }
-
-  /// Checks access, and plans the changes that are missing.
+  /// Adds what a request would change to the result; says what keeps it from being made.
   ///
-  /// - Returns: For each argument, whether access is missing and a request can help.
+  /// - Returns: Whether the request is to be carried out if the person agrees.
   private func plan(
-    _ arguments: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions,
-    _ console: Console, _ result: inout RequestResult
-  ) throws -> [Bool] {
-    var isWanted: [Bool] = []
-    for argument in arguments {
-      let accessor = accessor(argument, context, options, .discard)
-      let report = accessor.checkAccess()
-      result.reports.append(report)
-      let isAccess = report.status.isAccess(acceptsLimited: !all)
-      let resources = accessor as? ResourceAccessor
-      let mayHelp = isAccess ? resources?.hasShorterGrants ?? false : report.isRequestable
-      var wants = mayHelp
-      defer { isWanted.append(wants) }
-      if !mayHelp, report.status == .limited, resources?.hasShorterGrants == false {
+    _ request: ArgumentRequest, _ options: GrantOptions, _ console: Console,
+    _ system: any System, _ result: inout RequestResult
+  ) throws -> Bool {
+    let (accessor, prepared) = (request.accessor, request.prepared)
+    guard prepared.isNeeded else {
+      if prepared.report.status == .limited, !all {
         console.warn(
           "\(accessor.name) is limited, which counts as access; --all requests the rest")
       }
-      guard mayHelp else { continue }
-      if case .executable(let program) = argument.entry.origin {
-        wants = false
-        if let report = try request(argument, program, context, console) {
-          result.reports[result.reports.count - 1] = report
-        }
-        continue
-      }
-      do throws(PermissionError) {
-        guard var plan = try resources?.grantPlan() else {
-          if !isAccess {
-            console.warn("no change of permissions gives access to \(accessor.name)")
-          }
-          continue
-        }
-        let more: [PathBytes] = administratorOptions
-        if let command = grants.administratorCommand(
-          plan, argument, options, more, context.system)
-        {
-          GrantFlags.report(command, argument, context.system)
-          wants = false
-          guard dryRun else { continue }
-        }
-        if let expires = options.lifetime.expires {
-          let how =
-            result.endsByItself
-            ? "then ends by itself"
-            : "the next request or permcheck revoke --expired then undoes it"
-          plan.warnings.append("expires at \(Timestamp.rfc3339(expires)); \(how)")
-        }
-        result.plans.append(plan)
-      } catch {
-        console.warn("\(accessor.name): \(error.description)")
-      }
+      return false
     }
-    return isWanted
+    if let program = request.program {
+      if let report = try ask(program, request, console, system) {
+        result.reports[result.reports.count - 1] = report
+      }
+      return false
+    }
+    if let obstacle = prepared.obstacle {
+      console.warn("\(accessor.name): \(obstacle.description)")
+      return true
+    }
+    guard var plan = prepared.plan else {
+      if !accessor.isAccess(prepared.report) {
+        console.warn("no change of permissions gives access to \(accessor.name)")
+      }
+      return true
+    }
+    let command = grants.administratorCommand(
+      plan, request.argument, options, administratorOptions, system)
+    if let command {
+      GrantFlags.report(command, request.argument, system)
+      guard dryRun else { return false }
+    }
+    if let expires = options.lifetime.expires {
+      let how =
+        result.endsByItself
+        ? "then ends by itself"
+        : "the next request or permcheck revoke --expired then undoes it"
+      plan.warnings.append("expires at \(Timestamp.rfc3339(expires)); \(how)")
+    }
+    result.plans.append(plan)
+    return command == nil
   }
 
   /// Lets the program of an accessor request access, if the person at the terminal agrees.
-  private func request(
-    _ argument: AccessorArgument, _ program: PathBytes, _ context: AccessContext,
-    _ console: Console
+  private func ask(
+    _ program: PathBytes, _ request: ArgumentRequest, _ console: Console, _ system: any System
   ) throws(PermissionError) -> AccessReport? {
-    let (name, system) = (argument.entry.name, context.system)
+    let name = request.argument.entry.name
     if duration != nil {
       throw PermissionError(
         .invalidArgument, "\(name) is a program, which cannot be told to end access after a time",
@@ -184,10 +171,7 @@ struct RequestAccess: AccessorCommand {
       console.warn("nothing was requested for \(name); --yes skips the question")
       return nil
     }
-    let analytics = log.choice.analytics(system)
-    let accessor = argument.accessor(context, analytics)
-    accessor.acceptsLimited = !all
-    return try accessor.requestAccessIfNeeded()
+    return try request.accessor.carryOut(request.prepared)
   }
 
   /// The options of this command that an administrator would repeat.
@@ -199,47 +183,43 @@ struct RequestAccess: AccessorCommand {
     return words
   }
 
-  /// Returns whether the person at the terminal agrees, or `--yes` is given.
-  private func agrees(_ plans: [GrantPlan], _ console: Console, _ system: any System) -> Bool {
-    let text = HumanFormat(console.errorStyle, isVerbose: false).question(plans)
-    if yes || TerminalConsent(system: system).ask(text) { return true }
-    let isAsked = TerminalConsent(system: system).canAsk
-    console.warn(
-      isAsked
-        ? "cancelled, nothing was changed"
-        : "there is no terminal to ask at, so nothing was changed; --yes skips the question")
-    return false
-  }
-
   private func carryOut(
-    _ arguments: [AccessorArgument], _ isWanted: [Bool], _ context: AccessContext,
+    _ wanted: [(place: Int, request: ArgumentRequest)], _ context: AccessContext,
     _ options: GrantOptions, _ analytics: AnalyticsLog, _ result: inout RequestResult
   ) throws {
-    var (context, options) = (context, options)
+    var later: AccessContext?
     // Consent covers only the plans that were shown.
     let shown = result.plans
+    var options = options
     options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
       guard plan.isCovered(by: shown) else { throw .planChanged }
       return true
     }
-    for (index, argument) in arguments.enumerated() where isWanted[index] {
-      let accessor = accessor(argument, context, options, analytics)
-      result.reports[index] = try accessor.requestAccessIfNeeded()
-      if shown.contains(where: { $0.accessor == accessor.name && $0.needsNewLogin }),
+    for (place, request) in wanted {
+      var request = request
+      if let later {
+        request = ArgumentRequest(request.argument, later, options, wantsAll: all, analytics)
+      } else {
+        (request.accessor as? ResourceAccessor)?.grants = options
+      }
+      result.reports[place] = try request.accessor.carryOut(request.prepared)
+      if request.prepared.plan?.needsNewLogin == true,
         let asked = context.subject, asked.source == .user
       {
         // A new login of that user has other groups now.
+        var context = context
         context.subject = try UserDatabase(context.system)
           .subject(.user(String(asked.credentials.user.real)))
-        let outcome = result.reports[index].requestOutcome
-        result.reports[index] = argument.accessor(context, analytics).currentAccess()
-        result.reports[index].requestOutcome = outcome
+        let outcome = result.reports[place].requestOutcome
+        result.reports[place] = request.argument.accessor(context, analytics).currentAccess()
+        result.reports[place].requestOutcome = outcome
+        later = context
       }
     }
     result.isApplied = options.strategy.isCarriedOut
-    for (index, argument) in arguments.enumerated()
-    where isWanted[index] && [.granted, .askedRoot].contains(result.reports[index].requestOutcome) {
-      let line = undoLine(argument.entry.name, context)
+    for (place, request) in wanted
+    where [.granted, .askedRoot].contains(result.reports[place].requestOutcome) {
+      let line = undoLine(request.argument.entry.name, context)
       if !result.undo.contains(line) { result.undo.append(line) }
     }
   }

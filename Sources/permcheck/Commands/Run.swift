@@ -75,29 +75,35 @@ struct Run: AccessorCommand {
     }
 
     try refuseUntrusted(requests, accessors, system)
-    try GrantFlags.recover(system, Console(system))
+    var options = grants.options(system)
+    options.journaled = try GrantFlags.recover(system, Console(system))
     guard let mark = system.mark(of: system.getpid()) else {
       throw PermissionError(
         .system, "/proc does not show this process, so a grant cannot end with it")
     }
-    var options = grants.options(system)
     options.lifetime.process = mark
-    let isAgreed = try agrees(requests, context, options)
     // The accessors whose change root may make, even if the request fails after that.
     let byRoot = Mutex<[String]>([])
+    let isAgreed = Mutex(false)
     options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
-      if isAgreed, plan.needsRoot { byRoot.withLock { $0.append(plan.accessor) } }
-      return isAgreed
+      guard isAgreed.withLock({ $0 }) else { return false }
+      if plan.needsRoot { byRoot.withLock { $0.append(plan.accessor) } }
+      return true
     }
+    let prepared = requests.map {
+      // Nobody can take back what a program does.
+      ArgumentRequest($0, context, options, wantsAll: all, runsPrograms: false, analytics)
+    }
+    let isGiven = try agrees(prepared, options, system)
+    isAgreed.withLock { $0 = isGiven }
     // From here on no signal may end this process before the grants are revoked.
     let signals = try system.signalfd(SignalInfo.catchable)
     defer { system.close(signals) }
     let ending: Result<ProcessEnd, any Error>
     var reports: [AccessReport] = []
     do {
-      for request in requests {
-        let accessor = accessor(request, context, options, analytics)
-        reports.append(try accessor.requestAccessIfNeeded())
+      for request in prepared {
+        reports.append(try request.accessor.carryOut(request.prepared))
         tell(options.takeHelperAnswers(system), system)
       }
       try gate(reports, system)
@@ -166,48 +172,25 @@ struct Run: AccessorCommand {
     }
   }
 
-  private func accessor(
-    _ request: AccessorArgument, _ context: AccessContext, _ options: GrantOptions,
-    _ analytics: AnalyticsLog
-  ) -> PermissionAccessor {
-    let accessor = request.accessor(context, analytics)
-    accessor.acceptsLimited = !all
-    (accessor as? ResourceAccessor)?.grants = options
-    // Nobody can take back what a program does.
-    if case .executable = request.entry.origin { accessor.requestsAccess = false }
-    return accessor
-  }
-
   /// Returns whether the person at the terminal agrees to all plans, or `--yes` is given.
   ///
-  /// Throws 126 if only an administrator may carry out one of them.
+  /// Throws 126 if only an administrator may carry out one of them, and what keeps one from being made.
   private func agrees(
-    _ requests: [AccessorArgument], _ context: AccessContext, _ options: GrantOptions
+    _ requests: [ArgumentRequest], _ options: GrantOptions, _ system: any System
   ) throws -> Bool {
-    let plans = try requests.compactMap { request -> GrantPlan? in
-      guard let accessor = request.accessor(context, .discard) as? ResourceAccessor else {
-        return nil
-      }
-      accessor.grants = options
-      guard accessor.checkAccess().isRequestable || accessor.hasShorterGrants else { return nil }
-      guard let plan = try accessor.grantPlan() else { return nil }
+    for request in requests {
+      if let obstacle = request.prepared.obstacle { throw obstacle }
       let more: [PathBytes] = subject.who.need.map { ["--need", PathBytes($0.text)] } ?? []
-      if let command = grants.administratorCommand(
-        plan, request, options, more, context.system)
+      if let plan = request.prepared.plan,
+        let command = grants.administratorCommand(plan, request.argument, options, more, system)
       {
-        if !quiet { GrantFlags.report(command, request, context.system) }
+        if !quiet { GrantFlags.report(command, request.argument, system) }
         throw ExitCode(126)
       }
-      return plan
     }
+    let plans = requests.compactMap(\.prepared.plan)
     if yes || plans.isEmpty { return true }
-    let console = Console(context.system)
-    let consent = TerminalConsent(system: context.system)
-    if !consent.canAsk, !quiet {
-      console.warn(
-        "there is no terminal to ask at, so nothing is requested; --yes skips the question")
-    }
-    return consent.ask(HumanFormat(console.errorStyle, isVerbose: false).question(plans))
+    return GrantFlags.agrees(plans, Console(system), system, isQuiet: quiet)
   }
 
   /// Prints what permcheck-helper changed for the command.

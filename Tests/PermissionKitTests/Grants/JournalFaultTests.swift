@@ -50,7 +50,7 @@ import Testing
     @discardableResult
     func request(_ uid: UInt32, _ system: any System = LinuxSystem()) throws -> Bool {
       let made = try GrantJournal(journal, system: system).carryOut {
-        () throws(PermissionError) -> GrantPlan? in try plan(uid)
+        (_) throws(PermissionError) -> GrantPlan? in try plan(uid)
       }
       #expect(made.grants.count == 2)
       return made.notes.isEmpty
@@ -195,6 +195,6 @@ import Testing
       // The kernel has no exchange of ACLs: one read is immediately before the write.
       #expect(lost.count <= 1, "lost after reads \(lost)")
     }
-    #expect(changed > 5)
+    #expect(changed > (Effort.isFull ? 5 : 1))
   }
 }

@@ -141,7 +141,7 @@ struct SwapRaceTests {
     var (made, refused, nothing) = (0, 0, 0)
     for _ in 0..<(race.isRecursive ? Self.tries / 3 : Self.tries) {
       do {
-        let outcome = try journal.carryOut { () throws(PermissionError) -> GrantPlan? in
+        let outcome = try journal.carryOut { (_) throws(PermissionError) -> GrantPlan? in
           try accessor.grantPlan()
         }
         if outcome.grants.isEmpty { nothing += 1 } else { made += 1 }

@@ -1,0 +1,102 @@
+@_spi(SystemCalls) import PermissionKit
+import PermissionKitPlugins
+
+/// A request for the access that one argument names: prepared, shown, agreed to, then carried out.
+///
+/// The only place where `request` and `run` prepare an accessor.
+struct ArgumentRequest {
+  let argument: AccessorArgument
+  let accessor: PermissionAccessor
+  let prepared: PreparedRequest
+
+  /// Checks access, and finds what a request would change.
+  ///
+  /// - Parameters:
+  ///   - argument: The accessor.
+  ///   - context: Who asks, and for what.
+  ///   - options: How to request access.
+  ///   - wantsAll: Whether limited access is not enough.
+  ///   - runsPrograms: Whether the program of an accessor may request access.
+  ///   - analytics: The log of the check and the request.
+  init(
+    _ argument: AccessorArgument, _ context: AccessContext, _ options: GrantOptions,
+    wantsAll: Bool, runsPrograms: Bool = true, _ analytics: AnalyticsLog
+  ) {
+    self.argument = argument
+    accessor = argument.accessor(context, analytics)
+    accessor.acceptsLimited = !wantsAll
+    (accessor as? ResourceAccessor)?.grants = options
+    if case .executable = argument.entry.origin { accessor.requestsAccess = runsPrograms }
+    prepared = accessor.prepare()
+  }
+
+  /// The program that requests access; nil for an accessor without one.
+  var program: PathBytes? {
+    if case .executable(let program) = argument.entry.origin { program } else { nil }
+  }
+}
+
+extension GrantFlags {
+  /// Returns the command by which an administrator makes a request; nil if the caller or the helper can
+  /// make it.
+  ///
+  /// - Parameters:
+  ///   - plan: The plan of the request.
+  ///   - argument: The accessor.
+  ///   - options: The options of the request.
+  ///   - more: Further arguments of the command.
+  ///   - system: The system that the caller runs on.
+  /// - Returns: The command, for a shell.
+  func administratorCommand(
+    _ plan: GrantPlan, _ argument: AccessorArgument, _ options: GrantOptions, _ more: [PathBytes],
+    _ system: any System
+  ) -> String? {
+    let helper = options.elevation as? HelperElevation
+    let ids = plan.subject.credentials.user
+    let isForSelf =
+      plan.subject.source == .current
+      || plan.subject.source == .user && ids.real == (try? system.credentials())?.user.real
+    guard plan.needsRoot, !(isForSelf && helper?.serves(argument, options) == true) else {
+      return nil
+    }
+    var words: [PathBytes] = []
+    if strategy.strategy.name != GrantStrategies.auto.name {
+      words += ["--strategy", PathBytes(strategy.strategy.name)]
+    }
+    if allowOthers { words.append("--allow-others") }
+    if recursive { words.append("--recursive") }
+    let line = RequestLine(argument, plan.subject, system).adding(words + more)
+    return line.administrators ?? plan.steps.map(\.typed).joined(separator: "\n  ")
+  }
+
+  /// Tells by which command an administrator makes a request, and why only an administrator.
+  static func report(
+    _ command: String, _ argument: AccessorArgument, _ system: any System
+  ) {
+    let entry = argument.entry
+    var lines = "only an administrator may give access to \(entry.name)"
+    if let risk = entry.declaration?.risk { lines += " (\(Sanitizer.clean(risk)))" }
+    lines += ":\n  \(command)"
+    if case .file(let path) = entry.origin, !system.isWritableOnlyByRoot(path) {
+      lines +=
+        "\n  root honours the declaration only in /etc/permcheck/accessors.d, not in \(Sanitizer.clean(path.description))"
+    }
+    Console.report(lines, system)
+  }
+
+  /// Returns whether the person at the terminal agrees to all plans; says why nobody was asked.
+  static func agrees(
+    _ plans: [GrantPlan], _ console: Console, _ system: any System, isQuiet: Bool = false
+  ) -> Bool {
+    let consent = TerminalConsent(system: system)
+    if consent.ask(HumanFormat(console.errorStyle, isVerbose: false).question(plans)) {
+      return true
+    }
+    if isQuiet { return false }
+    console.warn(
+      consent.canAsk
+        ? "cancelled, nothing was changed"
+        : "there is no terminal to ask at, so nothing was changed; --yes skips the question")
+    return false
+  }
+}
