@@ -110,3 +110,13 @@ extension InodeFacts.Entry.Found {
   /// The name leads to an automount, and looking it up would mount something.
   static let automount = Self.unreadable(.EREMOTE)
 }
+
+extension InodeFacts {
+  /// Returns one digit of the mode: shift 6 for the owner, 3 for the group, 0 for others.
+  func bits(_ shift: UInt16) -> Permissions { Permissions(rawValue: UInt8(mode >> shift & 7)) }
+
+  /// Returns the permissions of an ACL entry; empty if there is no such entry.
+  func entry(_ tag: AccessControlList.Tag, _ id: UInt32? = nil) -> Permissions {
+    acl?.entries.first { $0.tag == tag && (id == nil || $0.id == id) }?.permissions ?? []
+  }
+}

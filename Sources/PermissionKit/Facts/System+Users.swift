@@ -1,0 +1,108 @@
+// Users and groups, each looked up once for a check, and without glibc where the files of this machine
+// answer for every source.
+extension System {
+  /// Returns the user with this login name; nil if there is none.
+  func user(named name: String) throws(Errno) -> UserRecord? {
+    try recalled(
+      { memory in memory.namedUsers.first { $0.name == name }.map { $0.record } },
+      { if $0.namedUsers.count < mostUsers { $0.namedUsers.append((name, $1)) } }
+    ) { () throws(Errno) in
+      if let user = userFile?.user(named: name) { return user }
+      return try getpwnam(name)
+    }
+  }
+
+  /// Returns the first user with this uid; nil if there is none.
+  func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
+    try recalled(
+      { memory in memory.users.first { $0.uid == uid }.map { $0.record } },
+      { $0.users.append((uid, $1)) }
+    ) { () throws(Errno) in
+      if let user = userFile?.user(uid) { return user }
+      return try getpwuid(uid)
+    }
+  }
+
+  /// Returns every group of the user, including the primary group.
+  func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
+    try recalled(
+      { memory in memory.groupLists.first { $0.user == user }.map { $0.groups } },
+      { if $0.groupLists.count < mostUsers { $0.groupLists.append((user, $1)) } }
+    ) { () throws(Errno) in
+      if memory != nil, groupFileIsWhole, let groups = groupFile?.groups(of: user) {
+        return groups
+      }
+      return try getgrouplist(user)
+    }
+  }
+
+  /// Returns the name of the group; nil if there is no such group.
+  func groupName(_ gid: UInt32) throws(Errno) -> String? {
+    try recalled(
+      { memory in memory.groups.first { $0.gid == gid }.map { $0.name } },
+      { $0.groups.append((gid, $1)) }
+    ) { () throws(Errno) in
+      if let name = groupFile?.groupName(gid) { return name }
+      return try getgrgid(gid)
+    }
+  }
+
+  /// How many users are remembered by name: a command for everybody asks for each only once.
+  private var mostUsers: Int { 64 }
+
+  // MARK: - Files
+
+  /// The sources of users and groups.
+  private func userSources() -> UserSources {
+    let known = try? recalled({ $0.sources }, { $0.sources = $1 }) { () throws(Errno) in
+      UserSources(try? contents(of: "/etc/nsswitch.conf", limit: 1 << 16))
+    }
+    return known ?? UserSources(nil)
+  }
+
+  /// The users in /etc/passwd; nil if glibc has to be asked.
+  private var userFile: UserFile? {
+    guard memory != nil else { return nil }
+    return try? recalled({ $0.userFile }, { $0.userFile = $1 }) { () throws(Errno) in
+      userSources().usersAreInFiles ? plain("/etc/passwd", fields: 7) : nil
+    }
+  }
+
+  /// The groups in /etc/group; nil if glibc has to be asked.
+  private var groupFile: UserFile? {
+    guard memory != nil else { return nil }
+    return try? recalled({ $0.groupFile }, { $0.groupFile = $1 }) { () throws(Errno) in
+      userSources().groupsAreInFiles ? plain("/etc/group", fields: 4) : nil
+    }
+  }
+
+  /// Whether /etc/group has every group of every user.
+  private var groupFileIsWhole: Bool {
+    let sources = userSources()
+    return sources.filesListGroups && (!sources.asksSystemd || userRecords.allSatisfy(isAbsent))
+  }
+
+  /// Reads a file, unless nscd(8) would answer from what it remembers of an older one.
+  private func plain(_ path: PathBytes, fields: Int) -> UserFile? {
+    guard isAbsent("/var/run/nscd/socket"), let bytes = try? contents(of: path) else { return nil }
+    return UserFile(bytes, fields: fields)
+  }
+
+  /// Where systemd finds users and groups, see `userdb_by_name()` in src/shared/userdb.c and nss-systemd(8):
+  /// services that answer, and the folders of USERDB_DROPIN_DIR_NULSTR.
+  private var userRecords: [PathBytes] {
+    [
+      "/run/systemd/userdb", "/etc/userdb", "/run/userdb", "/run/host/userdb",
+      "/usr/local/lib/userdb", "/usr/lib/userdb", "/lib/userdb",
+    ]
+  }
+
+  private func isAbsent(_ path: PathBytes) -> Bool {
+    do throws(Errno) {
+      _ = try status(of: path)
+      return false
+    } catch {
+      return error == .ENOENT || error == .ENOTDIR
+    }
+  }
+}

@@ -1,0 +1,285 @@
+/// Finds the cause of a refusal beyond the permission bits: security layers, stale groups, the process
+/// that uses a device, the sandbox.
+///
+/// Makes system calls only if access is refused, contradictory or missing, or if the caller wants
+/// detail; see "Layers above it" in Documentation/design.md.
+struct Diagnosis {
+  let inspection: Inspection
+
+  init(_ inspection: Inspection) { self.inspection = inspection }
+
+  private var context: AccessContext { inspection.context }
+  private var users: UserDatabase { inspection.users }
+  private var subject: Subject { inspection.subject }
+  private var facts: AccessFacts { inspection.facts }
+  private var system: any System { inspection.system }
+  private var session: Session { Session(inspection) }
+  var confinement: Confinement {
+    func find() -> Confinement {
+      Confinement(system, root: context.root, process: subject.process)
+    }
+    return context.sharedScan?.value(find) ?? find()
+  }
+
+  // MARK: - What was granted
+
+  /// Returns the words for the entry that grants access if the seat set it; nil otherwise.
+  func basis(_ decision: Decision, _ basis: String) -> String? {
+    session.isSeatGrant(decision) ? "seat \(basis)" : nil
+  }
+
+  /// Returns where and how long the access holds, and which privileges executing the file gives.
+  func meaning(_ ask: Ask, _ decision: Decision) -> String? {
+    var meaning = session.meaning(decision, confinement)
+    if ask.isSocket {
+      let connect =
+        ask.connects
+        ? "connect(2) is allowed, and a program listens"
+        : "connect(2) is allowed; whether a program listens there was not tried"
+      meaning = meaning.map { "\($0); \(connect)" } ?? connect
+    }
+    guard let privileges = executionPrivileges(ask, decision) else { return meaning }
+    return meaning.map { "\($0); \(privileges)" } ?? privileges
+  }
+
+  /// Returns the bits and capabilities of a program that can give a process more privileges.
+  ///
+  /// - Returns: Nil if there are none, or if execve(2) ignores them because of MS_NOSUID.
+  private func executionPrivileges(_ ask: Ask, _ decision: Decision) -> String? {
+    guard ask.need.contains(.execute), let index = decision.inode,
+      facts.inodes[index].kind == .regular
+    else { return nil }
+    let inode = facts.inodes[index]
+    var file: Descriptor?
+    // The same path may be another file for another process.
+    if inspection.subject.process == nil {
+      file = try? system.openat(.currentDirectory, ask.path, .path, mode: 0)
+    }
+    defer { if let file { system.close(file) } }
+    if let file, let mount = try? system.fstatfs(file), mount.ignoresSetUID { return nil }
+    if inode.mode & 0o4000 != 0 {
+      return "the program is set-user-ID \(users.userName(inode.uid))"
+    }
+    if inode.mode & 0o2000 != 0 {
+      return "the program is set-group-ID \(users.groupName(inode.gid))"
+    }
+    guard let file, let capabilities = try? system.cap_get_file(file) else { return nil }
+    return "the program has the file capabilities \(capabilities)"
+  }
+
+  // MARK: - What was refused
+
+  /// Adds reasons and remedies beyond the permission bits to the report on a refused resource.
+  func refine(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
+    if isRefusedByBits(decision), report.probe?.errno == decision.errno || report.probe == nil {
+      refineRefusal(&report, ask, decision)
+    }
+    let isOfLayer = report.reasons.contains { Self.layers.contains($0.code) }
+    if isOfLayer {
+      if let resource = confinedResource(ask) {
+        confine(&report, resource, ask.path, isMissing: false)
+      }
+      addProfileRemedy(&report)
+    }
+    if decision.rule == .missing, decision.step != .create,
+      report.reasons.first?.code == .noDevice
+    {
+      if let family = ask.resource.family {
+        confine(&report, .devices(family), ask.path, isMissing: true)
+      } else if ask.resource.kind == .directory {
+        confine(&report, .folder, ask.path, isMissing: true)
+      }
+    }
+    if report.reasons.contains(where: { $0.code == .usernsUnmapped }) {
+      confineGroups(&report)
+    }
+    if decision.rule == .unreadable { nameMount(&report, decision) }
+    report.remedies += LayerRemedies(inspection, ask).remedies(decision, report.reasons)
+    // What stands in for the mount's own remedy goes last.
+    refineFolder(&report, ask, decision)
+  }
+
+  private func confinedResource(_ ask: Ask) -> ConfinedResource? {
+    ask.isDirectory ? .folder : ask.resource.family.map { .devices($0) }
+  }
+
+  private static let layers: [Reason.Code] = [.deviceCgroup, .landlockOrLSM, .seccomp]
+
+  private func isRefusedByBits(_ decision: Decision) -> Bool {
+    decision.errno == .EACCES && StatusRules.status(decision) == .denied
+  }
+
+  /// Checks whether a refusal by the bits is caused by the session: stale groups or an inactive seat.
+  private func refineRefusal(
+    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision
+  ) {
+    if let remedy = LayerRemedies(inspection, ask).mountRemedy(decision) {
+      report.remedies = [remedy]
+      return
+    }
+    if let (gid, moved) = inspection.staleGroup(ask, decision) {
+      let reason = session.staleReason(gid)
+      // The session is the cause; the bits that refuse are the evidence.
+      if decision.step == .target, let first = report.reasons.first {
+        report.reasons[0] = reason
+        report.reasons[0].evidence += first.evidence
+      } else {
+        report.reasons.insert(reason, at: 0)
+      }
+      report.remedies = [.newGroup(users.groupName(gid), moved)]
+      return
+    }
+    addGroupFlag(&report, ask, decision)
+    if let reason = session.seatReason(decision) {
+      report.reasons.append(reason)
+      if !report.remedies.isEmpty, let index = decision.inode {
+        let group = users.groupName(facts.inodes[index].gid)
+        report.remedies[0].note =
+          "avoid usermod -aG \(group): members keep access while someone else is at the seat; avoid chmod 666, which gives access to everybody"
+      }
+    }
+  }
+
+  /// Adds a flag with the number of the node's group, for groups of the image may have other numbers.
+  private func addGroupFlag(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
+    guard report.reasons.first?.code == .notInGroup, subject.credentials.user.fileSystem != 0,
+      ask.path.isBelow(context.root.appending("dev")), let index = decision.inode
+    else { return }
+    let gid = facts.inodes[index].gid
+    report.remedies += confinement.found.compactMap { Remedy.groupFlag($0.place, gid) }
+  }
+
+  // MARK: - Places
+
+  /// Adds the sandboxes and containers around this process, with the flags and files to change.
+  func confine(
+    _ report: inout ResourceReport, _ resource: ConfinedResource, _ path: PathBytes, isMissing: Bool
+  ) {
+    let (reasons, remedies) = confinement.reasons(resource, path, isMissing: isMissing)
+    report.reasons += reasons
+    report.remedies += remedies
+  }
+
+  /// Adds the flag that makes a rootless container keep the supplementary groups of the user.
+  private func confineGroups(_ report: inout ResourceReport) {
+    for (place, evidence) in confinement.found {
+      guard case .podman(true) = place else { continue }
+      report.reasons.append(
+        Reason(
+          .container, .suspected,
+          "this process seems to run in \(place.description), which drops the user's supplementary groups",
+          evidence: evidence))
+      report.remedies.append(.keepGroups)
+    }
+  }
+
+  private func addProfileRemedy(_ report: inout ResourceReport) {
+    guard report.reasons.contains(where: { $0.code == .landlockOrLSM }) else { return }
+    if let remedy = Remedy.policy(SecurityModules(system), report.path) {
+      report.remedies.append(remedy)
+    }
+  }
+
+  /// Names the mount point that refuses even statx(2): another user's FUSE mount, or a server.
+  ///
+  /// See fuse_allow_current_process() in fs/fuse/dir.c.
+  private func nameMount(_ report: inout ResourceReport, _ decision: Decision) {
+    guard let index = decision.inode,
+      let table = try? system.mountTable(
+        PathBytes("/proc/\(subject.process.map(String.init) ?? "self")/mountinfo"))
+    else { return }
+    let folder = facts.path(of: index)
+    let closed = facts.inodes[index].entries.filter {
+      if case .unreadable(.EACCES) = $0.found { true } else { false }
+    }.map { folder.appending($0.name) }
+    guard let mount = table.mounts.last(where: { closed.contains($0.point) }) else { return }
+    let options = mount.superblockOptions.split(separator: ",")
+    let message: String
+    if mount.fileSystem.hasPrefix("fuse"), !options.contains("allow_other") {
+      let owner = options.first { $0.hasPrefix("user_id=") }.flatMap { UInt32($0.dropFirst(8)) }
+      message =
+        "\(mount.point) is a FUSE mount of \(owner.map { users.userName($0) } ?? "another user") without allow_other, so no other user may enter it, not even root"
+      report.remedies.append(.allowOther)
+    } else if case .server = mount.rules.authority {
+      var reason = ReasonFinder(inspection).serverRefusal(
+        mount.point, mount.fileSystem, isServer: true, "",
+        ["\(mount.fileSystem) \(mount.superblockOptions)"])
+      reason.evidence += report.reasons.flatMap(\.evidence)
+      report.reasons = [reason]
+      return
+    } else if mount.fileSystem == "autofs" {
+      message = "\(mount.point) is an automount point, and the mount is refused"
+    } else {
+      return
+    }
+    report.reasons = [
+      Reason(
+        .networkFS, .proven, message,
+        evidence: ["\(mount.fileSystem) \(mount.superblockOptions)"]
+          + report.reasons.flatMap(\.evidence))
+    ]
+  }
+
+  /// Returns a report on missing devices, with the sandboxes that may hide them.
+  func refine(absence report: ResourceReport) -> ResourceReport {
+    guard report.status == .unavailable, let code = report.reasons.first?.code,
+      code == .noDevice || code == .noCaptureNode
+    else { return report }
+    var report = report
+    let confinement = confinement
+    if let family = report.family {
+      let node = family.hasNode(named: report.path.lastComponent) ? report.path : family.exampleNode
+      let (reasons, remedies) = confinement.reasons(.devices(family), node, isMissing: true)
+      report.reasons += reasons
+      report.remedies += remedies
+      if confinement.runner != nil, let driver = family.testDriver {
+        report.remedies.append(.testDevice(driver))
+      }
+    }
+    if let runner = confinement.runner {
+      report.reasons[0].evidence.append(
+        "this is \(runner): hosted runners have no devices; a check there can skip what is unavailable"
+      )
+    }
+    return report
+  }
+
+  // MARK: - Devices in use
+
+  /// Returns a reason that names the process that uses the device; nil if the inode is no device.
+  func busyReason(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
+    guard let device = device(decision) else { return nil }
+    var evidence: [String] = []
+    if let probe {
+      let answer = probe.errno?.description ?? "granted"
+      evidence.append("\(probe.method.rawValue): \(answer)")
+      if probe.isBusy { evidence.append("VIDIOC_REQBUFS: EBUSY, another program captures") }
+    }
+    let family = ask.resource.family
+    if probe?.method.opens != true {
+      let owners = DeviceHolders.substreams(system, device, of: family).compactMap { $0 }
+      evidence += owners.map { "/proc/asound: owner_pid \($0)" }
+    }
+    var holders = DeviceHolders(system, users)
+    holders.find(device, of: family)
+    return holders.reason(
+      ask.path, for: users.userName(subject.credentials.user.fileSystem), evidence: evidence)
+  }
+
+  /// Returns whether every substream of a PCM is in use, without opening the device.
+  func isTaken(_ ask: Ask, _ decision: Decision) -> Bool {
+    guard context.root == "/", decision.isGranted, let device = device(decision) else {
+      return false
+    }
+    let substreams = DeviceHolders.substreams(system, device, of: ask.resource.family)
+    return !substreams.isEmpty && substreams.allSatisfy { $0 != nil }
+  }
+
+  /// Returns the number of the character device that the decision is about; nil for other inodes.
+  private func device(_ decision: Decision) -> DeviceNumber? {
+    guard let index = decision.inode, facts.inodes[index].kind == .characterDevice else {
+      return nil
+    }
+    return facts.inodes[index].device
+  }
+}

@@ -1,0 +1,116 @@
+/// Finds remedies other than permission bits: mounts, attributes, drivers, capabilities, links.
+///
+/// The evaluator simulates a remedy if it can; otherwise the outcome is `undetermined`.
+struct LayerRemedies {
+  private let inspection: Inspection
+  private let ask: Ask
+  private var facts: AccessFacts { inspection.facts }
+
+  init(_ inspection: Inspection, _ ask: Ask) {
+    self.inspection = inspection
+    self.ask = ask
+  }
+
+  /// Returns the remedies for the layer that decided, and for each of the reasons.
+  func remedies(_ decision: Decision, _ reasons: [Reason]) -> [Remedy] {
+    var remedies: [Remedy] = []
+    if let index = decision.inode, !decision.isGranted { remedies += simulated(decision, index) }
+    for reason in reasons { remedies += standardRemedies(reason.code, decision) }
+    return remedies
+  }
+
+  // MARK: - Simulated
+
+  private func simulated(_ decision: Decision, _ index: Int) -> [Remedy] {
+    var changed = facts
+    let mount = facts.inodes[index].mount
+    let point = facts.mounts[mount].point
+    let place = facts.path(of: index)
+    func remedy(_ kind: Remedy.Kind, _ command: [PathBytes], others: [String]) -> [Remedy] {
+      let after = AccessEvaluator(facts: changed, credentials: inspection.subject.credentials)
+        .decide(ask)
+      var remedy = Remedy(
+        kind, command, needsRoot: true, kind == .mount ? .untilReboot : .permanent, others: others)
+      remedy.outcome =
+        after.isGranted ? .granted : after.errno == nil ? .undetermined : .refused
+      return [remedy]
+    }
+    // A file system that can never be written stays read-only whatever is remounted.
+    let canBeWritten = facts.mounts[mount].rules.isWritable
+    func remounted(_ option: PathBytes, _ flag: MountFacts.Flags, others: String) -> [Remedy] {
+      guard !point.isEmpty else { return [] }
+      changed.mounts[mount].flags.remove(flag)
+      return remedy(
+        .mount, ["mount", "-o", PathBytes("remount,bind,\(option)"), point],
+        others: ["\(others) below \(point)"])
+    }
+    switch decision.rule.layer {
+    case .mount(.readOnly) where !canBeWritten, .mount(.readOnlySuperblock) where !canBeWritten:
+      return []
+    case .mount(.readOnly) where !facts.mounts[mount].superblockIsReadOnly:
+      return remounted("rw", .readOnly, others: "everybody whose mode bits allow writing")
+    case .mount(.readOnly), .mount(.readOnlySuperblock):
+      guard !point.isEmpty else { return [] }
+      changed.mounts[mount].superblockIsReadOnly = false
+      changed.mounts[mount].flags.remove(.readOnly)
+      return remedy(
+        .mount, ["mount", "-o", "remount,rw", point],
+        others: ["everybody whose mode bits allow writing below \(point)"])
+    case .mount(.noDevices):
+      return remounted("dev", .noDevices, others: "everybody whose mode bits allow using a device")
+    case .mount(.noExecute):
+      return remounted("exec", .noExecute, others: "everybody whose mode bits allow executing")
+    case .attribute(.immutable) where facts.inodes[index].isImmutable:
+      changed.inodes[index].isImmutable = false
+      return remedy(.file, ["chattr", "-i", place], others: [])
+    case .attribute(.appendOnly):
+      changed.inodes[index].isAppendOnly = false
+      return remedy(.file, ["chattr", "-a", place], others: [])
+    case .attribute(.immutable), .bits, .capability, .lookup, .link, .idMapping, .deviceCgroup,
+      .securityModule, .fileSystem, .driver, .call, .nothing, .unknown:
+      return []
+    }
+  }
+
+  // MARK: - By reason code
+
+  private func standardRemedies(_ code: Reason.Code, _ decision: Decision) -> [Remedy] {
+    if code == .rootWithoutCapability {
+      return [
+        Remedy(
+          .container, ["docker", "run", "--cap-add=DAC_OVERRIDE", "IMAGE"],
+          others: ["every process of root in the container"],
+          line: "CapabilityBoundingSet=CAP_DAC_OVERRIDE   for a systemd service",
+          note:
+            "without this capability root is an ordinary user; do not add root to a group instead")
+      ]
+    }
+    if code == .networkFS, decision.rule == .fuseOtherUser { return [.allowOther] }
+    if code == .noDriver, let driver = ask.resource.family?.driver {
+      return [
+        Remedy(
+          .driver, ["modprobe", PathBytes(driver.name)], needsRoot: true, .untilReboot,
+          note: driver.note)
+      ]
+    }
+    return []
+  }
+
+  /// Returns the mount options that give such a file system to the subject; nil for other ones.
+  func mountRemedy(_ decision: Decision) -> Remedy? {
+    guard let index = decision.inode, case let mount = facts.mounts[facts.inodes[index].mount],
+      !mount.rules.storesModes, !mount.point.isEmpty
+    else { return nil }
+    let credentials = inspection.subject.credentials
+    let options =
+      "uid=\(credentials.user.fileSystem),gid=\(credentials.group.fileSystem),umask=077"
+    var remedy = Remedy(
+      kind: .mount, command: ["umount", mount.point], needsRoot: true, persistence: .permanent,
+      othersAffected: [], outcome: .granted)
+    remedy.line =
+      "\(options)   to the options of \(mount.point) in /etc/fstab, then mount it again"
+    remedy.note =
+      "\(mount.fileSystem) stores no owners and no ACLs, so chmod and setfacl do not help"
+    return remedy
+  }
+}

@@ -1,0 +1,266 @@
+/// Judges an inspection: decides on the facts, asks the kernel, and finds the reasons.
+package struct ResourceJudge {
+  private let inspection: Inspection
+  /// Whether reports contain the walk, even if access is granted.
+  private let explains: Bool
+  /// Whether the facts were read again because the kernel contradicted them.
+  private let isRetry: Bool
+  private let evaluator: AccessEvaluator
+  private let finder: ReasonFinder
+
+  private var facts: AccessFacts { inspection.facts }
+  /// Examines this machine; nil if the facts were saved earlier or elsewhere.
+  private var diagnosis: Diagnosis? { inspection.isSaved ? nil : Diagnosis(inspection) }
+
+  /// Creates a judge.
+  ///
+  /// - Parameters:
+  ///   - inspection: The subject, the resources and the facts.
+  ///   - explains: Whether reports contain the walk, even if access is granted.
+  package init(_ inspection: Inspection, explains: Bool = false) {
+    self.init(inspection, explains: explains, isRetry: false)
+  }
+
+  private init(_ inspection: Inspection, explains: Bool, isRetry: Bool) {
+    self.inspection = inspection
+    self.explains = explains
+    self.isRetry = isRetry
+    evaluator = inspection.evaluator
+    finder = ReasonFinder(inspection)
+  }
+
+  /// Returns one report for each target, in their order.
+  package func reports() -> [AccessReport] {
+    inspection.targets.map { target in
+      var report = self.report(target)
+      if inspection.context.root != "/" { report.root = inspection.context.root }
+      return report
+    }
+  }
+
+  private func report(_ target: Inspection.Target) -> AccessReport {
+    let route = route(to: target)
+    if route == .server { return serverReport(target) }
+    var reports = reports(on: target.set.resources)
+    for absence in target.set.absences {
+      reports.append(diagnosis?.refine(absence: absence) ?? absence)
+    }
+    var report = AccessReport(
+      target.name, reports, subject: inspection.subject, time: inspection.time)
+    addServer(to: &report, target, route)
+    return report
+  }
+
+  // MARK: - Servers
+
+  /// The kind of device that a server may offer instead of the nodes of a target; nil if the target is
+  /// one very node.
+  private func offeredFamily(_ target: Inspection.Target) -> DeviceFamily? {
+    guard inspection.context.path == nil, target.name != "path" else { return nil }
+    let family = target.set.resources.first?.family ?? target.set.absences.first?.family
+    return family?.mediaClass == nil ? nil : family
+  }
+
+  /// The route that the status of a target is about.
+  private func route(to target: Inspection.Target) -> AudioRoute {
+    offeredFamily(target)?.busyTest == .soundSubstreams ? inspection.context.through : .alsa
+  }
+
+  private func serverReport(_ target: Inspection.Target) -> AccessReport {
+    let resources = offeredFamily(target).map { family in
+      let route = ServerRoute(inspection, family)
+      return [route.report() ?? route.absence]
+    }
+    return AccessReport(
+      target.name, resources ?? [], subject: inspection.subject, time: inspection.time)
+  }
+
+  /// Adds what a server offers, where the nodes give no access or the caller wants to know.
+  private func addServer(
+    to report: inout AccessReport, _ target: Inspection.Target, _ route: AudioRoute
+  ) {
+    guard !report.status.isAccess(),
+      let family = offeredFamily(target), let server = ServerRoute(inspection, family).report()
+    else { return }
+    guard route == .any else {
+      report.alternatives = [server]
+      return
+    }
+    switch server.status {
+    case .authorized:
+      report.status = .authorized
+      report.isRequestable = false
+      report.alternatives = report.resources
+      report.resources = [server]
+    case .notDetermined:
+      report.status = .notDetermined
+      report.resources.append(server)
+    default: report.resources.append(server)
+    }
+  }
+
+  private func reports(on resources: [Resource]) -> [ResourceReport] {
+    var reports: [ResourceReport] = []
+    reports.reserveCapacity(resources.count)
+    for index in resources.indices {
+      let ask = inspection.ask(resources[index])
+      reports.append(
+        ResourceReport(
+          path: ask.path, label: resources[index].label, device: resources[index].device,
+          need: ask.need, status: .unavailable))
+      judge(ask, &reports[index])
+    }
+    return reports
+  }
+
+  private func judge(_ ask: Ask, _ report: inout ResourceReport) {
+    let decision = evaluator.decide(ask)
+    let otherKind = ask.resource.kind.flatMap { wrongKind($0, ask.path, decision) }
+    // What is of another type is not opened.
+    let probe = otherKind == nil ? inspection.probe(ask, decision) : nil
+    if otherKind == nil, isContradiction(decision, probe),
+      let second = judgedAgain(ask.resource)
+    {
+      report = second
+      return
+    }
+    let ruling = StatusRules(
+      inspection: inspection, ask: ask, decision: decision, probe: probe, otherKind: otherKind,
+      diagnosis: diagnosis
+    ).ruling()
+    report.status = ruling.status
+    if ruling.rule == .otherKind {
+      report.reasons = ruling.reasons
+      return
+    }
+    report.probe = probe?.shown
+    report.decision = resourceDecision(ask, decision, isAuthorized: report.status == .authorized)
+    if report.status != .authorized || !decision.isGranted || explains {
+      explain(&report, ask, decision, ruling)
+    }
+    switch ruling.rule {
+    case .doubted, .notListening: report.reasons = ruling.reasons
+    case .locked where report.reasons.isEmpty:
+      report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
+    case .otherKind, .locked, .taken, .granted, .limited, .service, .refused: break
+    }
+  }
+
+  /// Adds the reasons and remedies, and the walk if the caller wants it.
+  private func explain(
+    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision, _ ruling: StatusRules.Ruling
+  ) {
+    let probe = report.probe
+    // If the facts grant access, no step of the walk explains a refusal.
+    let steps = decision.isGranted && !explains ? [] : evaluator.steps(ask)
+    if explains { report.walk = WalkExplainer(finder).walk(steps, decision, ask.path) }
+    if decision.rule == .missing { report.decision?.component = facts.missingPath(steps) }
+    report.reasons = finder.reasons(ask, decision, steps: steps, probe: probe) { errno in
+      if probe?.method == .enter, let reason = diagnosis?.refusedInside(ask, errno, probe) {
+        return reason
+      }
+      return Contradiction(
+        inspection, ask, decision, probe ?? Probe(method: .none, errno: errno)
+      ).reason(errno)
+    }
+    if ruling.rule == .taken || probe?.isBusy == true || probe?.errno == .EBUSY,
+      let busy = diagnosis?.busyReason(ask, decision, probe)
+    {
+      report.reasons = [busy]
+    }
+    if ruling.rule == .limited { report.reasons += ruling.reasons }
+    report.isChangeable = isChangeable(decision)
+    if report.status == .denied || report.status == .limited, !decision.isGranted {
+      report.remedies = RemedyFinder(inspection).remedies(ask)
+    }
+    if report.status != .authorized { diagnosis?.refine(&report, ask, decision) }
+  }
+
+  /// Returns whether a change of the mode or ACL that refuses would be stored and would count.
+  private func isChangeable(_ decision: Decision) -> Bool {
+    guard let index = decision.inode else { return true }
+    let mount = facts.mounts[facts.inodes[index].mount]
+    return mount.rules.honoursChanges && !mount.isReadOnly
+  }
+
+  /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
+  private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
+    guard let probe, !isRetry, probe.obstacle == nil, probe.errno != decision.errno,
+      !probe.isSilent(on: decision)
+    else {
+      return false
+    }
+    return decision.verdict != .undetermined
+      && ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno)
+  }
+
+  /// Reads the facts and asks the kernel once more; nil if the facts cannot be read.
+  private func judgedAgain(_ resource: Resource) -> ResourceReport? {
+    var context = inspection.context
+    context.subject = inspection.subject
+    context.system = context.system.uncached()
+    let target = Inspection.Target(name: "", set: ResourceSet(resources: [resource]))
+    let again = try? Inspection(context, users: inspection.users) { _ in [target] }
+    return again.flatMap { again in
+      ResourceJudge(again, explains: explains, isRetry: true).reports().first?.resources.first
+    }
+  }
+
+  /// Returns a reason if the inode has another type than the accessor needs; nil otherwise.
+  private func wrongKind(
+    _ wanted: FileKind, _ path: PathBytes, _ decision: Decision
+  ) -> Reason? {
+    guard decision.step == .target, let inode = decision.inode, facts.inodes[inode].kind != wanted
+    else { return nil }
+    return Reason(
+      .noDevice, .proven, "\(path) is not a \(wanted.noun)",
+      evidence: [facts.inodes[inode].summary.modeText])
+  }
+
+  private func resourceDecision(
+    _ ask: Ask, _ decision: Decision, isAuthorized: Bool
+  ) -> ResourceDecision {
+    var basis = finder.basis(decision)
+    if decision.isGranted, case .aclUser = decision.rule {
+      basis = diagnosis?.basis(decision, basis) ?? basis
+    }
+    return ResourceDecision(
+      verdict: decision.verdict, rule: decision.rule, step: decision.step,
+      component: decision.inode.map { facts.path(of: $0, asked: ask.path) }, basis: basis,
+      meaning: isAuthorized && (explains || inspection.context.wantsDetail)
+        ? diagnosis?.meaning(ask, decision) : nil)
+  }
+}
+
+extension AccessReport {
+  /// Creates the report on an accessor from the reports on its resources.
+  fileprivate init(
+    _ accessor: String, _ resources: [ResourceReport], subject: Subject, time: Int64
+  ) {
+    // One usable device is enough, but a device needs all of its resources.
+    var devices: [String] = []
+    var statuses: [AuthorizationStatus] = []
+    var isRequestable = false
+    devices.reserveCapacity(resources.count)
+    statuses.reserveCapacity(resources.count)
+    for index in resources.indices {
+      let status = resources[index].status
+      if let known = devices.lastIndex(of: resources[index].device) {
+        statuses[known].worsen(to: status)
+      } else {
+        devices.append(resources[index].device)
+        statuses.append(status)
+      }
+      // A request cannot change a mount or a container flag; an administrator must.
+      if status == .denied && resources[index].isChangeable
+        || status == .limited
+          && resources[index].remedies.contains(where: \.isGrant)
+      {
+        isRequestable = true
+      }
+    }
+    self.init(
+      accessor: accessor, status: .any(of: statuses), isRequestable: isRequestable,
+      resources: resources, subject: subject, time: time)
+  }
+}

@@ -1,0 +1,161 @@
+/// What decides the status of a resource.
+///
+/// The list is read from above. The first rule that applies decides, and nothing changes the status
+/// afterwards.
+enum StatusRule: CaseIterable {
+  /// The path names a file of another type than the accessor needs.
+  case otherKind
+  /// The folder opens, but is encrypted without its key, so that nothing in it can be used.
+  case locked
+  /// The device may be opened, but all of it is in use.
+  case taken
+  /// A layer that cannot be asked may refuse what was granted.
+  case doubted
+  /// The permissions allow connect(2), but nobody is known to listen.
+  case notListening
+  /// The kernel grants access, or the facts do where it was not asked.
+  case granted
+  /// Access is refused, but lesser permissions that are of use are granted.
+  case limited
+  /// Mode and ACL refuse because a setting of the service hides or protects the folder.
+  case service
+  /// The kernel refuses access, or the facts do, or nobody can tell.
+  case refused
+}
+
+/// Decides the status of one resource by the first rule that applies.
+struct StatusRules {
+  /// The rule that decided, and what it comes to.
+  struct Ruling {
+    let rule: StatusRule
+    let status: AuthorizationStatus
+    /// The reasons that only this rule knows.
+    var reasons: [Reason] = []
+  }
+
+  let inspection: Inspection
+  let ask: Ask
+  let decision: Decision
+  /// The kernel's answer; nil if it was not asked.
+  let probe: Probe?
+  /// Why the file is of another type than the accessor needs; nil if it is not.
+  let otherKind: Reason?
+  /// Examines this machine; nil if the facts were saved earlier or elsewhere.
+  let diagnosis: Diagnosis?
+
+  /// Returns the first rule that applies, with the status.
+  func ruling() -> Ruling {
+    let answer = Self.status(decision, probe)
+    for rule in StatusRule.allCases {
+      if let ruling = ruling(by: rule, answer) { return ruling }
+    }
+    return Ruling(rule: .refused, status: answer)
+  }
+
+  /// Returns what a rule comes to; nil if it does not apply.
+  private func ruling(by rule: StatusRule, _ answer: AuthorizationStatus) -> Ruling? {
+    func ruling(_ status: AuthorizationStatus, _ reasons: [Reason] = []) -> Ruling {
+      Ruling(rule: rule, status: status, reasons: reasons)
+    }
+    let isGranted = answer == .authorized
+    switch rule {
+    case .otherKind: return otherKind.map { ruling(.unavailable, [$0]) }
+    case .locked: return isGranted && isLocked ? ruling(.restricted) : nil
+    case .taken:
+      guard isGranted, probe?.method.opens != true, diagnosis?.isTaken(ask, decision) == true
+      else { return nil }
+      return ruling(.restricted)
+    case .doubted:
+      guard isGranted, let diagnosis else { return nil }
+      var doubts = diagnosis.doubtsAboutProcess(ask, decision, probe)
+      if let doubt = diagnosis.doubtAboutCreating(ask, decision, probe) { doubts.append(doubt) }
+      return doubts.isEmpty ? nil : ruling(.notDetermined, doubts)
+    case .notListening:
+      guard isGranted, ask.connects,
+        let objection = SocketListener(inspection, ask).answer()
+          .objection(ask, inspection.system)
+      else { return nil }
+      return ruling(objection.status, [objection.reason])
+    case .granted: return isGranted ? ruling(.authorized) : nil
+    case .limited:
+      guard isEnoughForLess else { return nil }
+      let doubts = diagnosis?.doubtsAboutProcess(ask, decision, nil) ?? []
+      return ruling(doubts.isEmpty ? .limited : .notDetermined, doubts)
+    case .service:
+      guard answer == .denied, diagnosis?.hidingSetting(ask, decision, probe?.shown) != nil else {
+        return nil
+      }
+      return ruling(.restricted)
+    case .refused: return ruling(answer)
+    }
+  }
+
+  /// Whether the folder is encrypted without its key, so that its names are scrambled, its files do not
+  /// open and none can be created, though the kernel opens the folder itself.
+  private var isLocked: Bool {
+    let facts = inspection.facts
+    guard facts.inodes.contains(where: \.isLocked),
+      ask.resource.kind == .directory || ask.need.contains(.write),
+      let index = facts.target(of: ask.path)
+    else { return false }
+    return facts.inodes[index].isLocked
+  }
+
+  /// Whether the lesser permissions with which the resource is of use are granted.
+  private var isEnoughForLess: Bool {
+    guard inspection.context.need == nil, let lesser = ask.resource.lesserNeed, !isLocked,
+      probe?.shown?.isSilent(on: decision) != true
+    else { return false }
+    let less = Ask(
+      resource: ask.resource, need: lesser, isDirectory: ask.resource.kind == .directory)
+    let decision = inspection.evaluator.decide(less)
+    return Self.status(decision, inspection.probe(less, decision)) == .authorized
+  }
+
+  // MARK: - The answer
+
+  /// Returns the status for a decision alone.
+  static func status(_ decision: Decision) -> AuthorizationStatus {
+    switch decision.verdict {
+    case .granted: .authorized
+    case .undetermined: .notDetermined
+    case .refused(let errno): status(errno, decision.rule)
+    }
+  }
+
+  private static func status(_ errno: Errno, _ rule: Rule) -> AuthorizationStatus {
+    switch rule.layer {
+    case .bits: .denied
+    case .lookup: .unavailable
+    // The bits granted access before the driver refused. No request can end another program's use,
+    // so EBUSY is restricted too.
+    case .driver: errno == .ENXIO || errno == .ENODEV ? .unavailable : .restricted
+    case .capability, .link, .mount, .attribute, .idMapping, .deviceCgroup, .securityModule,
+      .fileSystem, .call, .nothing, .unknown:
+      .restricted
+    }
+  }
+
+  /// Returns the status for a decision and the kernel's answer; the kernel takes precedence.
+  static func status(_ decision: Decision, _ probe: Probe?) -> AuthorizationStatus {
+    guard let probe else { return status(decision) }
+    guard let errno = probe.errno else {
+      if probe.isSilent(on: decision) { return status(decision) }
+      return probe.isBusy ? .restricted : .authorized
+    }
+    if decision.errno == errno { return status(decision) }
+    switch errno {
+    case .EACCES, .EPERM, .EROFS:
+      // The facts predict a refusal with another errno; their rule still gives the status.
+      return decision.errno == nil ? .restricted : status(decision)
+    case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: return .unavailable
+    case .EBUSY, .ENOKEY: return .restricted
+    default: return .notDetermined
+    }
+  }
+}
+
+extension Probe {
+  /// The answer, if the kernel could be asked.
+  var shown: Probe? { obstacle == nil ? self : nil }
+}

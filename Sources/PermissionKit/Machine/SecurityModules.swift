@@ -1,0 +1,105 @@
+/// The active security modules of the kernel, and the label of a process.
+struct SecurityModules {
+  /// The names of the modules; nil if they cannot be read.
+  let names: [String]?
+  /// The label or profile of the process; nil if no module sets one.
+  let label: String?
+
+  /// The values LSM_ID_… of include/uapi/linux/lsm.h.
+  private static let known: [UInt64: String] = [
+    100: "capability", 101: "selinux", 102: "smack", 103: "tomoyo", 104: "apparmor", 105: "yama",
+    106: "loadpin", 107: "safesetid", 108: "lockdown", 109: "bpf", 110: "landlock", 111: "ima",
+    112: "evm", 113: "ipe",
+  ]
+
+  /// Whether SELinux refuses what its policy does not allow; nil if this cannot be read.
+  private let isEnforcing: Bool?
+
+  /// Reads the modules.
+  ///
+  /// - Parameters:
+  ///   - system: The system to read.
+  ///   - process: The process whose label is read; nil for this process.
+  init(_ system: any System, process: Int32? = nil) {
+    let folder = "/proc/\(process.map(String.init) ?? "self")/attr"
+    isEnforcing = (try? system.line(of: "/sys/fs/selinux/enforce")).map { $0 != "0" }
+    if let ids = try? system.lsm_list_modules() {
+      names = ids.map { Self.known[$0] ?? "module \($0)" }
+    } else if let line = try? system.line(of: "/sys/kernel/security/lsm"), !line.isEmpty {
+      names = line.description.split(separator: ",").map(String.init)
+    } else {
+      names = nil
+    }
+    let files = [PathBytes("\(folder)/apparmor/current"), PathBytes("\(folder)/current")]
+    label =
+      files.lazy.compactMap { file in
+        (try? system.line(of: file)).map { PathBytes(Array($0.bytes.prefix { $0 != 0 })) }
+      }.first { !$0.isEmpty }?.description
+  }
+
+  func has(_ name: String) -> Bool { names?.contains(name) ?? true }
+
+  /// The name of the AppArmor profile that confines this process; nil if none does.
+  var profile: String? {
+    guard let label, label != "unconfined", label.hasSuffix(")"), has("apparmor"),
+      let end = label.lastIndex(of: "(")
+    else { return nil }
+    return String(label[..<end].reversed().drop { $0 == " " }.reversed())
+  }
+
+  /// The AppArmor profile that may refuse to create files where faccessat2(2), which asks no profile,
+  /// grants it; nil if none does.
+  ///
+  /// The profiles that container engines make for every container refuse below /proc and /sys alone.
+  var profileOfPaths: String? {
+    guard let profile, label?.hasSuffix("(complain)") != true,
+      label?.hasSuffix("(unconfined)") != true
+    else { return nil }
+    let isOfEngine =
+      profile == "docker-default" || profile.hasPrefix("containers-default-")
+      || profile == "cri-containerd.apparmor.d"
+    return isOfEngine ? nil : profile
+  }
+
+  /// The SELinux or Smack context; nil if the label is none.
+  var context: String? {
+    guard let label, profile == nil, label != "unconfined" else { return nil }
+    return label
+  }
+
+  /// The profile or context that may refuse the process what mode and ACL grant; nil if none does.
+  ///
+  /// An unreadable label of an active module confines, as far as anybody knows.
+  var confiningLabel: String? {
+    if let label {
+      let isHarmless =
+        label.hasPrefix("unconfined") || label.has(":unconfined_")
+        || label.hasSuffix("(complain)")
+        || label.hasSuffix("(unconfined)") || label == "_" || isEnforcing == false && profile == nil
+      return isHarmless ? nil : label
+    }
+    let labelling = ["selinux", "apparmor", "smack", "tomoyo"]
+    guard let active = names?.first(where: { labelling.contains($0) }) else { return nil }
+    return active == "selinux" && isEnforcing == false ? nil : "\(active): label not visible"
+  }
+
+  /// Whether Landlock may be active.
+  var mayBeLandlock: Bool { has("landlock") }
+
+  /// Whether a module can refuse that files are created: Landlock, AppArmor or SELinux.
+  var mayRefuseCreation: Bool {
+    has("landlock") || profile != nil || context.map { !$0.has("unconfined") } ?? false
+  }
+
+  /// Whether SELinux confines this process with the context of containers.
+  var isContainerContext: Bool { context?.has(":container_t:") ?? false }
+
+  /// The modules and the label, as lines of evidence.
+  var evidence: [String] {
+    [
+      names.map { "security modules: \($0.joined(separator: ", "))" }
+        ?? "not visible: which security modules are active",
+      label.map { "security label: \($0)" } ?? "security label: none",
+    ]
+  }
+}
