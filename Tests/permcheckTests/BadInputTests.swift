@@ -64,7 +64,8 @@ struct BadArgumentTests {
     ["log", "--format", "xml"],
   ]
 
-  @Test("Is usage error", arguments: wrong) func isUsageError(_ arguments: [String]) throws {
+  @Test("Is usage error", arguments: Effort.some(wrong, of: "BadInputTests wrong"))
+  func isUsageError(_ arguments: [String]) throws {
     let given = arguments.map { $0.replacing("NODE", with: "/dev/null") }
     try Command.permcheck(given).expectRefusal([64])
   }
@@ -113,7 +114,9 @@ struct OddPathTests {
     "\u{e9}t\u{e9}", "wide\u{6f22}\u{5b57}", "back\\slash\\xff", "right\u{202e}left", "*?[", " ",
   ]
 
-  @Test("Odd name is judged by the kernel", arguments: names) func oddNameIsJudgedByTheKernel(
+  @Test(
+    "Odd name is judged by the kernel", arguments: Effort.some(names, of: "BadInputTests names"))
+  func oddNameIsJudgedByTheKernel(
     _ name: String
   ) throws {
     let tree = try Tree()

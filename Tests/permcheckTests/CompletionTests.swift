@@ -86,7 +86,8 @@ import Testing
     ("true; permcheck ca", ["camera"], []), ("PERMCHECK_LOG=- permcheck ca", ["camera"], []),
   ]
 
-  @Test("Each word is completed", arguments: shells) func eachWordIsCompleted(
+  @Test("Each word is completed", arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  func eachWordIsCompleted(
     _ shell: String
   ) throws {
     let installed = try Installed()
@@ -98,7 +99,10 @@ import Testing
   }
 
   /// The value after `=` is the last piece of the word, which the shell may split there.
-  @Test("The tab key completes the line", arguments: shells) func theTabKeyCompletesTheLine(
+  @Test(
+    "The tab key completes the line",
+    arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  func theTabKeyCompletesTheLine(
     _ shell: String
   ) throws {
     let installed = try Installed()
@@ -124,7 +128,9 @@ import Testing
   }
 
   /// Every option of every command is offered, and so is a value of each but of durations.
-  @Test("Every option is offered", arguments: shells) func everyOptionIsOffered(
+  @Test(
+    "Every option is offered", arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  func everyOptionIsOffered(
     _ shell: String
   ) throws {
     let installed = try Installed()
@@ -142,8 +148,8 @@ import Testing
     options.removeAll { all.contains(String($0.dropLast())) }
     try #require(options.count > 100 && values.count > 60)
     if !Effort.isFull {
-      options = options.indices.filter { $0 % 32 == 0 }.map { options[$0] }
-      values = values.indices.filter { $0 % 32 == 0 }.map { values[$0] }
+      options = options.indices.filter { $0 % 48 == 0 }.map { options[$0] }
+      values = values.indices.filter { $0 % 48 == 0 }.map { values[$0] }
     }
     let answers = try installed.answers(
       of: shell, to: options.map { String($0.dropLast()) } + values)

@@ -115,7 +115,8 @@ struct DeviceVerdictTests {
     return answer.reports[0].status
   }
 
-  @Test("Prediction is the kernel's", arguments: cases) func predictionIsTheKernels(
+  @Test("Prediction is the kernel's", arguments: Effort.some(cases, of: "DeviceVerdictTests cases"))
+  func predictionIsTheKernels(
     _ one: Case
   ) throws {
     let tree = try tree(one)
@@ -126,7 +127,8 @@ struct DeviceVerdictTests {
     #expect(Self.expected(errno).contains(try status(listed)), "kernel: errno \(errno)")
   }
 
-  @Test("Probe is the kernel's", arguments: cases) func probeIsTheKernels(_ one: Case) throws {
+  @Test("Probe is the kernel's", arguments: Effort.some(cases, of: "DeviceVerdictTests cases"))
+  func probeIsTheKernels(_ one: Case) throws {
     let tree = try tree(one)
     let node = tree.path("dev/video0")
     let errno = try Kernel.open(node, O_RDWR, as: Self.reader)

@@ -52,7 +52,9 @@ struct EnterTests {
     time.sleep(60)
     """
 
-  @Test("The answer is that of the process itself", arguments: places)
+  @Test(
+    "The answer is that of the process itself",
+    arguments: Effort.some(places, of: "EnterTests places"))
   func theAnswerIsThatOfTheProcessItself(_ place: Place) throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o755)

@@ -70,7 +70,9 @@ struct FixTests {
             depth = None
     """
 
-  @Test("It works", arguments: scenes) func itWorks(_ scene: Scene) throws {
+  @Test("It works", arguments: Effort.some(scenes, of: "FixTests scenes")) func itWorks(
+    _ scene: Scene
+  ) throws {
     let tree = try Tree()
     chmod(tree.root, 0o755)
     try tree.file("typed.py", Self.typed)

@@ -14,7 +14,9 @@ struct GrantAttackTests {
     "rm $J; mknod -m 600 $J c 1 3", "setfacl -m u:54333:rw $J",
   ]
 
-  @Test("Journal is not trusted", arguments: tampering) func journalIsNotTrusted(
+  @Test(
+    "Journal is not trusted", arguments: Effort.some(tampering, of: "GrantAttackTests tampering"))
+  func journalIsNotTrusted(
     _ tampering: String
   ) throws {
     let tree = try Tree()

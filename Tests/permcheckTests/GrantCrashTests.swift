@@ -11,7 +11,7 @@ struct GrantCrashTests {
   static let journal = "/var/lib/permcheck/grants.jsonl"
 
   /// Every call is tried, or a few of them.
-  static let stride = ["-e", Effort.isFull ? "1" : "37"]
+  static let stride = ["-e", Effort.isFull ? "1" : "61"]
 
   /// What is killed, and what brings about the state before it.
   struct Scenario {

@@ -8,7 +8,7 @@ import Testing
 @Suite(
   .blocking, .enabled(if: Kernel.canAsk, "mounting file systems and changing owners wants root"))
 struct LeaseModelTests {
-  static let histories = Effort.of(2_000, atLeast: 16)
+  static let histories = Effort.of(2_000, atLeast: 10)
 
   @Test("Leases hold on the kernel") func leasesHoldOnTheKernel() throws {
     try play(["--permcheck", Command.permcheck], histories: Self.histories)

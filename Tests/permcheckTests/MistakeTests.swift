@@ -22,7 +22,8 @@ import Testing
     (["schema", "check=all"], "known: check"),
   ]
 
-  @Test("Is answered with a remedy", arguments: mistakes) func isAnsweredWithARemedy(
+  @Test("Is answered with a remedy", arguments: Effort.some(mistakes, of: "MistakeTests mistakes"))
+  func isAnsweredWithARemedy(
     _ arguments: [String], _ remedy: String
   ) throws {
     let outcome = try Command.permcheck(arguments)

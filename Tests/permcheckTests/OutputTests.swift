@@ -45,7 +45,8 @@ struct JSONTests {
     ["camera", "--uid", "7", "--gid", "8", "--groups", "9,10"],
   ]
 
-  @Test("Document is valid", arguments: questions) func documentIsValid(
+  @Test("Document is valid", arguments: Effort.some(questions, of: "OutputTests questions"))
+  func documentIsValid(
     _ arguments: [String]
   ) throws {
     let tree = try SnapshotTests.laptop()
@@ -131,7 +132,7 @@ struct OutputTests {
   }
 
   /// The reader has gone before anything is written.
-  @Test("Closed pipe is quiet", arguments: commands, [true, false])
+  @Test("Closed pipe is quiet", arguments: Effort.some(commands, of: "pipes"), [true, false])
   func closedPipeIsQuiet(_ arguments: [String], _ signal: Bool) throws {
     let script = """
       import os, subprocess, sys
@@ -148,7 +149,9 @@ struct OutputTests {
     #expect(outcome.status == (signal ? 243 : plain.status) || outcome.status == plain.status)
   }
 
-  @Test("Full disk", arguments: commands) func fullDisk(_ arguments: [String]) throws {
+  @Test("Full disk", arguments: Effort.some(commands, of: "OutputTests commands")) func fullDisk(
+    _ arguments: [String]
+  ) throws {
     let script = "exec \"$0\" \"$@\" >/dev/full"
     let outcome = try Command.run(["sh", "-c", script, Command.permcheck] + arguments)
     #expect(outcome.status == 70)

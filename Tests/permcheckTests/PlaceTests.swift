@@ -85,7 +85,8 @@ struct PlaceTests {
     Place(name: "Debian", files: ["proc/sys/kernel/osrelease": "6.1.0-41-amd64\n"], code: nil),
   ]
 
-  @Test("The flag is named", arguments: places) func theFlagIsNamed(_ place: Place) throws {
+  @Test("The flag is named", arguments: Effort.some(places, of: "PlaceTests places"))
+  func theFlagIsNamed(_ place: Place) throws {
     let tree = try Tree()
     try tree.folder("dev")
     for (name, text) in place.files { try tree.file(name, text) }

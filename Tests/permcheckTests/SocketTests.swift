@@ -24,7 +24,7 @@ import Testing
 
   @Test(
     "The answer is that of connect", .enabled(if: Kernel.canAsk, "taking on other ids wants root"),
-    arguments: scenes)
+    arguments: Effort.some(scenes, of: "SocketTests scenes"))
   func theAnswerIsThatOfConnect(_ scene: String) throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o755)

@@ -79,7 +79,9 @@ struct SoundServerTests {
       isAsked: false),
   ]
 
-  @Test("The servers answer counts", arguments: answers) func theServersAnswerCounts(
+  @Test(
+    "The servers answer counts", arguments: Effort.some(answers, of: "SoundServerTests answers"))
+  func theServersAnswerCounts(
     _ answer: Answer
   ) throws {
     let session = try Session(answer.manner)

@@ -71,7 +71,9 @@ struct TerminalTests {
       || words.contains { $0.count > 30 }
   }
 
-  @Test("It fits", arguments: screens) func itFits(_ screen: Screen) throws {
+  @Test("It fits", arguments: Effort.some(screens, of: "TerminalTests screens")) func itFits(
+    _ screen: Screen
+  ) throws {
     let tree = try SnapshotTests.laptop()
     for question in Self.questions {
       let shown = try Self.show(question, screen, tree)

@@ -34,7 +34,7 @@ package struct CensusAnswer: Hashable, Sendable {
 /// Counts for each of many users, in one thread, how access to the names of a tree is decided.
 ///
 /// Inodes that are alike in owner, group, mode, ACL and mount are judged once for all users.
-struct TreeCensus {
+final class TreeCensus {
   /// The answer that folders above give for each user, by its number; 0 where none decides.
   struct Bars {
     /// Nil if no folder decides for anybody.
@@ -55,7 +55,7 @@ struct TreeCensus {
 
   private let users: [Credentials]
   private let need: Permissions
-  private var judge: TreeJudge
+  let judge: TreeJudge
   private var numbers: [CensusAnswer: Int] = [:]
   private var known: [CensusAnswer] = []
   /// How often each answer was given, by its number and the user.
@@ -77,7 +77,7 @@ struct TreeCensus {
     known.indices.map { (known[$0], totals[$0 + 1]) }
   }
 
-  private mutating func number(_ answer: CensusAnswer) -> Int {
+  private func number(_ answer: CensusAnswer) -> Int {
     if let number = numbers[answer] { return number }
     known.append(answer)
     totals.append(Array(repeating: 0, count: users.count))
@@ -88,7 +88,7 @@ struct TreeCensus {
   // MARK: - Folders above
 
   /// Returns the bars of a folder whose way, or the folder itself, refuses search to some.
-  mutating func bars(_ answers: [CensusAnswer?]) -> Bars {
+  func bars(_ answers: [CensusAnswer?]) -> Bars {
     if answers.allSatisfy({ $0 == nil }) { return .none }
     return Bars(numbers: answers.map { $0.map { number($0) } ?? 0 })
   }
@@ -99,7 +99,7 @@ struct TreeCensus {
   }
 
   /// Returns the bars inside a folder.
-  mutating func bars(inside key: TreeJudge.Key, _ above: Bars) -> Bars {
+  func bars(inside key: TreeJudge.Key, _ above: Bars) -> Bars {
     guard let search = verdicts(on: key).search else { return above }
     guard let numbers = above.numbers else { return Bars(numbers: search) }
     return Bars(numbers: zip(numbers, search).map { $0 == 0 ? $1 : $0 })
@@ -108,7 +108,7 @@ struct TreeCensus {
   // MARK: - Counting
 
   /// Counts a name in the folder of the bars.
-  mutating func count(_ key: TreeJudge.Key, _ bars: Bars) {
+  func count(_ key: TreeJudge.Key, _ bars: Bars) {
     if let last, last.key == key {
       self.last?.count += 1
       return
@@ -118,18 +118,18 @@ struct TreeCensus {
   }
 
   /// Counts the names that wait; the next ones are in another folder.
-  mutating func finish(_ bars: Bars) {
+  func finish(_ bars: Bars) {
     guard let last else { return }
     self.last = nil
     add(last.verdicts.need, bars, last.count)
   }
 
   /// Counts a name with an answer for each user.
-  mutating func count(_ answers: [CensusAnswer], _ bars: Bars) {
+  func count(_ answers: [CensusAnswer], _ bars: Bars) {
     add(answers.map { number($0) }, bars, 1)
   }
 
-  private mutating func add(_ numbers: [Int], _ bars: Bars, _ count: Int) {
+  private func add(_ numbers: [Int], _ bars: Bars, _ count: Int) {
     if let blockedUsers = bars.numbers {
       for user in numbers.indices {
         totals[blockedUsers[user] == 0 ? numbers[user] : blockedUsers[user]][user] += count
@@ -139,7 +139,7 @@ struct TreeCensus {
     }
   }
 
-  private mutating func verdicts(on key: TreeJudge.Key) -> Verdicts {
+  private func verdicts(on key: TreeJudge.Key) -> Verdicts {
     if let known = verdicts[key] { return known }
     let facts = judge.facts(of: key)
     let found = users.map { TreeJudge.verdict(facts, $0, need) }
@@ -159,7 +159,7 @@ struct TreeCensus {
 // Counting for many users.
 extension TreeWorker {
   /// Counts a top; returns what decides on the way to it for each user, nil if nothing can be known.
-  mutating func countTop(_ top: PathBytes) -> TreeCensus.Bars? {
+  mutating func countTop(_ top: PathBytes, _ census: TreeCensus) -> TreeCensus.Bars? {
     walk.count(asked: 1)
     guard let facts = try? FactsReader.facts(of: [top], system, isSubject: false) else {
       report(.failed(.EACCES), "")
@@ -169,8 +169,8 @@ extension TreeWorker {
       AccessEvaluator(facts: facts, credentials: $0)
         .decide(.faccessat2(walk.question.need, followsLink: true), path: top)
     }
-    census?.count(decisions.map { Self.answer($0) }, .none)
-    return census?.bars(
+    census.count(decisions.map { Self.answer($0) }, .none)
+    return census.bars(
       decisions.map { $0.step == .walk && !$0.isGranted ? Self.answer($0) : nil })
   }
 
@@ -180,18 +180,16 @@ extension TreeWorker {
   }
 
   /// Notes which users cannot search the folder of a level.
-  mutating func bar(_ index: Int, _ above: TreeCensus.Bars) {
+  mutating func bar(_ index: Int, _ above: TreeCensus.Bars, _ census: TreeCensus) {
     levels[index].blockedUsers = above
     guard let number = levels[index].descriptor else { return }
     let folder = Descriptor(rawValue: number)
-    guard let status = try? system.statx(folder), let key = judge?.key(folder, status),
-      let bars = census?.bars(inside: key, above)
-    else { return }
-    levels[index].blockedUsers = bars
+    guard let status = try? system.statx(folder) else { return }
+    levels[index].blockedUsers = census.bars(inside: census.judge.key(folder, status), above)
   }
 
   /// Counts the names of one read.
-  mutating func countNames(_ count: Int) {
+  mutating func countNames(_ count: Int, _ census: TreeCensus) {
     let bars = levels[levels.count - 1].blockedUsers
     var asked = 0
     for index in 0..<count {
@@ -203,18 +201,20 @@ extension TreeWorker {
       if fields.error != 0 {
         report(.failed(Errno(rawValue: fields.error)), name(start))
       } else if fields.mode & 0o170000 == 0o120000 {
-        countLink(name(start), bars)
+        countLink(name(start), bars, census)
       } else {
-        if let key = key(fields, start) { census?.count(key, bars) }
+        census.count(key(fields, start, census.judge), bars)
         if fields.mode & 0o170000 == 0o040000 { wait(for: start) }
       }
     }
-    census?.finish(bars)
+    census.finish(bars)
     walk.count(asked: asked)
   }
 
   /// Counts a link in the working directory by the way to its target.
-  private mutating func countLink(_ name: PathBytes, _ bars: TreeCensus.Bars) {
+  private mutating func countLink(
+    _ name: PathBytes, _ bars: TreeCensus.Bars, _ census: TreeCensus
+  ) {
     guard let folder = levels.last?.descriptor,
       !mounts.leadsToBlocking(name, in: Descriptor(rawValue: folder), system)
     else { return report(.remote, name, isLink: true) }
@@ -226,6 +226,6 @@ extension TreeWorker {
         AccessEvaluator(facts: facts, credentials: $0)
           .decide(.faccessat2(walk.question.need, followsLink: true), path: name))
     }
-    census?.count(answers, bars)
+    census.count(answers, bars)
   }
 }

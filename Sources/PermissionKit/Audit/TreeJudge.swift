@@ -1,7 +1,9 @@
 internal import CCap
 
 /// Judges for another user by the evaluator, and remembers verdicts by owner, group, mode and ACL.
-struct TreeJudge {
+///
+/// It belongs to one thread.
+final class TreeJudge {
   /// Everything about an inode that decides.
   struct Key: Hashable {
     var mode: UInt32
@@ -55,14 +57,14 @@ struct TreeJudge {
   }
 
   /// Returns the verdict on an inode, which is computed once for all that are alike.
-  mutating func verdict(_ key: Key) -> Verdict {
+  func verdict(_ key: Key) -> Verdict {
     if let last, last.key == key { return last.verdict }
     let verdict = verdicts[key] ?? computed(key)
     last = (key, verdict)
     return verdict
   }
 
-  private mutating func computed(_ key: Key) -> Verdict {
+  private func computed(_ key: Key) -> Verdict {
     let verdict = Self.verdict(facts(of: key), subject, need)
     if verdicts.count >= Self.limit { verdicts = [:] }
     verdicts[key] = verdict
@@ -81,7 +83,7 @@ struct TreeJudge {
   }
 
   /// Returns facts about an inode in a folder that refuses nothing.
-  mutating func facts(of key: Key) -> AccessFacts {
+  func facts(of key: Key) -> AccessFacts {
     let kind = StatusFields.kind(ofMode: key.mode)
     let mount = mounts.index(of: key.mount, system)
     var inode = InodeFacts(
@@ -107,12 +109,12 @@ struct TreeJudge {
     (isOfMany || uid != subject.user.fileSystem) && mode & 0o070 != 0 && mode & 0o170000 != 0o120000
   }
 
-  private mutating func read(_ name: UnsafePointer<CChar>, _ size: Int) -> Int {
+  private func read(_ name: UnsafePointer<CChar>, _ size: Int) -> Int {
     unsafe value.withUnsafeMutableBytes { unsafe ccap_lgetxattr_acl(name, $0.baseAddress, size) }
   }
 
   /// Returns the key of a name in the working directory of this thread.
-  mutating func key(_ fields: ccap_named, _ name: UnsafePointer<CChar>?) -> Key {
+  func key(_ fields: ccap_named, _ name: UnsafePointer<CChar>?) -> Key {
     var key = Key(
       mode: fields.mode, uid: fields.uid, gid: fields.gid,
       device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),

@@ -4,11 +4,9 @@ internal import Glibc
 // Judging for another user, where the kernel cannot be asked.
 extension TreeWorker {
   /// Judges a top and the way to it; returns whether the user can list it.
-  mutating func judgeTop(_ top: PathBytes) -> Bool {
+  mutating func judgeTop(_ top: PathBytes, _ judge: TreeJudge) -> Bool {
     walk.count(asked: 1)
-    guard let judge,
-      let facts = try? FactsReader.facts(of: [top], system, isSubject: false)
-    else {
+    guard let facts = try? FactsReader.facts(of: [top], system, isSubject: false) else {
       report(.failed(.EACCES), "")
       return false
     }
@@ -26,19 +24,21 @@ extension TreeWorker {
   }
 
   /// Notes whether the user can search the folder of a level.
-  mutating func block(_ index: Int, below blocker: TreeFinding.Blocker?) {
-    guard let judge, let number = levels[index].descriptor else { return }
+  mutating func block(
+    _ index: Int, below blocker: TreeFinding.Blocker?, _ judge: TreeJudge
+  ) {
+    guard let number = levels[index].descriptor else { return }
     levels[index].blocker = blocker
     let folder = Descriptor(rawValue: number)
     guard blocker == nil, let status = try? system.statx(folder),
-      let search = self.judge?.verdict(judge.key(folder, status)).search, !search.isGranted
+      case let search = judge.verdict(judge.key(folder, status)).search, !search.isGranted
     else { return }
     levels[index].blocker = TreeFinding.Blocker(
       length: path.count, rule: search.rule, errno: search.errno)
   }
 
   /// Judges the names of one read.
-  mutating func judgeNames(_ count: Int) {
+  mutating func judgeNames(_ count: Int, _ judge: TreeJudge) {
     let blocker = levels[levels.count - 1].blocker
     var asked = 0
     for index in 0..<count {
@@ -60,9 +60,9 @@ extension TreeWorker {
       } else if fields.error != 0 {
         report(.failed(Errno(rawValue: fields.error)), name(start))
       } else if fields.mode & 0o170000 == 0o120000 {
-        judgeLink(name(start))
+        judgeLink(name(start), judge)
       } else {
-        judge(fields, start)
+        judgeName(fields, start, judge)
       }
     }
     walk.count(asked: asked)
@@ -85,15 +85,15 @@ extension TreeWorker {
   }
 
   /// Returns everything that decides about a name in the working directory.
-  mutating func key(_ fields: ccap_named, _ start: Int) -> TreeJudge.Key? {
+  func key(_ fields: ccap_named, _ start: Int, _ judge: TreeJudge) -> TreeJudge.Key {
     unsafe buffer.withUnsafeBytes { bytes in
-      unsafe judge?.key(
+      unsafe judge.key(
         fields, bytes.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start })
     }
   }
 
-  private mutating func judge(_ fields: ccap_named, _ start: Int) {
-    guard let key = key(fields, start), let verdict = judge?.verdict(key) else { return }
+  private mutating func judgeName(_ fields: ccap_named, _ start: Int, _ judge: TreeJudge) {
+    let verdict = judge.verdict(key(fields, start, judge))
     report(
       verdict.need, name(start), isLink: false,
       isDevice: StatusFields.kind(ofMode: fields.mode)?.isDevice == true)
@@ -112,13 +112,13 @@ extension TreeWorker {
   }
 
   /// Judges a link in the working directory by the way to its target.
-  private mutating func judgeLink(_ name: PathBytes) {
+  private mutating func judgeLink(_ name: PathBytes, _ judge: TreeJudge) {
     guard let folder = levels.last?.descriptor,
       !mounts.leadsToBlocking(name, in: Descriptor(rawValue: folder), system)
     else { return report(.remote, name, isLink: true) }
-    guard let judge,
-      let facts = try? FactsReader.facts(of: [name], system, isSubject: false)
-    else { return report(.failed(.EACCES), name, isLink: true) }
+    guard let facts = try? FactsReader.facts(of: [name], system, isSubject: false) else {
+      return report(.failed(.EACCES), name, isLink: true)
+    }
     let decision = AccessEvaluator(facts: facts, credentials: judge.subject)
       .decide(.faccessat2(walk.question.need, followsLink: true), path: name)
     report(

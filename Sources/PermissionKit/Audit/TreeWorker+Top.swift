@@ -8,11 +8,12 @@ extension TreeWorker {
     if let home { _ = ccap_enter_directory(home.rawValue) }
     guard system.reach(top) == .immediate else { return report(.remote, "") }
     var bars = TreeCensus.Bars.none
-    if census != nil {
-      guard let found = countTop(top) else { return }
+    switch asker {
+    case .kernel: break
+    case .judge(let judge): if !judgeTop(top, judge) { return }
+    case .census(let census):
+      guard let found = countTop(top, census) else { return }
       bars = found
-    } else if judge != nil, !judgeTop(top) {
-      return
     }
     do throws(Errno) {
       let folder = try system.openat(
@@ -27,10 +28,12 @@ extension TreeWorker {
       )
     } catch {
       if [EMFILE, ENFILE].contains(error.rawValue) { return report(.failed(error), "") }
-      if judge != nil {
-        if census != nil, error == .EACCES { return walk.count(unlisted: 1) }
+      switch asker {
+      case .census where error == .EACCES: return walk.count(unlisted: 1)
+      case .judge, .census:
         if error != .ENOTDIR, error != .ELOOP { report(.failed(error), "") }
         return
+      case .kernel: break
       }
       walk.count(asked: 1, unlisted: error == .EACCES ? 1 : 0)
       let status = try? system.openat(.currentDirectory, top, [.path, .noFollow], mode: 0)

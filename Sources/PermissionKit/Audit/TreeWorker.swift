@@ -50,10 +50,7 @@ struct TreeWorker {
   var open = 0
   var firstOpen = 0
   var mounts = BlockingMounts()
-  /// Judges in the kernel's place; nil if the kernel is asked.
-  var judge: TreeJudge?
-  /// Counts for several users; nil if one is judged, or the kernel is asked.
-  var census: TreeCensus?
+  let asker: TreeAsker
   /// The fields of the names of one read.
   var named: [ccap_named] = []
   /// The working directory, where relative roots begin.
@@ -63,19 +60,15 @@ struct TreeWorker {
     self.walk = walk
     self.sink = sink
     need = Int32(walk.question.need.rawValue)
-    let question = walk.question
-    guard let judged = question.judged ?? question.everyone.first else { return }
-    let isOfMany = !question.everyone.isEmpty
-    let judge = TreeJudge(judged, question.need, system, isOfMany: isOfMany)
-    self.judge = judge
-    if isOfMany { census = TreeCensus(question.everyone, question.need, judge) }
+    asker = TreeAsker(walk.question, system)
+    if asker.isKernel { return }
     named = Array(repeating: ccap_named(), count: Self.block / 24 + 1)
     home = try? system.openat(.currentDirectory, ".", [.path, .directory], mode: 0)
   }
 
   mutating func finish() {
     sink.finish()
-    if let census { walk.add(census) }
+    if case .census(let census) = asker { walk.add(census) }
     close(home?.rawValue)
   }
 
@@ -86,7 +79,7 @@ struct TreeWorker {
     names.removeAll(keepingCapacity: true)
     firstOpen = 0
     if let descriptor = job.descriptor {
-      let bars = job.blockedUsers.flatMap { census?.bars($0) } ?? .none
+      let bars = job.blockedUsers.flatMap { asker.census?.bars($0) } ?? .none
       push(descriptor, ancestors.removeLast(), below: job.blocker, bars)
     } else {
       enterTop()
@@ -115,7 +108,7 @@ struct TreeWorker {
     }
     names.removeLast(names.count - levels[last].start)
     levels[last].next = levels[last].start
-    if judge != nil, ccap_enter_directory(descriptor) < 0 {
+    if !asker.isKernel, ccap_enter_directory(descriptor) < 0 {
       levels[last].isRead = true
       return report(.changed, "")
     }
@@ -124,7 +117,7 @@ struct TreeWorker {
       let size = names.count > Self.manyNames ? Self.smallBlock : Self.block
       var batch = ccap_names()
       var count = 0
-      if judge == nil {
+      if asker.isKernel {
         unsafe ccap_ask_names(descriptor, need, careful, &buffer, &found, size, &batch)
       } else {
         count = unsafe ccap_stat_names(descriptor, careful, &buffer, size, &named, &batch)
@@ -138,12 +131,10 @@ struct TreeWorker {
         levels[last].isRead = true
       } else {
         levels[last].offset = batch.offset
-        if judge == nil {
-          take(Int(batch.found), descriptor)
-        } else if census == nil {
-          judgeNames(count)
-        } else {
-          countNames(count)
+        switch asker {
+        case .kernel: take(Int(batch.found), descriptor)
+        case .judge(let judge): judgeNames(count, judge)
+        case .census(let census): countNames(count, census)
         }
       }
     } while !levels[last].isRead && names.count - levels[last].start < Self.block
@@ -247,13 +238,13 @@ struct TreeWorker {
       return report(.failed(Errno(rawValue: errno)), text)
     }
     let isFolder = errno != ENOTDIR && errno != ELOOP
-    if judge != nil {
-      walk.count(unlisted: isFolder ? 1 : 0)
-      // Its name was counted.
-      if census != nil, isFolder { return }
-      return report(.failed(Errno(rawValue: errno)), text)
+    walk.count(asked: asker.isKernel ? 1 : 0, unlisted: isFolder ? 1 : 0)
+    switch asker {
+    // Its name was counted.
+    case .census where isFolder: return
+    case .judge, .census: return report(.failed(Errno(rawValue: errno)), text)
+    case .kernel: break
     }
-    walk.count(asked: 1, unlisted: isFolder ? 1 : 0)
     let result = unsafe Array(name).withUnsafeBytes {
       unsafe ccap_ask_at(folder, $0.bindMemory(to: CChar.self).baseAddress, need)
     }
@@ -293,7 +284,7 @@ struct TreeWorker {
   /// Asks about an open folder; to open it asked for read permission.
   mutating func ask(_ folder: Int32, _ name: PathBytes) {
     // The name of a folder was judged when it was read.
-    if judge != nil { return }
+    guard asker.isKernel else { return }
     walk.count(asked: 1)
     guard walk.question.need != .read else { return }
     let result = unsafe ccap_ask_at(folder, "", need)
@@ -302,7 +293,7 @@ struct TreeWorker {
 
   /// Goes on in an open folder, or gives it to a thread that waits.
   private mutating func enter(_ folder: Int32, _ name: ArraySlice<UInt8>) {
-    if walk.question.need == .read, judge == nil {
+    if walk.question.need == .read, asker.isKernel {
       walk.count(asked: 1)
     } else {
       ask(folder, PathBytes(Array(name.dropLast())))
@@ -323,7 +314,8 @@ struct TreeWorker {
       walk.give(
         TreeWalk.Job(
           path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place],
-          blocker: levels[last].blocker, blockedUsers: census?.answers(levels[last].blockedUsers)))
+          blocker: levels[last].blocker,
+          blockedUsers: asker.census?.answers(levels[last].blockedUsers)))
       path.removeLast(path.count - levels[last].length)
       return
     }
@@ -351,10 +343,10 @@ struct TreeWorker {
       Level(
         descriptor: folder, place: place, length: path.count, start: names.count,
         next: names.count))
-    if census == nil {
-      block(levels.count - 1, below: blocker)
-    } else {
-      bar(levels.count - 1, bars)
+    switch asker {
+    case .kernel: break
+    case .judge(let judge): block(levels.count - 1, below: blocker, judge)
+    case .census(let census): bar(levels.count - 1, bars, census)
     }
   }
 

@@ -38,6 +38,22 @@ package enum Effort: String, CaseIterable, Sendable {
     }
   }
 
+  /// Returns the cases of a table that a run judges.
+  ///
+  /// - Parameters:
+  ///   - cases: The table.
+  ///   - test: The name of the test, by which each run takes other cases.
+  ///   - least: How many cases `quick` takes at least.
+  /// - Returns: A third of the cases for `quick`, all of them otherwise.
+  package static func some<Case>(
+    _ cases: [Case], of test: String, atLeast least: Int = 4
+  ) -> [Case] {
+    if isFull { return cases }
+    var numbers = SeededNumbers(test)
+    let taken = cases.indices.shuffled(using: &numbers).prefix(max(least, cases.count / 3))
+    return taken.sorted().map { cases[$0] }
+  }
+
   /// The seed of all random tests of this run: that of PERMISSIONKIT_SEED, or a new one.
   ///
   /// The first test that uses it prints it.

@@ -36,6 +36,7 @@ extension Remedy {
   /// - Parameters:
   ///   - group: The name of the group.
   ///   - moved: The decision with that group.
+  /// - Returns: The remedy, which lasts as long as the shell.
   static func newGroup(_ group: String, _ moved: Decision) -> Remedy {
     var remedy = Remedy(
       .login, ["newgrp", PathBytes(group)], .untilLogout,

@@ -1,0 +1,26 @@
+/// Who answers about the names of a tree, in one thread.
+enum TreeAsker {
+  /// The kernel, by faccessat2(2).
+  case kernel
+  /// The evaluator, for another user.
+  case judge(TreeJudge)
+  /// The evaluator, for many users whose answers are counted.
+  case census(TreeCensus)
+
+  init(_ question: TreeQuestion, _ system: any System) {
+    if let first = question.everyone.first {
+      let judge = TreeJudge(first, question.need, system, isOfMany: true)
+      self = .census(TreeCensus(question.everyone, question.need, judge))
+    } else if let judged = question.judged {
+      self = .judge(TreeJudge(judged, question.need, system))
+    } else {
+      self = .kernel
+    }
+  }
+
+  /// Whether the kernel answers.
+  var isKernel: Bool { if case .kernel = self { true } else { false } }
+
+  /// What counts for many users; nil if nobody is counted.
+  var census: TreeCensus? { if case .census(let census) = self { census } else { nil } }
+}
