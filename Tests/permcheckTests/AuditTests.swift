@@ -22,7 +22,7 @@ struct AuditTests {
   /// A tree with every kind of file, foreign owners, ACLs and folders that refuse.
   static func tree() throws -> Tree {
     let tree = try Tree()
-    for folder in 0..<Effort.of(40, atLeast: 16) {
+    for folder in 0..<Effort.of(40, atLeast: 10) {
       let mode: mode_t = [0o755, 0o755, 0o700, 0o711, 0o744, 0o000, 0o750, 0o733][folder % 8]
       for file in 0..<25 {
         try tree.file(
@@ -75,7 +75,7 @@ struct AuditTests {
 
   /// A chain of folders, each with a cause of its own, ends soon.
   @Test("Many causes in a deep tree end soon") func manyCausesInADeepTreeEndSoon() throws {
-    let folders = Effort.of(4_500, atLeast: 900)
+    let folders = Effort.of(4_500, atLeast: 450)
     let tree = try Tree()
     let program = """
       import os, sys
@@ -140,7 +140,7 @@ struct AuditTests {
   /// Deep trees, folders with many names, and names that are not UTF-8.
   @Test("Size does not matter") func sizeDoesNotMatter() throws {
     let tree = try Tree()
-    let (wide, deep) = (Effort.of(20_000, atLeast: 2_000), Effort.of(5_000, atLeast: 1_000))
+    let (wide, deep) = (Effort.of(20_000, atLeast: 1_000), Effort.of(5_000, atLeast: 500))
     let script = """
       import os, sys
       os.chdir(sys.argv[1])

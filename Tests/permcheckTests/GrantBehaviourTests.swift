@@ -57,7 +57,9 @@ struct GrantBehaviourTests {
       """, [tree.path("album")])
   }
 
-  @Test("Terminal is asked", arguments: ["n", "", "y", "Y", "yes", "yy", "no", "j", " y "])
+  @Test(
+    "Terminal is asked",
+    arguments: Effort.some(["n", "", "y", "Y", "yes", "yy", "no", "j", " y "], of: "consent"))
   func terminalIsAsked(_ answer: String) throws {
     let tree = try album()
     let isYes = ["y", "yes"].contains(answer.lowercased().trimmingCharacters(in: .whitespaces))

@@ -41,7 +41,7 @@ struct LabelTests {
 
   @Test(
     "Hostile name is tamed",
-    arguments: hostile.indices,
+    arguments: Effort.some(Array(hostile.indices), of: "LabelTests"),
     Effort.isFull ? ["sysfs", "udev", "cards", "pcm"] : ["udev", "cards"])
   func hostileNameIsTamed(_ index: Int, _ source: String) throws {
     let name = Self.hostile[index]
