@@ -73,8 +73,15 @@ struct Run: AccessorCommand {
       try setEnvironment(context, system)
       throw start(failed: system.execvp(words), system)
     }
-
     try refuseUntrusted(requests, accessors, system)
+    try run(words, while: requests, context, analytics, system)
+  }
+
+  /// Gives missing access, runs the command, and takes the access back when it ends.
+  private func run(
+    _ words: [PathBytes], while requests: [AccessorArgument], _ context: AccessContext,
+    _ analytics: AnalyticsLog, _ system: LinuxSystem
+  ) throws {
     var options = grants.options(system)
     options.journaled = try GrantFlags.recover(system, Console(system))
     guard let mark = system.mark(of: system.getpid()) else {
