@@ -207,9 +207,12 @@ class Node:
         """Nobody can tell what happened if the user's rights are those of the last picture again."""
         if uid not in self.pictures:
             return
-        rights, own, gives = self.pictures[uid]
+        rights, chosen, own, gives = self.pictures[uid]
         now = self.own[uid]
-        if rights == (after.entries.get(("u", uid)), after.mask) and now != own:
+        is_again = rights == (after.entries.get(("u", uid)), after.mask)
+        # What a request left out comes back with any mask, if the entries are those again.
+        is_again = is_again or own.is_hidden and chosen == after.chosen
+        if is_again and now != own:
             if now.may is not None or own.may is not None:
                 now.may = (now.may or 0) | (own.may or 0)
             if now.must != own.must:
@@ -248,7 +251,7 @@ class Node:
             if self.before.exact != state.exact:
                 gives = {lease.identifier: lease.gives for lease in self.leases_of(uid)}
                 rights = state.entries.get(("u", uid)), state.mask
-                self.pictures[uid] = rights, replace(self.own[uid]), gives
+                self.pictures[uid] = rights, state.chosen, replace(self.own[uid]), gives
         if not self.leases and not self.is_touched and state.exact != self.base:
             raise Fault(f"{self.name}: no lease is left, but not exact: {self.base} is {state}")
 
