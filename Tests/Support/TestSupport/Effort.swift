@@ -12,8 +12,7 @@ package enum Effort: String, CaseIterable, Sendable {
 
   /// The effort that the environment asks for.
   package static let current: Effort = {
-    guard let word = ProcessInfo.processInfo.environment["PERMISSIONKIT_EFFORT"], !word.isEmpty
-    else { return .quick }
+    guard let word = variable("PERMISSIONKIT_EFFORT") else { return .quick }
     guard let effort = Effort(rawValue: word) else {
       let known = allCases.map(\.rawValue).joined(separator: ", ")
       fatalError("PERMISSIONKIT_EFFORT=\(word): expected one of \(known)")
@@ -58,14 +57,25 @@ package enum Effort: String, CaseIterable, Sendable {
   ///
   /// The first test that uses it prints it.
   package static let seed: UInt64 = {
-    let given = ProcessInfo.processInfo.environment["PERMISSIONKIT_SEED"] ?? ""
+    let given = variable("PERMISSIONKIT_SEED") ?? ""
     guard given.isEmpty || UInt32(given) != nil else {
       fatalError("PERMISSIONKIT_SEED=\(given): expected a number up to \(UInt32.max)")
     }
     let seed = UInt32(given) ?? UInt32.random(in: 1...UInt32.max)
-    print("seed: PERMISSIONKIT_SEED=\(seed) repeats the random tests of this run")
+    print(
+      "seed: PERMISSIONKIT_SEED=\(seed) repeats the random tests of this run, PERMISSIONKIT_EFFORT=\(current)"
+    )
     return UInt64(seed)
   }()
+
+  /// Returns a variable of the environment; nil if it is not set, or empty.
+  ///
+  /// By getenv(3): the copy of the whole environment that Foundation makes was seen to lack a variable.
+  private static func variable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
 }
 
 extension Trait where Self == ConditionTrait {
