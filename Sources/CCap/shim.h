@@ -227,7 +227,6 @@ static inline int ccap_open_by_handle_at(int mount, const uint8_t *block, size_t
   return fd < 0 ? -errno : (int)fd;
 }
 
-// pidfd_open(2), Linux 5.3; the number is the same on every architecture.
 // Waits at most `ms` until a process ends; whether it has ended.
 static inline int ccap_wait_end(int pidfd, int ms) {
   struct timespec start, now;
@@ -315,6 +314,7 @@ static inline int ccap_key_is_present(int fd) {
   return status.status == FSCRYPT_KEY_STATUS_PRESENT;
 }
 
+// pidfd_open(2), Linux 5.3; the number is the same on every architecture.
 static inline int ccap_pidfd_open(int pid) {
   long fd = syscall(434, pid, 0);
   return fd < 0 ? -errno : (int)fd;

@@ -6,7 +6,7 @@ import Testing
 /// The evaluator against the recorded answers of a live kernel.
 @Suite struct CorpusTests {
   /// The file that PERMISSIONKIT_ORACLE names; it is judged whole, whatever the effort.
-  static let named = ProcessInfo.processInfo.environment["PERMISSIONKIT_ORACLE"]
+  static let named = Variables.value("PERMISSIONKIT_ORACLE")
 
   /// The corpus of the project, or the named file.
   static var corpusPath: String {

@@ -258,7 +258,7 @@ struct LiveGrants {
     let judged = try plant(&tree, "c\(number)")
     defer { judge_close(judged) }
     if try reaches(judged, tree) { return }
-    let permcheck = Command.products.appending(path: "permcheck").path
+    let permcheck = Command.permcheck
     let groups = tree.subject.groups.map(String.init).joined(separator: ",")
     let request = try Command.run([
       permcheck, "request", "\(accessor)=\(place)/c\(number)/\(tree.path)", "--yes", "--all",

@@ -14,7 +14,7 @@ struct LiveTreeTests {
     let outcome = try Command.run(
       [
         "python3", driver.path, "--seed", "\(Effort.seed)",
-        "--permcheck", Command.products.appending(path: "permcheck").path,
+        "--permcheck", Command.permcheck,
         "--asker", Command.products.appending(path: "kernel-asker").path,
       ], environment: ["PYTHONDONTWRITEBYTECODE": "1"])
     let lines = outcome.output.split(separator: "\n")

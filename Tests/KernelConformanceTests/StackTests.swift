@@ -15,7 +15,7 @@ struct StackTests {
     let outcome = try Command.run(
       [
         "python3", driver.path, "--seed", "\(Effort.seed)", "--stacks", "\(Self.stacks)",
-        "--permcheck", Command.products.appending(path: "permcheck").path,
+        "--permcheck", Command.permcheck,
       ], environment: ["PYTHONDONTWRITEBYTECODE": "1"])
     for line in outcome.output.split(separator: "\n") where line.hasPrefix("stacks: ") {
       print(line)

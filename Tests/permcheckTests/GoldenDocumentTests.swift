@@ -61,7 +61,7 @@ struct GoldenDocumentTests {
 
   @Test("Every document is as it was") func everyDocumentIsAsItWas() throws {
     let output = try PrivateJournal().expect(Self.script)
-    let writes = ProcessInfo.processInfo.environment["PERMCHECK_GOLDEN"] == "write"
+    let writes = Variables.value("PERMCHECK_GOLDEN") == "write"
     var names: [String] = []
     for part in output.components(separatedBy: "== ").dropFirst() {
       let name = String(part.prefix { $0 != "\n" })
@@ -95,7 +95,7 @@ struct GoldenDocumentTests {
       .replacing(/\n\ *show (explain|usage|error|watch) .*/, with: "")
     let output = try PrivateJournal().expect(script).replacing(/20\d\d-[-:T.\d]+Z/, with: "TIME")
     let file = Self.folder.deletingLastPathComponent().appending(path: "plain.txt")
-    if ProcessInfo.processInfo.environment["PERMCHECK_GOLDEN"] == "write" {
+    if Variables.value("PERMCHECK_GOLDEN") == "write" {
       try Data(output.utf8).write(to: file)
     }
     #expect(try String(contentsOf: file, encoding: .utf8) == output)

@@ -32,13 +32,20 @@ struct ProgramAccessorTests {
       fi
       """, mode: 0o755)
     try tree.folder("bin", mode: 0o755)
+    // The visitor may not be able to reach the clone.
+    try tree.folder("examples")
+    for name in try FileManager.default.contentsOfDirectory(atPath: Self.examples) {
+      let program = try Data(contentsOf: URL(filePath: Self.examples).appending(path: name))
+      try tree.file("examples/\(name)", program, mode: 0o755)
+    }
   }
 
   private func permcheck(_ arguments: [String], as account: Account? = nil) throws -> Outcome {
     try Command.run(
       [Command.permcheck] + arguments,
       environment: [
-        "PATH": "\(tree.path("bin")):\(Self.examples):/usr/bin:/bin", "PERMCHECK_LOG": "none",
+        "PATH": "\(tree.path("bin")):\(tree.path("examples")):/usr/bin:/bin",
+        "PERMCHECK_LOG": "none",
         "HOME": tree.path("state"),
       ], as: account ?? visitor)
   }

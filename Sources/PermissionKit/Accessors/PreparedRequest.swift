@@ -6,7 +6,7 @@ public struct PreparedRequest: Sendable {
   public let isNeeded: Bool
   /// The changes, or what keeps them from being planned.
   package let planned: Result<GrantPlan?, PermissionError>
-  /// How long it took to prepare, in nanoseconds.
+  /// How long it took to prepare, in microseconds.
   let duration: Int64
 
   init(

@@ -2,7 +2,7 @@
 /// that uses a device, the sandbox.
 ///
 /// Makes system calls only if access is refused, contradictory or missing, or if the caller wants
-/// detail; see "Layers above it" in Documentation/design.md.
+/// detail; see "Layers above the bits" in Documentation/design.md.
 struct Diagnosis {
   let inspection: Inspection
 

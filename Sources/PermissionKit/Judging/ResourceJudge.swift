@@ -95,7 +95,7 @@ package struct ResourceJudge {
     case .notDetermined:
       report.status = .notDetermined
       report.resources.append(server)
-    default: report.resources.append(server)
+    case .limited, .denied, .restricted, .unavailable: report.resources.append(server)
     }
   }
 

@@ -92,7 +92,7 @@ struct CheckChoice {
   private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
     let resources = reports.flatMap(\.resources)
     guard subject.root == "/",
-      resources.contains(where: { $0.decision?.rule.description.hasPrefix("acl-user") == true }),
+      resources.contains(where: { if case .aclUser = $0.decision?.rule { true } else { false } }),
       let uid = reports.lazy.compactMap(\.subject).first?.credentials.user.fileSystem
     else { return [] }
     let time = system.realtime()

@@ -1,8 +1,9 @@
 @_spi(SystemCalls) import PermissionKit
 
-/// The command that requests missing access, as it works when somebody types it.
+/// The command that requests what a report misses, as it works when somebody types it.
 ///
-/// The only place that composes it: by subject, scope and need, and by what is installed here.
+/// Which command works depends on the subject, on what is needed, and on whether the helper is
+/// installed.
 struct RequestLine {
   private let argument: AccessorArgument
   private let subject: Subject

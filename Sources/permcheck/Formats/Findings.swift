@@ -110,7 +110,7 @@ extension Findings {
         case .authorized: .holds
         case .notDetermined: .undetermined
         case .skipped: .skipped
-        default: .fails
+        case .refused, .unavailable, .usage, .failure: .fails
         }
       return Finding(
         report, outcome: outcome, name: report.accessor,

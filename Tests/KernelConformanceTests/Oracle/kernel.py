@@ -1,9 +1,11 @@
 """System calls that Python has no function for, and locks on what all of the system shares."""
 
 import ctypes
+import errno
 import fcntl
 import os
 import signal
+import time
 
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
@@ -39,11 +41,26 @@ def mount(source, target, kind=None, flags=0, data=None):
         return None if text is None else text.encode()
 
     arguments = encoded(source), encoded(target), encoded(kind), ctypes.c_ulong(flags)
-    check(libc.mount(*arguments, encoded(data)), f"mount {target}")
+    patiently(lambda: libc.mount(*arguments, encoded(data)), f"mount {target}")
 
 
 def unmount(path, detaches=False):
-    check(libc.umount2(path.encode(), MNT_DETACH if detaches else 0), f"umount {path}")
+    flags = MNT_DETACH if detaches else 0
+    patiently(lambda: libc.umount2(path.encode(), flags), f"umount {path}")
+
+
+def patiently(call, what, seconds=60):
+    """Repeats a call that another process makes fail with EBUSY for a moment.
+
+    Whoever looks through /proc/PID/fd or /proc/PID/cwd holds an inode for as long, and a file
+    system with an unlinked inode that is held does not become read-only (s_remove_count).
+    """
+    end = time.monotonic() + seconds
+    while True:
+        result = call()
+        if result >= 0 or ctypes.get_errno() != errno.EBUSY or time.monotonic() > end:
+            return check(result, what)
+        time.sleep(0.02)
 
 
 def user_namespace(users, groups):

@@ -12,6 +12,12 @@ final class HeldAccessor: PermissionAccessor {
     let granted = Mutex(false)
     let release = DispatchSemaphore(value: 0)
     let begun = DispatchSemaphore(value: 0)
+
+    func wait(for signal: DispatchSemaphore, _ what: String) {
+      if signal.wait(timeout: .now() + 60) == .timedOut {
+        Issue.record("waited 60 s in vain for \(what)")
+      }
+    }
   }
 
   let hold: Hold
@@ -31,7 +37,7 @@ final class HeldAccessor: PermissionAccessor {
   override func requestAccess(_ report: AccessReport) throws(PermissionError) -> AccessReport {
     hold.requests.withLock { $0 += 1 }
     hold.begun.signal()
-    hold.release.wait()
+    hold.wait(for: hold.release, "the release of the request")
     hold.granted.withLock { $0 = true }
     return report
   }
@@ -49,7 +55,7 @@ final class HeldAccessor: PermissionAccessor {
       group.addTask {
         await withCheckedContinuation { continuation in
           DispatchQueue.global().async {
-            hold.begun.wait()
+            hold.wait(for: hold.begun, "the request to begin")
             continuation.resume()
           }
         }

@@ -14,6 +14,15 @@ package struct BlockingTrait: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
+    // What blocks cannot be cancelled, so a test that never ends takes the run with it, with words.
+    let guardian = DispatchWorkItem {
+      let place = test.sourceLocation
+      FileHandle.standardError.write(
+        Data("\(place.fileID):\(place.line): \(test.name) has not ended within 20 minutes\n".utf8))
+      exit(70)
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1200, execute: guardian)
+    defer { guardian.cancel() }
     try await withTaskExecutorPreference(BlockingThreads.shared) { try await function() }
   }
 }

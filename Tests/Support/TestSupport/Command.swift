@@ -41,7 +41,7 @@ package enum Command {
     let copy = folder.appending(path: product)
     try? FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    let override = ProcessInfo.processInfo.environment["PERMCHECK_BINARY"]
+    let override = Variables.value("PERMCHECK_BINARY")
     let original =
       override.map { URL(filePath: $0 + product.dropFirst("permcheck".count)) }
       ?? products.appending(path: product)
@@ -61,36 +61,22 @@ package enum Command {
   ///   - environment: Variables to add to the test's own; a nil value removes the variable.
   ///   - account: The ids to run with, without capabilities (needs root).
   ///   - input: The standard input of the command.
+  ///   - seconds: The time limit.
   /// - Returns: The output and the exit status, or 128 plus the number of the signal that ended the
   ///   command.
-  /// - Throws: An error if the command could not be started.
+  /// - Throws: An error if the command could not be started, or has not ended within the time limit.
   package static func run(
     _ arguments: [String], environment: [String: String?] = [:], as account: Account? = nil,
-    input: String = ""
+    input: String = "", within seconds: Double = 900
   ) throws -> Outcome {
-    let process = prepared(arguments, environment: environment, as: account)
-    let (output, errors, stdin) = (Pipe(), Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    process.standardInput = stdin
-    try process.run()
-    try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try? stdin.fileHandleForWriting.close()
-    // Both pipes are read at the same time, so that neither fills up and blocks the command.
-    let group = DispatchGroup()
-    nonisolated(unsafe) var errorData = Data()
-    DispatchQueue.global().async(group: group) {
-      errorData = errors.fileHandleForReading.readDataToEndOfFile()
+    let command = try LiveCommand(
+      arguments, environment: environment, as: account, input: input)
+    let outcome = try command.finish(within: seconds)
+    guard !command.isOverdue else {
+      let text = "\(arguments) did not end within \(seconds) s: \(outcome.errors.suffix(2000))"
+      throw CocoaError(.executableLoad, userInfo: [NSLocalizedDescriptionKey: text])
     }
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    group.wait()
-    process.waitUntilExit()
-    let status =
-      process.terminationReason == .exit
-      ? process.terminationStatus : 128 + process.terminationStatus
-    return Outcome(
-      status: status, output: String(decoding: data, as: UTF8.self),
-      errors: String(decoding: errorData, as: UTF8.self))
+    return outcome
   }
 
   /// Returns a process that is not started yet and has the streams of the test.
@@ -112,7 +98,7 @@ package enum Command {
     // A thread of Dispatch blocks almost every signal, and a child inherits the blocked signals.
     // Without SIGCHLD the `wait` of a shell never ends. GNU env resets the signals.
     process.arguments = ["--default-signal"] + command
-    var variables = ProcessInfo.processInfo.environment
+    var variables = Variables.all
     variables["PERMCHECK_LOG"] = "none"
     variables["LC_ALL"] = "C.UTF-8"
     for (name, value) in environment { variables[name] = value }

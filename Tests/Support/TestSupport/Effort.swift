@@ -7,12 +7,12 @@ package enum Effort: String, CaseIterable, Sendable {
   case quick
   /// The full figures, which `.ci/run` demands.
   case gate
-  /// Ten times the full figures.
+  /// The full figures with a new seed in each run, and the rows that are known to fail: `Scripts/soak`.
   case soak
 
   /// The effort that the environment asks for.
   package static let current: Effort = {
-    guard let word = variable("PERMISSIONKIT_EFFORT") else { return .quick }
+    guard let word = Variables.value("PERMISSIONKIT_EFFORT") else { return .quick }
     guard let effort = Effort(rawValue: word) else {
       let known = allCases.map(\.rawValue).joined(separator: ", ")
       fatalError("PERMISSIONKIT_EFFORT=\(word): expected one of \(known)")
@@ -28,20 +28,16 @@ package enum Effort: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - full: The figure of the gate.
   ///   - least: What `quick` does: the fewest that still reach what is tested.
-  /// - Returns: `least` for `quick`, `full` for `gate`, ten times `full` for `soak`.
+  /// - Returns: `least` for `quick`, `full` otherwise.
   package static func of(_ full: Int, atLeast least: Int) -> Int {
-    switch current {
-    case .quick: min(full, least)
-    case .gate: full
-    case .soak: full * 10
-    }
+    isFull ? full : min(full, least)
   }
 
   /// Returns the cases of a table that a run judges.
   ///
   /// - Parameters:
   ///   - cases: The table.
-  ///   - test: The name of the test, by which each run takes other cases.
+  ///   - test: The name of the test, so that tests with the same table take different cases.
   ///   - least: How many cases `quick` takes at least.
   /// - Returns: A third of the cases for `quick`, all of them otherwise.
   package static func some<Case>(
@@ -53,29 +49,25 @@ package enum Effort: String, CaseIterable, Sendable {
     return taken.sorted().map { cases[$0] }
   }
 
-  /// The seed of all random tests of this run: that of PERMISSIONKIT_SEED, or a new one.
+  /// The seed of every run but the soak's, so that what has not changed gives the same result twice.
+  private static let fixedSeed: UInt32 = 1
+
+  /// The seed of all random tests of this run: PERMISSIONKIT_SEED if it is set, a new one for `soak`,
+  /// otherwise always the same.
   ///
   /// The first test that uses it prints it.
   package static let seed: UInt64 = {
-    let given = variable("PERMISSIONKIT_SEED") ?? ""
-    guard given.isEmpty || UInt32(given) != nil else {
-      fatalError("PERMISSIONKIT_SEED=\(given): expected a number up to \(UInt32.max)")
+    let given = Variables.value("PERMISSIONKIT_SEED")
+    let chosen =
+      given.map { UInt32($0) } ?? (current == .soak ? .random(in: 1...UInt32.max) : fixedSeed)
+    guard let seed = chosen else {
+      fatalError("PERMISSIONKIT_SEED=\(given ?? ""): expected a number up to \(UInt32.max)")
     }
-    let seed = UInt32(given) ?? UInt32.random(in: 1...UInt32.max)
     print(
       "seed: PERMISSIONKIT_SEED=\(seed) repeats the random tests of this run, PERMISSIONKIT_EFFORT=\(current)"
     )
     return UInt64(seed)
   }()
-
-  /// Returns a variable of the environment; nil if it is not set, or empty.
-  ///
-  /// By getenv(3): the copy of the whole environment that Foundation makes was seen to lack a variable.
-  private static func variable(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
-    return text.isEmpty ? nil : text
-  }
 }
 
 extension Trait where Self == ConditionTrait {
@@ -85,6 +77,14 @@ extension Trait where Self == ConditionTrait {
   /// - Returns: The trait, which does nothing for `gate` and `soak`.
   package static func full(_ reason: String) -> Self {
     .enabled(if: Effort.isFull, "left out of a quick run: \(reason)")
+  }
+
+  /// The test fails as things are, so only the soak runs it.
+  ///
+  /// - Parameter reason: What ends the failure.
+  /// - Returns: The trait, which does nothing for `soak`.
+  package static func soak(_ reason: String) -> Self {
+    .enabled(if: Effort.current == .soak, "left to the soak: \(reason)")
   }
 }
 

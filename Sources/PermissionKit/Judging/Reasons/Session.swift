@@ -146,7 +146,8 @@ struct Session {
     switch rule {
     case .aclUser, .owner: break
     // Folders above that not everybody may search leave out some of those whom the last rule lets in.
-    default: if !isOpen(above: index) { return nil }
+    case .aclOwningGroup, .aclGroup, .aclOther, .group, .other:
+      if !isOpen(above: index) { return nil }
     }
     switch rule {
     case .aclUser where isSeatGrant(decision):
