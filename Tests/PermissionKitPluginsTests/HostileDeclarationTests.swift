@@ -63,7 +63,7 @@ import Testing
     return system
   }()
 
-  static let documents = Effort.of(10_000, atLeast: 500)
+  static let documents = Effort.of(4_000, atLeast: 500)
 
   @Test("None of them authorizes") func noneOfThemAuthorizes() {
     var random = SeededNumbers("declarations")

@@ -73,7 +73,7 @@ struct AuditAttackTests {
     """
 
   @Test("Swapped folders lead nowhere") func swappedFoldersLeadNowhere() throws {
-    let rounds = Effort.of(1_000, atLeast: 8)
+    let rounds = Effort.of(300, atLeast: 8)
     let tree = try Tree()
     // On a mount of its own, since what another process opens in a shared /tmp would be told too.
     let outcome = try mounted(

@@ -15,7 +15,7 @@ struct AuditStorageTests {
     let tree = try Tree()
     let outcome = try Command.run([
       "unshare", "--mount", "/usr/bin/python3", Self.program, type, tree.root, Command.permcheck,
-      "\(Effort.of(100_000, atLeast: 1_000))", "\(Effort.seed)",
+      "\(Effort.of(20_000, atLeast: 1_000))", "\(Effort.seed)",
     ])
     #expect(outcome.status == 0 && outcome.output.contains(" 27 lists, "), "\(outcome)")
     #expect(outcome.output.contains(", 0 differ\n"), "\(outcome)")

@@ -16,7 +16,7 @@ import Testing
     var prefix: String { folder.appending(path: "usr/local").path }
 
     init() throws {
-      let outcome = try install(CompletionTests.file)
+      let outcome = try install(Command.original)
       try #require(outcome.status == 0, "\(outcome.errors)")
     }
 
@@ -38,8 +38,6 @@ import Testing
       return answers.dropLast().map { $0.split(separator: " ").map(String.init) }
     }
   }
-
-  private static let file = Command.products.appending(path: "permcheck").path
 
   /// Lines up to the cursor, all that completes them, and what does not.
   static let questions: [(line: String, has: [String], hasNot: [String])] = [

@@ -8,7 +8,7 @@ import Testing
 @Suite(
   .blocking, .enabled(if: Kernel.canAsk, "mounting file systems and changing owners wants root"))
 struct LeaseModelTests {
-  static let histories = Effort.of(2_000, atLeast: 10)
+  static let histories = Effort.of(300, atLeast: 10)
   static let model = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Model")
 
   /// Histories that are known to fail, each a seed and a number.

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Python generates the documents and judges them, see Reference/reference.py.
 @Suite(.blocking) struct ReferenceTests {
-  static let documents = Effort.of(1_000_000, atLeast: 10_000)
+  static let documents = Effort.of(200_000, atLeast: 10_000)
 
   @Test("Reader agrees with Python") func readerAgreesWithPython() throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent()

@@ -6,7 +6,7 @@ import Testing
 /// The owner of a folder swaps what is in it while root plans and applies a request.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "changing what belongs to another user wants root"))
 struct SwapRaceTests {
-  static let tries = Effort.of(1_500, atLeast: 45)
+  static let tries = Effort.of(600, atLeast: 45)
   static let attacker = Account(uid: 54_333, gid: 54_333)
   static let guest: UInt32 = 54_334
 

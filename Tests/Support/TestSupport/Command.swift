@@ -35,16 +35,18 @@ package enum Command {
   /// The path of a copy of the built permcheck-helper, where permcheck looks for it.
   package static let helper: String = copied("permcheck-helper", to: "libexec")
 
+  /// The file of permcheck that is tested, with its helper beside it.
+  package static let original =
+    Variables.value("PERMCHECK_BINARY")
+    ?? products.appending(path: "permcheck").path
+
   private static func copied(_ product: String, to name: String) -> String {
     let folder = URL(
       filePath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)/\(name)")
     let copy = folder.appending(path: product)
     try? FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    let override = Variables.value("PERMCHECK_BINARY")
-    let original =
-      override.map { URL(filePath: $0 + product.dropFirst("permcheck".count)) }
-      ?? products.appending(path: product)
+    let original = URL(filePath: original + product.dropFirst("permcheck".count))
     try? FileManager.default.copyItem(at: original, to: copy)
     try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy.path)
     atexit {
