@@ -206,6 +206,27 @@ struct VerifyTests {
     #expect(try check("other-bits") == 1)
   }
 
+  /// A folder of root with mode 0755: others list and search it, and that is not what was asked.
+  @Test("A need that is named is needed whole", arguments: ["w", "rw", "rwx"])
+  func aNeedThatIsNamedIsNeededWhole(_ need: String) throws {
+    let tree = try Tree()
+    try tree.folder("pictures")
+    let account = Account(uid: 61234, gid: 61234)
+    let lines = ["accessor = \"photos=\(tree.path("pictures"))\"", "need = \"\(need)\""]
+    for who in ["uid = 61234\ngid = 61234", ""] {
+      func status(_ wanted: String) throws -> Int32 {
+        let toml = expectation((lines + [who, "is = \"\(wanted)\""]).joined(separator: "\n"))
+        return try verify(toml, as: who.isEmpty ? account : nil).status
+      }
+      #expect(try status("granted") == 1)
+      #expect(try status("refused") == 0)
+      #expect(try status("limited") == 1)
+    }
+    let check = try Command.permcheck(
+      ["photos=\(tree.path("pictures"))", "--need", need], as: account)
+    #expect(check.status == 1 && check.output.contains("denied"), "\(check)")
+  }
+
   @Test("A failure says what was expected and what helps")
   func aFailureSaysWhatWasExpectedAndWhatHelps() throws {
     let tree = try Tree()

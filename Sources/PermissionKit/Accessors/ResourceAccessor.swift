@@ -151,9 +151,7 @@ open class ResourceAccessor: PermissionAccessor {
   package override func plannedChanges() throws(PermissionError) -> GrantPlan? {
     guard let inspection, !grants.isRecursive else { return try grantPlan() }
     let wanted = inspection.targets.flatMap(\.set.resources).map { resource in
-      var resource = resource
-      if let need = context.need { resource.need = need }
-      return resource
+      context.need.map(resource.needing) ?? resource
     }
     do throws(PermissionError) {
       return try plan(inspection, wanted)
@@ -203,9 +201,7 @@ open class ResourceAccessor: PermissionAccessor {
     let inspection = try Inspection(context) {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       var set = resources(for: subject)
-      if let need = context.need {
-        for index in set.resources.indices { set.resources[index].need = need }
-      }
+      if let need = context.need { set.resources = set.resources.map { $0.needing(need) } }
       if grants.isRecursive {
         for resource in set.resources where resource.kind == .directory {
           contents += try FolderContents(system: context.system).resources(below: resource)

@@ -189,8 +189,9 @@ package final class Inspection: Sendable {
   /// - Returns: The question.
   package func ask(_ resource: Resource, need: Permissions? = nil) -> Ask {
     let kind = resource.kind ?? facts.kind(of: resource.path)
+    let resource = context.need.map(resource.needing) ?? resource
     return Ask(
-      resource: resource, need: need ?? context.need ?? resource.need,
+      resource: resource, need: need ?? resource.need,
       isDirectory: kind == .directory, isSocket: kind == .socket)
   }
 }

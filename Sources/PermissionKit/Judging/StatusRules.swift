@@ -103,7 +103,7 @@ struct StatusRules {
 
   /// Whether the lesser permissions with which the resource is of use are granted.
   private var isEnoughForLess: Bool {
-    guard inspection.context.need == nil, let lesser = ask.resource.lesserNeed, !isLocked,
+    guard let lesser = ask.resource.lesserNeed, !isLocked,
       probe?.shown?.isSilent(on: decision) != true
     else { return false }
     let less = Ask(

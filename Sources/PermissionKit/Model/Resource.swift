@@ -41,6 +41,13 @@ public struct Resource: Hashable, Sendable {
     self.kind = kind
     self.family = family
   }
+
+  /// Returns the resource as somebody asks for it who names the permissions: all of these or none.
+  package func needing(_ need: Permissions) -> Resource {
+    var resource = self
+    (resource.need, resource.lesserNeed) = (need, nil)
+    return resource
+  }
 }
 
 /// The resources that an accessor needs, and the ones that it did not find.

@@ -242,9 +242,7 @@ struct Verifier {
     case .accessor(let argument):
       let accessor = argument.accessor(context, .discard)
       var set = (accessor as? ResourceAccessor)?.resources(for: subject) ?? ResourceSet()
-      if let need = context.need {
-        for index in set.resources.indices { set.resources[index].need = need }
-      }
+      if let need = context.need { set.resources = set.resources.map { $0.needing(need) } }
       return Inspection.Target(name: accessor.name, set: set)
     }
   }
