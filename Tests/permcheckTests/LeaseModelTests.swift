@@ -9,6 +9,7 @@ import Testing
   .blocking, .enabled(if: Kernel.canAsk, "mounting file systems and changing owners wants root"))
 struct LeaseModelTests {
   static let histories = Effort.of(300, atLeast: 10)
+  static let historiesInMemory = Effort.of(1_000, atLeast: 20)
   static let model = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Model")
 
   /// Histories that are known to fail, each a seed and a number.
@@ -35,7 +36,7 @@ struct LeaseModelTests {
   }
 
   @Test("Leases hold in memory") func leasesHoldInMemory() throws {
-    try play(.memory, Self.histories / 4, ["--seed", "\(Effort.seed)"])
+    try play(.memory, Self.historiesInMemory, ["--seed", "\(Effort.seed)"])
   }
 
   @Test(
