@@ -22,8 +22,6 @@ struct PrivateJournal {
       as() { local id=$1; shift; setpriv --reuid "$id" --regid "$id" --clear-groups --inh-caps=-all "$@"; }
       is() { local want=$1 got=0; shift; "$@" >"$OUT.o" 2>"$OUT.e" </dev/null || got=$?
         [ "$got" = "$want" ] || fail "$* ended with $got, not $want: $(cat "$OUT.o" "$OUT.e")"; }
-      # Makes /etc private, so that users can be added.
-      private_etc() { mkdir /var/lib/etc; cp -a /etc/. /var/lib/etc; mount --bind /var/lib/etc /etc; }
       # What is waited for comes, or the test ends.
       becomes() { for i in $(seq 1500); do "$@" >/dev/null 2>&1 && return; sleep 0.02; done; fail "never: $*"; }
       OUT=$(mktemp); trap 'rm -f "$OUT" "$OUT.o" "$OUT.e"' EXIT
@@ -33,7 +31,10 @@ struct PrivateJournal {
     variables["PERMCHECK"] = Command.permcheck
     variables["HELPER"] = Command.helper
     return try Command.run(
-      ["unshare", "-m", "--propagation", "private", "bash", "-c", head + script, "bash"]
+      [
+        "unshare", "-m", "--propagation", "private", "bash", "-c",
+        Command.privateEtc + head + script, "bash",
+      ]
         + arguments, environment: variables)
   }
 

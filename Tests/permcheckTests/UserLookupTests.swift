@@ -33,11 +33,12 @@ struct UserLookupTests {
     try tree.file("nsswitch.conf", "passwd: files\ngroup: files\n")
     try tree.file("count.py", Self.counter)
     let script = """
-      cd "$T"; for file in passwd group nsswitch.conf; do mount --bind $file /etc/$file; done
-      exec python3 count.py \(command)
+      cd "$T"; private_etc; cp passwd group nsswitch.conf /etc; cd /etc
+      exec python3 $T/count.py \(command)
       """
     let outcome = try Command.run(
-      ["timeout", "60", "unshare", "--mount", "sh", "-ec", script], environment: ["T": tree.root])
+      ["timeout", "60", "unshare", "--mount", "sh", "-ec", Command.privateEtc + script],
+      environment: ["T": tree.root])
     #expect(outcome.status == 0, "\(outcome.errors)")
     return outcome.output.split(whereSeparator: \.isWhitespace)
   }

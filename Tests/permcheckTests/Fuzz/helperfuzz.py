@@ -311,8 +311,11 @@ class Fixture:
     @staticmethod
     def copy(source, target):
         # A socket or a pipe is of no use here.
-        if stat.S_ISREG(os.lstat(source).st_mode):
-            shutil.copy2(source, target)
+        try:
+            if stat.S_ISREG(os.lstat(source).st_mode):
+                shutil.copy2(source, target)
+        except FileNotFoundError:
+            pass  # Others may add users meanwhile.
 
     @staticmethod
     def make_sys():
