@@ -48,9 +48,9 @@ struct AuditUsersTests {
     print(sum(os.access(name, int(sys.argv[1]), effective_ids=True) for name in names))
     """
 
-  private func account(_ name: String) throws -> Account {
+  private func account(_ name: String, _ etc: OwnEtc) throws -> Account {
     func ids(_ option: String) throws -> [UInt32] {
-      try Command.run(["id", option, name]).output.split(whereSeparator: \.isWhitespace)
+      try etc.run(["id", option, name]).output.split(whereSeparator: \.isWhitespace)
         .compactMap { UInt32($0) }
     }
     return Account(uid: try ids("-u")[0], gid: try ids("-g")[0], groups: try ids("-G"))
@@ -58,12 +58,13 @@ struct AuditUsersTests {
 
   @Test("Every count is the kernel's", arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["rx"])
   func everyCountIsTheKernels(need: String) throws {
-    let tree = try tree()
+    let (tree, etc) = (try tree(), try OwnEtc())
     let all = try Command.run(["find", tree.root, "-print0"]).output
     let mode = need.reduce(0) { $0 + ["r": 4, "w": 2, "x": 1][$1, default: 0] }
     for threads in Effort.isFull ? ["1", "3"] : ["2"] {
-      let outcome = try Command.permcheck([
-        "audit", tree.root, "--who", "--need", need, "--json", "--threads", threads,
+      let outcome = try etc.run([
+        Command.permcheck, "audit", tree.root, "--who", "--need", need, "--json",
+        "--threads", threads,
       ])
       let census = try JSONDecoder().decode(Census.self, from: Data(outcome.output.utf8))
       #expect(outcome.status == 0, "\(outcome)")
@@ -74,7 +75,7 @@ struct AuditUsersTests {
           user.uid == 0
           ? try Command.run(["/usr/bin/python3", "-c", Self.counting, "\(mode)"], input: all)
           : try Command.run(
-            ["/usr/bin/python3", "-c", Self.counting, "\(mode)"], as: account(user.user),
+            ["/usr/bin/python3", "-c", Self.counting, "\(mode)"], as: account(user.user, etc),
             input: all)
         #expect("\(user.granted)\n" == counted.output, "\(user.user) \(counted.errors)")
         #expect(user.granted + user.refused == census.asked && user.undetermined == 0)

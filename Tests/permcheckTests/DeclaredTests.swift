@@ -180,7 +180,7 @@ struct DeclaredTests {
   @Test("Root heeds only roots files") func rootHeedsOnlyRootsFiles() throws {
     try PrivateJournal().expect(
       """
-      private_etc; chmod 755 /var/lib /var/lib/etc
+      private_etc; chmod 755 /var/lib /etc
       mkdir -p /var/lib/scans /etc/permcheck/accessors.d; chmod 700 /var/lib/scans
       export XDG_CONFIG_HOME=/var/lib/config HOME=/root
       D=/etc/permcheck/accessors.d
@@ -244,7 +244,7 @@ struct DeclaredTests {
 
   /// A folder D for declarations of root, and what the helper does not give.
   private static let declarations = """
-    private_etc; chmod 755 /var/lib /var/lib/etc
+    private_etc; chmod 755 /var/lib /etc
     D=/etc/permcheck/accessors.d; mkdir -p $D
     refused() { is 64 helper grant "${2:-modem}"; same "$(state /dev/tty*)" "$BEFORE" "$1"; }
 

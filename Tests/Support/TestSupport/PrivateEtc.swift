@@ -1,3 +1,5 @@
+import Foundation
+
 extension Command {
   /// A function of the shell that gives a script, in a mount namespace of its own, its own /etc.
   ///
@@ -17,4 +19,24 @@ extension Command {
     }
 
     """
+}
+
+/// A mount namespace in which /etc is a copy that nobody else changes, for several commands.
+package final class OwnEtc {
+  private let holder: LiveCommand
+
+  /// Creates the namespace (needs root).
+  package init() throws {
+    let script = Command.privateEtc + "private_etc; echo ready; exec sleep 1200"
+    holder = try LiveCommand(["unshare", "--mount", "sh", "-ec", script])
+    guard holder.line() == "ready" else {
+      throw CocoaError(
+        .executableLoad, userInfo: [NSLocalizedDescriptionKey: "there is no own /etc"])
+    }
+  }
+
+  /// Runs a command as root in the namespace.
+  package func run(_ arguments: [String]) throws -> Outcome {
+    try Command.run(["nsenter", "--target", "\(holder.pid)", "--mount"] + arguments)
+  }
 }
