@@ -17,8 +17,7 @@ struct ExecutableAccessorTests {
     deinit { try? FileManager.default.removeItem(atPath: root) }
     func write(_ body: String) throws -> PathBytes {
       let path = root + "/permcheck-accessor-thing"
-      try "#!/bin/sh\n\(body)\n".write(toFile: path, atomically: false, encoding: .utf8)
-      chmod(path, 0o755)
+      try Command.write(program: "#!/bin/sh\n\(body)\n", to: path)
       return PathBytes(path)
     }
   }
@@ -94,8 +93,7 @@ struct ExecutableAccessorTests {
     #expect(errno(PathBytes(place.root + "/nothing")) == .ENOENT)
     chmod("\(path)", 0o644)
     #expect(errno(path) == .EACCES)
-    try Data("no program".utf8).write(to: URL(filePath: place.root + "/text"))
-    chmod(place.root + "/text", 0o755)
+    try Command.write(program: "no program", to: place.root + "/text")
     #expect(errno(PathBytes(place.root + "/text"))?.rawValue == ENOEXEC)
   }
 

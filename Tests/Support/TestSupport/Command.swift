@@ -1,4 +1,5 @@
 package import Foundation
+import Glibc
 
 /// The result of a process.
 package struct Outcome {
@@ -41,19 +42,32 @@ package enum Command {
     ?? products.appending(path: "permcheck").path
 
   private static func copied(_ product: String, to name: String) -> String {
-    let folder = URL(
-      filePath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)/\(name)")
-    let copy = folder.appending(path: product)
-    try? FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    let original = URL(filePath: original + product.dropFirst("permcheck".count))
-    try? FileManager.default.copyItem(at: original, to: copy)
-    try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy.path)
+    let folder = "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)"
+    let copy = "\(folder)/\(name)/\(product)"
+    let file = original + product.dropFirst("permcheck".count)
+    guard (try? run(["install", "-D", "-m", "755", file, copy]))?.status == 0 else {
+      fatalError("\(file) cannot be copied to \(copy)")
+    }
+    _ = chmod(folder, 0o755)
+    _ = chmod("\(folder)/\(name)", 0o755)
     atexit {
       try? FileManager.default.removeItem(
         atPath: "/tmp/permissionkit-tests-\(ProcessInfo.processInfo.processIdentifier)")
     }
-    return copy.path
+    return copy
+  }
+
+  /// Writes a program that can be started at once.
+  ///
+  /// By another process: what this one has open for writing, a child of another test may hold for a
+  /// moment, and then execve(2) fails with ETXTBSY.
+  package static func write(program: String, to path: String) throws {
+    let script = "cat >\"$0\" && chmod 755 \"$0\""
+    let outcome = try run(["sh", "-c", script, path], input: program)
+    guard outcome.status == 0 else {
+      throw CocoaError(
+        .fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: outcome.errors])
+    }
   }
 
   /// Runs a command and waits for its end.

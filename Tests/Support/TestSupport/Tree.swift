@@ -40,7 +40,11 @@ package final class Tree {
     gid: gid_t = getegid()
   ) throws {
     try makeFolder(of: name)
-    try data.write(to: URL(filePath: path(name)))
+    if mode & 0o111 == 0 {
+      try data.write(to: URL(filePath: path(name)))
+    } else {
+      try Command.write(program: String(decoding: data, as: UTF8.self), to: path(name))
+    }
     try owned(name, mode, uid, gid)
   }
 
