@@ -17,7 +17,7 @@ struct OldJournalTests {
     before; CLEAN=$(state $A)
     setfacl --set u::rwx,u:3:rwx,u:5:rwx,u:7:r--,g::---,m::rwx,o::--- $A
     journal() { sed "s/@MAJOR@/$(stat -c %Hd $A)/; s/@MINOR@/$1/; s/@INODE@/$(stat -c %i $A)/; \
-      s/@MAJOR@/$(stat -c %Hd $A)/g; s/@MINOR@/$1/g; s/@INODE@/$(stat -c %i $A)/g" $GOLDEN >$J; chmod 600 $J; }
+      s/@MAJOR@/$(stat -c %Hd $A)/g; s/@MINOR@/$1/g; s/@INODE@/$(stat -c %i $A)/g" "$GOLDEN" >$J; chmod 600 $J; }
 
     """
 
