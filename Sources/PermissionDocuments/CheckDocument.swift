@@ -19,6 +19,8 @@ package struct CheckDocument: Sendable {
   package var isApplied: Bool?
   /// What permcheck-helper answered to a request; empty if it was not asked.
   package var helper: [HelperAnswered] = []
+  /// The commands that take back what a request gave, one for each of its accessors.
+  package var undo: [String] = []
   /// The facts of an explanation; nil for other commands.
   package var basis: FactsDocument?
 
@@ -71,6 +73,12 @@ package struct CheckDocument: Sendable {
           "Of request: what permcheck-helper answered, for each accessor that it was asked for.",
           JSONSchema.array(answered.schema))
       ) { $0.helper.isEmpty ? nil : .array($0.helper.map(answered.json)) },
+      .sometimes(
+        "undo",
+        JSONSchema.about(
+          "Of request: the commands that take back what it gave, one for each accessor.",
+          JSONSchema.array(JSONSchema.string))
+      ) { $0.undo.isEmpty ? nil : .array($0.undo.map { .string($0) }) },
     ] + basis, about: "The output of permcheck check, request, explain and evaluate with --json.")
 
   /// An answer of permcheck-helper, and the accessor that it was asked for.

@@ -65,7 +65,14 @@ package struct GrantsDocument: Sendable {
 
   static let item = JSONRecord<Item>([
     .always("id", JSONSchema.string) { .string($0.grant.id) },
+    .always(
+      "request",
+      JSONSchema.about("The request that gave it, for revoke --request.", JSONSchema.string)
+    ) { .string($0.grant.request) },
     .always("accessor", JSONSchema.string) { .string($0.grant.accessor) },
+    .sometimes(
+      "path", JSONSchema.about("The path that the request named, if any.", JSONSchema.string)
+    ) { $0.grant.path.map { .string($0.description) } },
     .always("uid", JSONSchema.natural()) { JSONValue($0.grant.uid) },
     .always("user", JSONSchema.string) { .string($0.user) },
     .always("place", JSONSchema.string) { .string($0.place) },
@@ -79,7 +86,9 @@ package struct GrantsDocument: Sendable {
     },
     .always(
       "expired",
-      JSONSchema.about("Whether its time is over, and it is still in place.", JSONSchema.bool)
+      JSONSchema.about(
+        "Whether its time is over, or its process has ended, and it is still in place.",
+        JSONSchema.bool)
     ) { .bool($0.isExpired) },
     .sometimes(
       "pid", JSONSchema.about("The process whose end ends the grant.", JSONSchema.natural())

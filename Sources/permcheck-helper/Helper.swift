@@ -32,7 +32,7 @@ struct Helper {
       finish(
         .init(
           .misused,
-          "usage: permcheck-helper grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID] | revoke ACCESSOR [--while PID]"
+          "usage: permcheck-helper grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID] | revoke ACCESSOR [--while PID | --request ID]"
         ))
     }
     guard let uid else {
@@ -124,6 +124,7 @@ struct Helper {
     let report = accessor.checkAccess()
     var answer = HelperAnswer(outcome.grants.isEmpty ? .nothingToChange : .granted, nil)
     answer.status = report.status
+    answer.request = outcome.grants.first?.request
     if !outcome.grants.isEmpty { answer.expires = lifetime.expires }
     answer.changes = outcome.grants.map(HelperAnswer.Change.init)
     answer.notes = outcome.notes
@@ -156,6 +157,7 @@ struct Helper {
     let outcome = try journal.undo(of: uid) { grant in
       isOwn(grant) && grant.accessor == name
         && (invocation.process.map { grant.lifetime.process?.pid == $0 } ?? true)
+        && (invocation.request.map { grant.request == $0 } ?? true)
     }
     let ended = outcome.recovered + outcome.grants
     var answer = HelperAnswer(

@@ -5,7 +5,7 @@ import PermissionKitPlugins
 /// What the helper is asked to do: the only input that it takes, besides who asks.
 ///
 ///     grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID]
-///     revoke ACCESSOR [--while PID]
+///     revoke ACCESSOR [--while PID | --request ID]
 struct Invocation: Sendable {
   /// What to do.
   enum Action: String, Sendable {
@@ -23,6 +23,8 @@ struct Invocation: Sendable {
   var seconds: Int64?
   /// The process whose end ends the access.
   var process: Int32?
+  /// The id of the request to take back: letters, digits, `:`, `.` and `-`.
+  var request: String?
 
   /// The longest time that a grant may have: a year, in seconds.
   static let longest: UInt64 = 31_536_000
@@ -53,8 +55,23 @@ struct Invocation: Sendable {
     if let value = value(of: "--while") {
       guard let process = Self.number(value, atMost: 1 << 22) else { return nil }
       self.process = Int32(process)
+    } else if action == .revoke, let value = value(of: "--request") {
+      guard Self.isRequest(value) else { return nil }
+      request = text(value)
     }
     guard words.isEmpty else { return nil }
+  }
+
+  private static func isRequest(_ bytes: [UInt8]) -> Bool {
+    (1...64).contains(bytes.count)
+      && bytes.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+        // The digits and the colon.
+        case UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "."), UInt8(ascii: "-"): true
+        default: false
+        }
+      }
   }
 
   /// Returns the positive decimal number; nil for a sign, a leading zero, or anything else.

@@ -12,7 +12,7 @@ struct ExitStatusTests {
     case 0: "camera=\(tree.path("yes"))"
     case 1: "mic=\(tree.path("no"))"
     case 2: "photos"
-    default: "camera=\(tree.path("missing"))"
+    default: "camera=/dev/video250"
     }
   }
 
@@ -73,10 +73,21 @@ struct ExitStatusTests {
     #expect(all.status == 3 || all.status == 1)
   }
 
+  @Test(
+    "A path that is not there is not skipped",
+    arguments: ["camera=/none", "photos=/none", "camera=/etc/passwd", "mic=/dev/snd"])
+  func misspelled(_ argument: String) throws {
+    for command in ["check", "watch"] {
+      let end = command == "watch" ? ["--for", "0.1"] : []
+      #expect(try Command.permcheck([command, argument] + end).status == 3)
+      #expect(try Command.permcheck([command, argument, "--skip-unavailable"] + end).status == 3)
+    }
+  }
+
   @Test("Skipped is still shown") func skippedIsStillShown() throws {
     for format in ["human", "plain", "json"] {
       let outcome = try Command.permcheck(
-        ["camera=/none", "--skip-unavailable", "--format", format])
+        ["camera=/dev/video250", "--skip-unavailable", "--format", format])
       #expect(outcome.status == 77)
       #expect(outcome.output.contains("camera") && outcome.output.contains("unavailable"))
     }

@@ -19,9 +19,10 @@ import Testing
 
   static func report(_ name: String, _ status: AuthorizationStatus) -> AccessReport {
     let reason = Reason(.otherBits, .proven, "because of \(name)")
-    let resource = ResourceReport(
+    var resource = ResourceReport(
       path: PathBytes("/" + name), label: name, device: name, need: .read, status: status,
       reasons: status == .authorized ? [] : [reason])
+    resource.family = status == .unavailable ? .camera : nil
     return AccessReport(
       accessor: name, status: status, resources: [resource], subject: subject,
       time: 1_700_000_000_000_001)

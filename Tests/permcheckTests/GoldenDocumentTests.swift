@@ -30,7 +30,7 @@ struct GoldenDocumentTests {
     show log $P log --json --log $A/log
     show watch $P watch photos=$A/album --user daemon --json --for 0
     printf '%s\n' '[[expect]]' 'name = "closed"' "path = '$A/album'" 'user = ["daemon", "bin"]' \
-      'need = "rx"' 'is = "refused"' '[[expect]]' "path = '$A/none'" 'is = ["granted", "limited"]' >$A/expect
+      'need = "rx"' 'is = "refused"' '[[expect]]' "path = '/dev/video250'" 'is = ["granted", "limited"]' >$A/expect
     show verify $P verify $A/expect --skip-unavailable --json
     show audit $P audit $A/album --user daemon --summary --json
     show audit-line sh -c "$P audit $A/album --user daemon --json | head -n 1"
@@ -54,7 +54,9 @@ struct GoldenDocumentTests {
     default:
       switch key {
       case "time", "expires", "host", "version", "id": return key.uppercased()
-      default: return (value as? String)?.replacing(/20\d\d-[-:T.\d]+Z/, with: "TIME") ?? value
+      default:
+        return (value as? String)?.replacing(/20\d\d-[-:T.\d]+Z(-\d+)?/, with: "TIME")
+          .replacing(Command.permcheck, with: "permcheck") ?? value
       }
     }
   }

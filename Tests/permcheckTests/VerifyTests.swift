@@ -141,9 +141,27 @@ struct VerifyTests {
     #expect(try verify(good).status == 0)
     #expect(try verify(good + bad).status == 1)
     #expect(try verify(none).status == 1)
-    #expect(try verify(none, ["--skip-unavailable"]).status == 77)
-    #expect(try verify(none + good, ["--skip-unavailable"]).status == 0)
-    #expect(try verify(none + bad, ["--skip-unavailable"]).status == 1)
+    // A device that is not there is skipped; a path that is not there may be misspelled.
+    for absent in [
+      "accessor = \"camera=/dev/video250\"", "accessor = \"mic=/dev/snd/by-id/none\"",
+      "path = \"/dev/video250\"",
+    ] {
+      let absent = expectation(absent, "is = \"granted\"")
+      #expect(try verify(absent).status == 1)
+      #expect(try verify(absent, ["--skip-unavailable"]).status == 77)
+      #expect(try verify(absent + good, ["--skip-unavailable"]).status == 0)
+      #expect(try verify(absent + bad, ["--skip-unavailable"]).status == 1)
+      #expect(try verify(absent + none, ["--skip-unavailable"]).status == 1)
+    }
+    for misspelled in [
+      "path = \"/no/such/file\"", "accessor = \"photos=/no/such/folder\"",
+      "accessor = \"camera=/dev/vidoe0\"", "accessor = \"camera=/etc/passwd\"",
+      "path = \"/dev/vidoe0\"", "accessor = \"camera=/no/such/video0\"",
+    ] {
+      let outcome = try verify(
+        expectation(misspelled, "is = \"granted\"") + good, ["--skip-unavailable"])
+      #expect(outcome.status == 1, "\(misspelled): \(outcome)")
+    }
     // Nobody may look at what belongs to process 1, so it is not known.
     let stranger = Account(uid: 4321, gid: 4321)
     #expect(

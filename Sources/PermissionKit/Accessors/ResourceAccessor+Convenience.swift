@@ -41,7 +41,7 @@ extension PhotoLibraryAccessor {
 }
 
 extension ResourceAccessor {
-  /// Takes back what requests of this accessor gave the subject.
+  /// Takes back what requests of this accessor gave the subject: for `context.path` alone, if it is set.
   ///
   /// - Returns: Whether something was taken back.
   /// - Throws: If a grant cannot be undone, or one is not found.
@@ -50,7 +50,7 @@ extension ResourceAccessor {
     let subject = try Inspection.subject(context)
     let journal = try GrantJournal.standard(context.system)
     let outcome = try journal.undo(of: subject.credentials.user.fileSystem) {
-      $0.accessor == name
+      $0.isNamed(name, context.path)
     }
     if let missing = outcome.missing.first {
       throw PermissionError(

@@ -11,6 +11,8 @@ open class ResourceAccessor: PermissionAccessor {
   package var followsSubject = true
   /// What each plan of a request says besides, for people.
   package var planNotes: [String] = []
+  /// The id in the journal of what the latest request gave; nil if it gave nothing, or root did.
+  package private(set) var made: String?
   /// The inspection of the latest check; nil if it failed.
   private(set) var inspection: Inspection?
 
@@ -101,7 +103,7 @@ open class ResourceAccessor: PermissionAccessor {
 
   /// The open grants of this process's journal, and those that root made for the subject.
   ///
-  /// With a shorter one among them, also those of other users on the same inodes.
+  /// With one among them, also those of other users on the same inodes.
   ///
   /// - Parameters:
   ///   - uid: The subject.
@@ -111,7 +113,7 @@ open class ResourceAccessor: PermissionAccessor {
     let journal = try? GrantJournal.standard(context.system)
     let known = known ?? grants.journaled
     var own = known?.grants(of: [uid]) ?? (try? journal?.grants(of: uid)) ?? []
-    if own.contains(where: { isShorter($0, of: uid) }) {
+    if own.contains(where: { $0.stage == .active }) {
       own = known?.grants(around: uid) ?? (try? journal?.grants(around: uid)) ?? own
     }
     return journal?.path == GrantJournal.root(context.system).path
@@ -119,6 +121,7 @@ open class ResourceAccessor: PermissionAccessor {
   }
 
   private func carryOut() throws(PermissionError) -> RequestOutcome {
+    made = nil
     guard grants.strategy.isCarriedOut, let plan = try agreedPlan() else { return .nothingToChange }
     // No question where nothing could be done.
     if plan.needsRoot, grants.elevation == nil { return .needsRoot }
@@ -137,6 +140,7 @@ open class ResourceAccessor: PermissionAccessor {
       guard fresh.isCovered(by: [plan]) else { throw .planChanged }
       return fresh
     }
+    made = outcome.grants.first?.request
     return outcome.grants.isEmpty ? .nothingToChange : .granted
   }
 
@@ -244,6 +248,7 @@ open class ResourceAccessor: PermissionAccessor {
         lifetime: grants.lifetime))
     plan?.warnings += planNotes
     plan?.purpose = grants.purpose
+    plan?.path = context.path
     if grants.isConfinedToDevices, let plan,
       let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {

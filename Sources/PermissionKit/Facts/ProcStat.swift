@@ -39,4 +39,17 @@ extension System {
     guard let stat = stat(ofProcess: pid), !["Z", "X"].contains(stat.state) else { return nil }
     return ProcessMark(pid: pid, start: stat.start)
   }
+
+  /// Returns whether a process still runs; true also if /proc hides it, or is not there.
+  package func mayRun(_ process: ProcessMark) -> Bool {
+    if let found = mark(of: process.pid) { return found == process }
+    if mark(of: getpid()) == nil { return true }
+    // With hidepid=, /proc shows an ordinary user no processes of others; see proc(5), kill(2).
+    do throws(Errno) {
+      try kill(process.pid, 0)
+      return false
+    } catch {
+      return error == .EPERM
+    }
+  }
 }

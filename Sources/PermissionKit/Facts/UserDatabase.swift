@@ -2,7 +2,7 @@
 ///
 /// Asks NSS for the running system, or reads etc/passwd and etc/group below another root.
 @_spi(SystemCalls) public struct UserDatabase: Sendable {
-  let system: any System
+  package let system: any System
   /// The lines of the files below a root; nil to ask NSS.
   private let files: (users: [UserRecord], groups: [GroupRecord])?
 

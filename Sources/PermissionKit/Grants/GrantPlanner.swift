@@ -42,7 +42,7 @@ struct GrantPlanner {
   /// - Throws: If others gain and that is not allowed, or if a file cannot be changed safely.
   func plan(strategy: String) throws(PermissionError) -> GrantPlan? {
     var least = LeastChange(
-      facts: factsWithoutShorterGrants, credentials: request.subject.credentials)
+      facts: factsWithoutGrants, credentials: request.subject.credentials)
     var isAnyGranted = false
     for ask in request.asks {
       let decision = least.grant(
@@ -78,13 +78,17 @@ struct GrantPlanner {
     return plan
   }
 
-  /// The facts without what grants to the user give that may end before the new ones.
+  /// The facts without what other grants give the user.
   ///
-  /// Access that depends on such a grant is missing, although it is there now.
-  private var factsWithoutShorterGrants: AccessFacts {
+  /// A request holds everything that it needs, so that each can end without the others: on a folder that
+  /// two requests pass, both have a lease. If nothing is missing now, only grants that may end before
+  /// the new ones are left out.
+  private var factsWithoutGrants: AccessFacts {
     var facts = facts
     let open = request.journaled.filter { $0.stage == .active }
     guard !open.isEmpty else { return facts }
+    let evaluator = request.inspection.evaluator
+    let isMissing = request.asks.contains { !evaluator.decide($0).isGranted }
     for (index, identity) in request.inspection.identities.enumerated() {
       let here = open.filter { grant in
         guard case .inode(let change) = grant.change else { return false }
@@ -96,7 +100,7 @@ struct GrantPlanner {
       }
       facts.inodes[index] = InodeGrant.inode(
         facts.inodes[index], among: changes, for: request.uid
-      ) { place in !here[place].lifetime.outlasts(request.lifetime) }
+      ) { place in isMissing || !here[place].lifetime.outlasts(request.lifetime) }
     }
     return facts
   }
@@ -116,7 +120,7 @@ struct GrantPlanner {
   ///
   /// - Parameters:
   ///   - change: The change.
-  ///   - missing: The change without the grants that may end earlier; nil if it is the same.
+  ///   - missing: The change without other grants; nil if it is the same.
   /// - Returns: The step.
   /// - Throws: If the inode cannot be changed safely.
   private func step(

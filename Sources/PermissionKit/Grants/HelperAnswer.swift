@@ -52,6 +52,8 @@ package struct HelperAnswer: Hashable, Sendable {
   package var message: String?
   /// The status of the user after a grant, as the evaluator predicts it.
   package var status: AuthorizationStatus?
+  /// The id of what was given, for `revoke --request`; nil if nothing was.
+  package var request: String?
   /// When the grant ends by itself, in microseconds since 1970 (UTC); nil if no time ends it.
   package var expires: Int64?
   /// The changes.
@@ -80,7 +82,8 @@ package struct HelperAnswer: Hashable, Sendable {
     [
       .always("schemaVersion", ["const": 1]) { _ in 1 },
       .required("outcome", \.outcome, .name), .optional("message", \.message, .string),
-      .optional("status", \.status, .name), .optional("expires", \.expires, .integer),
+      .optional("status", \.status, .name), .optional("request", \.request, .string),
+      .optional("expires", \.expires, .integer),
       .required("changes", \.changes, change.list),
       .required("notes", \.notes, JSONCodec<String>.string.list),
     ], about: "The answer of permcheck-helper.")

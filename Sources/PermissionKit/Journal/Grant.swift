@@ -38,6 +38,17 @@ package struct Grant: Hashable, Sendable {
       guard let expires else { return true }
       return other.expires.map { $0 <= expires } ?? false
     }
+
+    /// Returns whether the time is over, or the process has ended.
+    ///
+    /// - Parameters:
+    ///   - time: The present, in microseconds since 1970 (UTC).
+    ///   - system: The system that knows the process.
+    /// - Returns: Whether it has ended; false for a process that /proc does not show.
+    package func hasEnded(at time: Int64, _ system: any System) -> Bool {
+      if let expires, expires <= time { return true }
+      return process.map { !system.mayRun($0) } ?? false
+    }
   }
 
   /// The identifier in the journal.
@@ -48,6 +59,8 @@ package struct Grant: Hashable, Sendable {
   package var time: String
   /// The name of the accessor.
   package var accessor: String
+  /// The path that the request named; nil for everything that the accessor finds.
+  package var path: PathBytes?
   /// The uid of the user who gets access.
   package var uid: UInt32
   /// When the grant ends.
@@ -56,6 +69,24 @@ package struct Grant: Hashable, Sendable {
   package var change: GrantChange
   /// The progress of the grant.
   package var stage: Stage
+
+  /// What the request asked for, beside `place`: `photos` on /srv/photos, `photos=/srv/photos` on /srv.
+  package var asked: String {
+    guard let path, place != path.description else { return accessor }
+    return "\(accessor)=\(path)"
+  }
+
+  /// Returns whether `permcheck revoke NAME`, or `NAME=PATH`, names this grant.
+  ///
+  /// - Parameters:
+  ///   - accessor: The name of the accessor.
+  ///   - named: The path; nil for all that was given by the accessor.
+  /// - Returns: Whether the grant was asked for like that.
+  package func isNamed(_ accessor: String, _ named: PathBytes?) -> Bool {
+    guard self.accessor == accessor else { return false }
+    guard let named else { return true }
+    return named.isSpelledLike(path ?? PathBytes(escaped: place))
+  }
 
   /// The file or group that the grant changed, for people.
   package var place: String {

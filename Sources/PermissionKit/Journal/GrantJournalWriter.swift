@@ -89,7 +89,8 @@ struct GrantJournalWriter {
     let made = plan.steps.enumerated().map { number, step in
       Grant(
         id: "\(request)-\(number + 1)", request: request, time: time, accessor: plan.accessor,
-        uid: plan.subject.credentials.user.fileSystem, lifetime: lifetime, change: step.change,
+        path: plan.path, uid: plan.subject.credentials.user.fileSystem, lifetime: lifetime,
+        change: step.change,
         stage: .intended)
     }
     let by = (try? system.credentials())?.user.fileSystem
@@ -259,29 +260,20 @@ struct GrantJournalWriter {
   mutating func recover() -> GrantJournal.Outcome {
     var outcome = GrantJournal.Outcome()
     let time = system.realtime()
-    var alive: [ProcessMark: Bool] = [:]
+    // Many grants share a lifetime, and to look for a process takes system calls.
+    var ended: [Grant.Lifetime: Bool] = [:]
     for entry in ledger.entries.reversed() {
       switch entry.stage {
       case .undone: continue
       case .intended, .applied, .undoing, .missing: break
       case .active:
-        let isExpired = entry.lifetime.expires.map { $0 <= time } ?? false
-        var hasEnded = false
-        if let process = entry.lifetime.process {
-          let known = alive[process] ?? isAlive(process)
-          alive[process] = known
-          hasEnded = !known
-        }
-        guard isExpired || hasEnded else { continue }
+        let hasEnded = ended[entry.lifetime] ?? entry.lifetime.hasEnded(at: time, system)
+        ended[entry.lifetime] = hasEnded
+        guard hasEnded else { continue }
       }
       if let grant = ledger[entry.id]?.grant, journal.recovers(grant) { recover(grant, &outcome) }
     }
     return outcome
-  }
-
-  /// Returns whether a process still runs; true for every process if /proc is not readable.
-  private func isAlive(_ process: ProcessMark) -> Bool {
-    system.mark(of: system.getpid()) == nil || system.mark(of: process.pid) == process
   }
 
   /// Records that a grant has ended, without a change.

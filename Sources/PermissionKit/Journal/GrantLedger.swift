@@ -11,6 +11,7 @@ package struct GrantLedger: Sendable {
     let request: String
     let time: String
     let accessor: String
+    let path: PathBytes?
     let uid: UInt32
     let lifetime: Grant.Lifetime
     var stage: Grant.Stage
@@ -22,7 +23,8 @@ package struct GrantLedger: Sendable {
     /// Creates an entry for a new grant.
     init(_ grant: Grant) {
       (id, request, time) = (grant.id, grant.request, grant.time)
-      (accessor, uid, stage) = (grant.accessor, grant.uid, grant.stage)
+      (accessor, path) = (grant.accessor, grant.path)
+      (uid, stage) = (grant.uid, grant.stage)
       lifetime = grant.lifetime
       change = grant.change
       json = .null
@@ -36,6 +38,7 @@ package struct GrantLedger: Sendable {
       self.request = request
       time = record.time
       self.accessor = accessor
+      path = record.path
       self.uid = uid
       lifetime = record.lifetime ?? .init()
       stage = record.stage ?? .intended
@@ -50,8 +53,8 @@ package struct GrantLedger: Sendable {
         change = .inode(inode)
       }
       return Grant(
-        id: id, request: request, time: time, accessor: accessor, uid: uid, lifetime: lifetime,
-        change: change, stage: stage)
+        id: id, request: request, time: time, accessor: accessor, path: path, uid: uid,
+        lifetime: lifetime, change: change, stage: stage)
     }
 
     /// Returns whether the change may be of the inode with this number.

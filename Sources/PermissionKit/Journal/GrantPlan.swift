@@ -24,6 +24,8 @@ public struct GrantPlan: Hashable, Sendable {
 
   /// The name of the accessor.
   public var accessor: String
+  /// The path that was asked for; nil for everything that the accessor finds.
+  package var path: PathBytes?
   /// The subject that gets access.
   public var subject: Subject
   /// The name of the strategy that created the plan.

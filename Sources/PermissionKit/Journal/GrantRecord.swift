@@ -27,6 +27,8 @@ struct GrantRecord: Sendable {
   var ids: [String]?
   var request: String?
   var accessor: String?
+  /// The path that the request named.
+  var path: PathBytes?
   var uid: UInt32?
   /// The fsuid of the process that wrote the line.
   var by: UInt32?
@@ -52,14 +54,15 @@ struct GrantRecord: Sendable {
   init(_ grant: Grant, by: UInt32?, pid: Int32?) {
     self.init(
       time: grant.time, event: .intent, id: grant.id, request: grant.request,
-      accessor: grant.accessor, uid: grant.uid, by: by, pid: pid, lifetime: grant.lifetime,
-      change: grant.change)
+      accessor: grant.accessor, path: grant.path, uid: grant.uid, by: by, pid: pid,
+      lifetime: grant.lifetime, change: grant.change)
   }
 
   /// Creates a record with these values.
   init(
     time: String, event: Event, id: String, request: String? = nil, accessor: String? = nil,
-    uid: UInt32? = nil, by: UInt32? = nil, pid: Int32? = nil, lifetime: Grant.Lifetime? = nil,
+    path: PathBytes? = nil, uid: UInt32? = nil, by: UInt32? = nil, pid: Int32? = nil,
+    lifetime: Grant.Lifetime? = nil,
     change: GrantChange? = nil
   ) {
     self.time = time
@@ -67,6 +70,7 @@ struct GrantRecord: Sendable {
     self.id = id
     self.request = request
     self.accessor = accessor
+    self.path = path
     self.uid = uid
     self.by = by
     self.pid = pid

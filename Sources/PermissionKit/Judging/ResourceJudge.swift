@@ -129,6 +129,11 @@ package struct ResourceJudge {
       diagnosis: diagnosis
     ).ruling()
     report.status = ruling.status
+    if ruling.status == .unavailable, ruling.rule != .otherKind,
+      decision.rule != .missing || isPlaceOfDevice(ask.resource)
+    {
+      report.family = ask.resource.family
+    }
     if ruling.rule == .otherKind {
       report.reasons = ruling.reasons
       return
@@ -144,6 +149,16 @@ package struct ResourceJudge {
       report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
     case .otherKind, .locked, .taken, .granted, .limited, .service, .refused: break
     }
+  }
+
+  /// Whether a device of the family would be at this path: `/dev/video9`, `/dev/v4l/by-id/usb-…`.
+  private func isPlaceOfDevice(_ resource: Resource) -> Bool {
+    guard let family = resource.family else { return false }
+    let root = inspection.context.root
+    // The links that udev makes, see /usr/lib/udev/rules.d/60-*.rules.
+    return family.isPlace(resource.path, below: root)
+      || resource.path.isBelow(root.appending("dev"))
+        && resource.path.components.contains { $0.hasPrefix("by-") }
   }
 
   /// Adds the reasons and remedies, and the walk if the caller wants it.

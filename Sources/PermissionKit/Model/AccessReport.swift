@@ -52,6 +52,11 @@ public struct AccessReport: Hashable, Sendable {
     let telling = resources.first { $0.status == status && !$0.reasons.isEmpty }
     return (telling ?? resources.first { !$0.reasons.isEmpty })?.reasons.first
   }
+
+  /// Whether the report is about a device that is not there, and not about a path that is not there.
+  package var isOfAbsentDevice: Bool {
+    status == .unavailable && resources.allSatisfy(\.isOfAbsentDevice)
+  }
 }
 
 /// The result of a check of one node or directory.
@@ -83,8 +88,12 @@ public struct ResourceReport: Hashable, Sendable {
   package var isChangeable = true
   /// The components of the path, root first; empty unless the caller asked for an explanation.
   public var walk: [WalkedComponent] = []
-  /// The kind of device that was not found; nil for every other report.
+  /// The kind of device that is not there; nil for every other report.
   package var family: DeviceFamily?
+  /// Whether a device is not there; the program of an accessor may say so, too.
+  var isOfAbsentDevice: Bool {
+    status == .unavailable && (family != nil || reasons.contains { $0.code == .byAccessor })
+  }
 
   /// Creates a report on one resource.
   ///

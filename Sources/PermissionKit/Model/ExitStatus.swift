@@ -14,13 +14,13 @@ package enum ExitStatus: Int32, Sendable {
   /// Creates the exit status for several accessors: 1 goes before 2, 2 before 3, and 3 before 0.
   ///
   /// - Parameters:
-  ///   - statuses: The status of each accessor.
+  ///   - reports: The report of each accessor.
   ///   - wantsAll: Whether `limited` counts as refused.
-  ///   - skipsUnavailable: Whether to ignore unavailable accessors; 77 if all are unavailable.
-  package init(_ statuses: [AuthorizationStatus], wantsAll: Bool, skipsUnavailable: Bool) {
-    let each = statuses.map { Self.init($0, wantsAll: wantsAll) }
-    let counted = skipsUnavailable ? each.filter { $0 != .unavailable } : each
-    if counted.isEmpty, !each.isEmpty {
+  ///   - skipsAbsent: Whether to ignore devices that are not there; 77 if there is nothing else.
+  package init(_ reports: [AccessReport], wantsAll: Bool, skipsAbsent: Bool = false) {
+    let counted = reports.filter { !(skipsAbsent && $0.isOfAbsentDevice) }
+      .map { Self.init($0.status, wantsAll: wantsAll) }
+    if counted.isEmpty, !reports.isEmpty {
       self = .skipped
     } else {
       self = [.refused, .notDetermined, .unavailable].first(where: counted.contains) ?? .authorized

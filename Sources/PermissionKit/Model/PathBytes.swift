@@ -129,6 +129,14 @@ extension PathBytes {
 }
 
 extension PathBytes {
+  /// Returns whether two paths have the same names in the same order: `/a//b/` and `/a/./b`.
+  ///
+  /// Follows no links, and does not resolve `..`.
+  package func isSpelledLike(_ other: PathBytes) -> Bool {
+    func names(_ path: PathBytes) -> [PathBytes] { path.components.filter { $0 != "." } }
+    return isAbsolute == other.isAbsolute && names(self) == names(other)
+  }
+
   /// Returns whether this path is inside `folder`, at any depth.
   func isBelow(_ folder: PathBytes) -> Bool {
     let slash = UInt8(ascii: "/")

@@ -35,7 +35,7 @@ struct Check: AccessorCommand {
   @Flag(help: "Check for every user that the user data base lists.")
   var allUsers = false
 
-  @Flag(help: "Exit with 77 if everything is unavailable.")
+  @Flag(help: "Skip devices that are not there; exit with 77 if there is nothing else.")
   var skipUnavailable = false
 
   @Option(

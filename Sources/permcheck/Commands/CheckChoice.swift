@@ -88,7 +88,7 @@ struct CheckChoice {
     return type(of: format).exit(result)
   }
 
-  /// Returns the grants whose time is over, where access rests on an entry for a user.
+  /// Returns the grants that have ended, where access rests on an entry for a user.
   private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
     let resources = reports.flatMap(\.resources)
     guard subject.root == "/",
@@ -99,12 +99,12 @@ struct CheckChoice {
     let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
     let paths = Set(resources.map(\.path.description))
     return (own + GrantMirror(system).grants(of: uid)).filter { grant in
-      grant.stage == .active && grant.lifetime.expires.map { $0 <= time } ?? false
+      grant.stage == .active && grant.lifetime.hasEnded(at: time, system)
         && paths.contains(grant.place)
     }
   }
 
   private func status(_ reports: [AccessReport]) -> ExitStatus {
-    ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable)
+    ExitStatus(reports, wantsAll: all, skipsAbsent: skipUnavailable)
   }
 }

@@ -31,8 +31,7 @@ struct ExplainChoice {
     _ explanation: Explainer.Explanation, console: Console, _ output: OutputChoice,
     wantsAll: Bool
   ) throws -> ExitStatus {
-    let status = ExitStatus(
-      explanation.reports.map(\.status), wantsAll: wantsAll, skipsUnavailable: false)
+    let status = ExitStatus(explanation.reports, wantsAll: wantsAll)
     let result = ExplainResult(explanation: explanation, status: status)
     console.print(try output.format(console).text(result))
     try console.flush()

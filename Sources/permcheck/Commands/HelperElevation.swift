@@ -42,14 +42,16 @@ struct HelperElevation: Elevation {
   /// - Parameters:
   ///   - accessor: The name of the accessor.
   ///   - process: The process whose end ends the grants; nil for every grant.
+  ///   - request: The request that gave them; nil for every grant.
   ///   - asks: Whether sudo may ask for a password.
   /// - Returns: The answer of the helper.
   /// - Throws: If the helper cannot be run, or fails.
   func revoke(
-    _ accessor: String, process: Int32? = nil, asks: Bool = true
+    _ accessor: String, process: Int32? = nil, request: String? = nil, asks: Bool = true
   ) throws(PermissionError) -> HelperAnswer {
     var arguments: [PathBytes] = ["revoke", PathBytes(accessor)]
     if let process { arguments += ["--while", PathBytes("\(process)")] }
+    if let request { arguments += ["--request", PathBytes(request)] }
     return try answer(arguments, asks: asks)
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PermissionDocuments
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
@@ -96,8 +97,8 @@ struct RequestAccess: AccessorCommand {
     }
 
     result.helper = options.takeHelperAnswers(system)
-    result.status = ExitStatus(
-      result.reports.map(\.status), wantsAll: all, skipsUnavailable: false)
+    result.undo += result.helper.compactMap { $0.answer.request.map { undoLine($0, system) } }
+    result.status = ExitStatus(result.reports, wantsAll: all)
     log.report(analytics, console, output)
     console.print(try output.format(console).text(result))
     try console.finish(result.status)
@@ -203,6 +204,9 @@ struct RequestAccess: AccessorCommand {
         (request.accessor as? ResourceAccessor)?.grants = options
       }
       result.reports[place] = try request.accessor.carryOut(request.prepared)
+      if let made = (request.accessor as? ResourceAccessor)?.made {
+        result.undo.append(undoLine(made, context.system))
+      }
       if request.prepared.plan?.needsNewLogin == true,
         let asked = context.subject, asked.source == .user
       {
@@ -217,21 +221,13 @@ struct RequestAccess: AccessorCommand {
       }
     }
     result.isApplied = options.strategy.isCarriedOut
-    for (place, request) in wanted
-    where [.granted, .askedRoot].contains(result.reports[place].requestOutcome) {
-      let line = undoLine(request.argument.entry.name, context)
-      if !result.undo.contains(line) { result.undo.append(line) }
-    }
   }
 
-  /// Returns the command that takes back what this request gave.
-  private func undoLine(_ accessor: String, _ context: AccessContext) -> String {
-    var words: [PathBytes] = [
-      Tool.word(context.system), "revoke", PathBytes(accessor),
-    ]
-    if case .user(let user) = subject.who[0] { words += ["--user", PathBytes(user)] }
+  /// Returns the command that takes back what a request gave, and nothing else.
+  private func undoLine(_ request: String, _ system: any System) -> String {
+    let words: [PathBytes] = [Tool.word(system), "revoke", "--request", PathBytes(request)]
     return
-      ((context.system.isRoot && context.system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
+      ((system.isRoot && system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
       .map(shellQuoted).joined(separator: " ")
   }
 }

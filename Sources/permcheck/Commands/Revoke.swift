@@ -9,23 +9,34 @@ struct Revoke: AccessorCommand {
     abstract: "Revokes the access that permcheck request gave.",
     discussion: """
       Undoes only the changes that permcheck made; later changes by others stay.
+      A name ends everything that was given by it; =PATH only what was given for
+      that path; --request only what one request gave, as its undo line says.
 
       EXAMPLES
         permcheck revoke camera
+        permcheck revoke photos=/srv/photos
         sudo permcheck revoke mic --user tester
         permcheck revoke --expired
         permcheck revoke --all --dry-run
       """)
 
   @Argument(
-    help: ArgumentHelp("camera, mic, photos or another of permcheck list.", valueName: "name"),
+    help: ArgumentHelp(
+      "camera, mic, photos or another of permcheck list; =PATH for one node or folder.",
+      valueName: "name[=path]"),
     completion: .accessors)
   var names: [PathBytes] = []
+
+  @Option(
+    name: .customLong("request"),
+    help: ArgumentHelp(
+      "Revoke what this request gave; permcheck list --grants tells the ids.", valueName: "id"))
+  var requests: [TextArgument] = []
 
   @Flag(help: "Revoke every grant.")
   var all = false
 
-  @Flag(help: "Revoke the grants whose time is over, see request --for.")
+  @Flag(help: "Revoke the grants whose time is over, or whose process has ended.")
   var expired = false
 
   @Flag(
@@ -49,11 +60,12 @@ struct Revoke: AccessorCommand {
   @OptionGroup var output: FormatOptions
 
   func validate() throws {
-    if names.isEmpty, !all, !expired {
-      throw ValidationError("name the accessors to revoke, or use --all or --expired")
+    let chosen = [!names.isEmpty, !requests.isEmpty, all, expired].count { $0 }
+    if chosen == 0 {
+      throw ValidationError("name the accessors to revoke, or use --request, --all or --expired")
     }
-    if [!names.isEmpty, all, expired].count(where: { $0 }) > 1 {
-      throw ValidationError("names, --all and --expired cannot be combined")
+    if chosen > 1 {
+      throw ValidationError("names, --request, --all and --expired cannot be combined")
     }
   }
 
@@ -73,8 +85,12 @@ struct Revoke: AccessorCommand {
       let journaled = try journal.grants(of: uid)
       result.open = journaled.filter { $0.stage == .missing }
       result.revoked = journaled.filter { isSelected($0) && $0.stage != .missing }
-      for (_, grants, isServed) in shares(byRoot, system) {
-        if isServed { result.revoked += grants } else { result.open += grants }
+      for share in shares(byRoot, system) {
+        if share.isServed {
+          result.revoked += share.grants
+        } else {
+          result.open += share.grants
+        }
       }
     } else {
       var outcome = try journal.undo(of: uid, isSelected)
@@ -98,7 +114,8 @@ struct Revoke: AccessorCommand {
   private func selection(
     _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
   ) throws -> (UInt32?, (Grant) -> Bool) {
-    let names = try self.names.map { try name($0, accessors, journal, system) }
+    let names = try self.names.map { try named($0, accessors, journal, system) }
+    let requests = requests.map(\.text)
     var uid: UInt32?
     if let user {
       do throws(PermissionError) {
@@ -114,43 +131,64 @@ struct Revoke: AccessorCommand {
       uid,
       { grant in
         if let only, grant.uid != only { return false }
-        if wantsExpired { return grant.lifetime.expires.map { $0 <= time } ?? false }
-        return names.isEmpty || names.contains(grant.accessor)
+        if wantsExpired { return grant.lifetime.hasEnded(at: time, system) }
+        if !requests.isEmpty { return requests.contains(grant.request) }
+        return names.isEmpty || names.contains { grant.isNamed($0.accessor, $0.path) }
       }
     )
   }
 
-  /// Returns the name of an accessor; its declaration may be gone, and its grants still there.
-  private func name(
+  /// Returns the accessor and the path of an argument; a declaration may be gone, and its grants still
+  /// there.
+  private func named(
     _ argument: PathBytes, _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
-  ) throws -> String {
+  ) throws -> (accessor: String, path: PathBytes?) {
     do {
-      return try AccessorArgument(argument, accessors).entry.name
+      let argument = try AccessorArgument(argument, accessors)
+      return (argument.entry.name, argument.path)
     } catch {
-      let name = argument.description
+      let parts = argument.bytes.split(
+        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(decoding: parts[0], as: UTF8.self)
       let own = (try? journal.grants()) ?? []
       let byRoot = GrantMirror(system).grants(of: try system.credentials().user.real)
       guard (own + byRoot).contains(where: { $0.accessor == name }) else { throw error }
-      return name
+      return (name, parts.count > 1 ? PathBytes(Array(parts[1])) : nil)
     }
   }
 
-  /// Returns the grants that root made by accessor, each with whether the helper can take them back.
-  ///
-  /// It takes back everything that it gave the user for an accessor, and devices alone.
-  private func shares(
-    _ grants: [Grant], _ system: any System
-  ) -> [(accessor: String, grants: [Grant], isServed: Bool)] {
+  /// Grants that root made for one accessor.
+  private struct Share {
+    let accessor: String
+    /// The request that gave them; nil if these are all grants of the accessor.
+    let request: String?
+    let grants: [Grant]
+    /// Whether the helper can take them back: it knows devices alone.
+    let isServed: Bool
+  }
+
+  /// Returns the grants that root made, in the portions in which they can be taken back.
+  private func shares(_ grants: [Grant], _ system: any System) -> [Share] {
     guard let uid = grants.first?.uid else { return [] }
     let all = GrantMirror(system).grants(of: uid)
     let isThere = HelperElevation(via, system) != nil
-    return Set(grants.map(\.accessor)).sorted().map { name in
-      let own = grants.filter { $0.accessor == name }
+    func share(_ name: String, _ request: String?, _ own: [Grant], isWhole: Bool) -> Share {
       let areDevices = own.allSatisfy { grant in
         if case .inode(let change) = grant.change { change.isOfDevice } else { false }
       }
-      let isWhole = own.count == all.count { $0.accessor == name }
-      return (name, own, isThere && areDevices && isWhole)
+      return Share(
+        accessor: name, request: request, grants: own, isServed: isThere && areDevices && isWhole)
+    }
+    return Set(grants.map(\.accessor)).sorted().flatMap { name in
+      let own = grants.filter { $0.accessor == name }
+      if own.count == all.count(where: { $0.accessor == name }) {
+        return [share(name, nil, own, isWhole: true)]
+      }
+      return Set(own.map(\.request)).sorted().map { request in
+        let part = own.filter { $0.request == request }
+        return share(
+          name, request, part, isWhole: part.count == all.count { $0.request == request })
+      }
     }
   }
 
@@ -158,13 +196,19 @@ struct Revoke: AccessorCommand {
   private func revoke(
     _ grants: [Grant], _ console: Console, _ system: any System, _ result: inout RevokeResult
   ) throws {
-    for (name, own, isServed) in shares(grants, system) {
-      guard isServed, let helper = HelperElevation(via, system) else {
-        let user = try UserDatabase(system).subject(.current)
-        var words: [PathBytes] = [
-          "sudo", Tool.word(system), "revoke", expired ? "--expired" : PathBytes(name), "--user",
-        ]
-        words.append(PathBytes(user.name ?? "\(user.credentials.user.real)"))
+    for share in shares(grants, system) {
+      let (name, own) = (share.accessor, share.grants)
+      guard share.isServed, let helper = HelperElevation(via, system) else {
+        var words: [PathBytes] = ["sudo", Tool.word(system), "revoke"]
+        if let request = share.request, !expired {
+          words += ["--request", PathBytes(request)]
+        } else {
+          let user = try UserDatabase(system).subject(.current)
+          words += [
+            expired ? "--expired" : PathBytes(name), "--user",
+            PathBytes(user.name ?? "\(user.credentials.user.real)"),
+          ]
+        }
         Console.report(
           "only an administrator may revoke this access to \(name):\n  \(words.map(shellQuoted).joined(separator: " "))",
           system)
@@ -172,7 +216,7 @@ struct Revoke: AccessorCommand {
         continue
       }
       do throws(PermissionError) {
-        for note in try helper.revoke(name).notes { console.warn(note) }
+        for note in try helper.revoke(name, request: share.request).notes { console.warn(note) }
       } catch {
         console.warn("\(name): \(error.description)")
       }

@@ -210,7 +210,7 @@ struct Run: AccessorCommand {
 
   /// Throws 126 and prints the reasons unless there is access.
   private func gate(_ reports: [AccessReport], _ system: any System) throws {
-    let status = ExitStatus(reports.map(\.status), wantsAll: all, skipsUnavailable: false)
+    let status = ExitStatus(reports, wantsAll: all)
     guard status != .authorized else { return }
     if quiet { throw ExitCode(126) }
     let style = Console(system, color: .never).errorStyle

@@ -71,7 +71,7 @@ struct Verifier {
       outcome = .undetermined
     } else if expectation.statuses.contains(report.status) {
       if expectation.reason.map(codes.contains) ?? true { outcome = .holds }
-    } else if report.status == .unavailable, skipsUnavailable {
+    } else if report.isOfAbsentDevice, skipsUnavailable {
       outcome = .skipped
     }
     return Verdict(

@@ -52,7 +52,9 @@ struct Verify: AccessorCommand {
   @Flag(help: "Verify again after each change, until Ctrl-C.")
   var watch = false
 
-  @Flag(help: "Skip what is unavailable instead of failing; exit with 77 if everything is.")
+  @Flag(
+    help:
+      "Skip devices that are not there instead of failing; exit with 77 if there is nothing else.")
   var skipUnavailable = false
 
   @OptionGroup var result: ResultOptions

@@ -36,7 +36,7 @@ struct Watch: AccessorCommand {
   @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
-  @Flag(help: "Exit with 77 if everything is unavailable.")
+  @Flag(help: "Skip devices that are not there; exit with 77 if there is nothing else.")
   var skipUnavailable = false
 
   @OptionGroup var subject: SubjectOptions
@@ -79,8 +79,7 @@ struct Watch: AccessorCommand {
     }
     log.report(analytics, console, output)
     try console.finish(
-      ExitStatus(
-        watcher.reports.map(\.status), wantsAll: all, skipsUnavailable: skipUnavailable))
+      ExitStatus(watcher.reports, wantsAll: all, skipsAbsent: skipUnavailable))
   }
 
   /// Returns the events that end the watch: SIGHUP, SIGINT, SIGPIPE, SIGTERM, and a closed output.

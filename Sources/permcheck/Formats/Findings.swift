@@ -104,7 +104,7 @@ extension Findings {
     title = "permcheck check"
     items = result.reports.map { report in
       let status = ExitStatus(
-        [report.status], wantsAll: result.wantsAll, skipsUnavailable: result.skipsUnavailable)
+        [report], wantsAll: result.wantsAll, skipsAbsent: result.skipsUnavailable)
       let outcome: Finding.Outcome =
         switch status {
         case .authorized: .holds

@@ -19,12 +19,13 @@ extension HumanFormat {
     if listing.grants.isEmpty {
       return "no grants in \(Sanitizer.clean(listing.journal.description))\n"
     }
-    let table = Table(listing.rows).text
+    let rows = listing.rows(\.asked)
+    let table = Table(rows).text
     guard let columns = style.columns,
       table.split(separator: "\n").contains(where: { String($0).displayWidth > columns })
     else { return table }
     // In a narrow terminal each grant has lines of its own.
-    return listing.rows.map { row in
+    return rows.map { row in
       let lines = [row[0...2].joined(separator: "   "), row[3]] + row[4...].filter { !$0.isEmpty }
       return lines.enumerated().map { index, line in
         let indent = index == 0 ? 0 : 2
@@ -38,7 +39,7 @@ extension HumanFormat {
     let word = result.isDryRun ? "would revoke" : "revoked"
     var lines = result.revoked.map { grant in
       "\(word)  "
-        + Sanitizer.clean("\(grant.accessor)   \(grant.place)   \(grant.change.command.summary)")
+        + Sanitizer.clean("\(grant.asked)   \(grant.place)   \(grant.change.command.summary)")
     }
     if result.revoked.isEmpty, result.open.isEmpty {
       lines.append("nothing to revoke in \(Sanitizer.clean(result.journal.description))")
@@ -61,18 +62,18 @@ extension HumanFormat {
 }
 
 extension GrantListing {
-  /// One row for each grant, safe for a terminal.
-  var rows: [[String]] {
+  /// Returns one row for each grant, safe for a terminal; `name` tells what its first column says.
+  func rows(_ name: (Grant) -> String) -> [[String]] {
     grants.map { grant in
       let end =
         grant.stage == .missing
         ? "missing"
-        : grant.lifetime.expires.map {
-          $0 <= time ? "EXPIRED, still in place" : "until \(Timestamp.rfc3339($0))"
-        }
-          ?? grant.lifetime.process.map { "with process \($0.pid)" }
+        : grant.lifetime.hasEnded(at: time, users.system)
+          ? "EXPIRED, still in place"
+          : grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
+            ?? grant.lifetime.process.map { "with process \($0.pid)" }
       return [
-        grant.accessor, users.userName(grant.uid), grant.place, grant.change.command.summary,
+        name(grant), users.userName(grant.uid), grant.place, grant.change.command.summary,
         "since \(grant.time)", end ?? "",
       ].map(Sanitizer.clean)
     }

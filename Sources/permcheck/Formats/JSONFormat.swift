@@ -47,6 +47,7 @@ struct JSONFormat: ReportFormat {
     document.plans = result.plans
     document.isApplied = result.isApplied
     document.helper = result.helper
+    document.undo = result.undo
     return document.text
   }
 
@@ -77,7 +78,7 @@ struct JSONFormat: ReportFormat {
     grants.map {
       GrantsDocument.Item(
         $0, user: users.userName($0.uid), place: $0.place,
-        isExpired: $0.lifetime.expires.map { $0 <= time } ?? false)
+        isExpired: $0.lifetime.hasEnded(at: time, users.system))
     }
   }
 

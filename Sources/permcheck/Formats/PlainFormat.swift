@@ -60,7 +60,7 @@ struct PlainFormat: ReportFormat {
     }.joined()
   }
 
-  func text(_ listing: GrantListing) -> String { listing.rows.map(Self.line).joined() }
+  func text(_ listing: GrantListing) -> String { listing.rows(\.accessor).map(Self.line).joined() }
 
   func text(_ result: RevokeResult) -> String {
     let word = result.isDryRun ? "selected" : "revoked"

@@ -9,14 +9,14 @@ struct CheckResult {
   let status: ExitStatus
   /// The command that requests missing access, one for each report; empty if there is none.
   var requests: [String?] = []
-  /// The grants whose time is over and on which access still rests.
+  /// The grants that have ended, and on which access still rests.
   var expired: [Grant] = []
   /// The names of the accessors, of which there is a report for each of several users; nil for one
   /// subject.
   var columns: [String]?
   /// Whether `limited` counts as refused.
   var wantsAll = false
-  /// Whether what is unavailable does not count.
+  /// Whether devices that are not there do not count.
   var skipsUnavailable = false
   /// The input of the check; nil if only its facts are known.
   var context: AccessContext?
