@@ -224,6 +224,34 @@ struct VerifyTests {
     #expect(try check("other-bits") == 1)
   }
 
+  @Test(
+    "A reason that can never be so is a mistake",
+    arguments: [
+      ("path = \"/srv\"", "granted", "parent-search", false),
+      ("path = \"/srv\"", "granted", "other-bits", false),
+      ("path = \"/srv\"", "unavailable", "other-bits", false),
+      ("path = \"/srv\"", "refused", "no-device", false),
+      ("accessor = \"camera\"", "granted", "not-in-group", false),
+      ("accessor = \"photos\"", "authorized", "other-bits", false),
+      ("accessor = \"photos\"\nneed = \"w\"", "granted", "other-bits", false),
+      ("accessor = \"photos\"", "refused", "automount", false),
+      ("accessor = \"photos\"", "granted", "other-bits", true),
+      ("accessor = \"photos\"", "refused", "other-bits", true),
+      ("path = \"/srv\"", "refused", "parent-search", true),
+      ("path = \"/srv\"", "unavailable", "no-device", true),
+      ("accessor = \"mic\"", "granted", "media-server", true),
+    ])
+  func aReasonThatCanNeverBeSoIsAMistake(
+    _ target: String, _ wanted: String, _ reason: String, _ isPossible: Bool
+  ) throws {
+    let outcome = try verify(
+      expectation(target, "is = \"\(wanted)\"", "reason = \"\(reason)\""))
+    #expect((outcome.status == 64) != isPossible, "\(outcome)")
+    let line = target.contains("\n") ? 5 : 4
+    let mistake = ":\(line):10: no \(wanted) access has the reason \(reason): "
+    #expect(outcome.errors.contains(mistake) != isPossible, "\(outcome)")
+  }
+
   /// A folder of root with mode 0755: others list and search it, and that is not what was asked.
   @Test("A need that is named is needed whole", arguments: ["w", "rw", "rwx"])
   func aNeedThatIsNamedIsNeededWhole(_ need: String) throws {

@@ -207,7 +207,8 @@ open class ResourceAccessor: PermissionAccessor {
       var set = resources(for: subject)
       if let need = context.need { set.resources = set.resources.map { $0.needing(need) } }
       if grants.isRecursive {
-        for resource in set.resources where resource.kind == .directory {
+        for resource in set.resources
+        where (resource.kind ?? (try? context.system.kind(of: resource.path))) == .directory {
           contents += try FolderContents(system: context.system).resources(below: resource)
         }
         set.resources += contents.map(\.resource)

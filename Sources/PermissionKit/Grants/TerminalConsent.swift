@@ -14,7 +14,7 @@ public struct TerminalConsent: Sendable {
   public func ask(_ plan: GrantPlan) -> Bool {
     let purpose = plan.purpose.map { Sanitizer.clean($0) + "\n" } ?? ""
     return ask(
-      "\(purpose)Give \(Sanitizer.clean(plan.subject.displayName)) access to \(plan.accessor):\n\(plan)"
+      "\(purpose)Give \(Sanitizer.clean(plan.subject.displayName)) access to \(plan.title):\n\(plan)"
     )
   }
 

@@ -5,11 +5,9 @@ extension Inspection.Target {
   ///   - path: The path as it is opened.
   ///   - context: What is judged; its families tell what kind of device a node is.
   package init(path: PathBytes, in context: AccessContext) {
-    // A look must neither wait for a server nor mount anything.
-    let isNear = context.system.reach(path) == .immediate
-    let status = isNear ? try? context.system.status(of: path) : nil
+    let found = Self.found(path, context)
     let usual: Permissions =
-      switch status?.kind {
+      switch found?.kind {
       case .directory: [.read, .execute]
       case .characterDevice, .blockDevice: [.read, .write]
       // What connect(2) needs.
@@ -17,9 +15,9 @@ extension Inspection.Target {
       case .regular, .symbolicLink, .fifo, nil: .read
       }
     let family = context.families.first { family in
-      if let status {
-        return status.kind == .characterDevice
-          && family.contains(path, status.device, below: context.root, context.system)
+      if let found {
+        return found.kind == .characterDevice
+          && family.contains(path, found.device, below: context.root, context.system)
       }
       // Nothing is there: a container may have been given none of them.
       return family.isPlace(path, below: context.root)
@@ -32,5 +30,26 @@ extension Inspection.Target {
           path: path, label: path.lastComponent.description, device: path.description,
           need: context.need ?? usual, kind: nil, family: family)
       ]))
+  }
+
+  /// Returns what is at a path, as the process that is judged finds it; nil if nothing can be seen there.
+  private static func found(
+    _ path: PathBytes, _ context: AccessContext
+  ) -> (kind: FileKind?, device: DeviceNumber)? {
+    let system = context.system
+    if let process = context.subject?.process {
+      let facts = try? FactsReader.facts(of: [path], system, process: process, isSubject: false)
+      return facts.flatMap { facts in
+        facts.target(of: path).map { index in
+          let inode = facts.inodes[index]
+          return (inode.kind, inode.device ?? DeviceNumber(major: 0, minor: 0))
+        }
+      }
+    }
+    // A look must neither wait for a server nor mount anything.
+    guard system.reach(path) == .immediate, let status = try? system.status(of: path) else {
+      return nil
+    }
+    return (status.kind, status.device)
   }
 }

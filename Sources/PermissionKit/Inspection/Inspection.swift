@@ -88,50 +88,6 @@ package final class Inspection: Sendable {
     }
   }
 
-  /// Reads the facts about the targets of several subjects once.
-  ///
-  /// - Parameter cases: The input of each check, whose subject is a user or plain ids, and its targets.
-  /// - Returns: One inspection for each case.
-  /// - Throws: An error if the root directory cannot be opened.
-  package static func shared(
-    _ cases: [(context: AccessContext, subject: Subject, targets: [Target])]
-  ) throws(PermissionError) -> [Inspection] {
-    guard let first = cases.first?.context else { return [] }
-    let time = first.system.realtime()
-    let users = UserDatabase(first.system, root: first.root)
-    do throws(Errno) {
-      var reader = try FactsReader(
-        first.system, process: nil, isSubject: false, families: first.families,
-        isOfOtherMachine: first.root != "/")
-      var seen: Set<PathBytes> = []
-      for target in cases.lazy.flatMap(\.targets) {
-        for resource in target.set.resources where seen.insert(resource.path).inserted {
-          reader.read(resource.path)
-        }
-      }
-      let (facts, identities) = (reader.facts, reader.identities)
-      return cases.map { Inspection($0, users, time, facts, identities) }
-    } catch {
-      throw PermissionError(
-        .system, "the root directory cannot be opened", call: "openat", errno: error)
-    }
-  }
-
-  private init(
-    _ one: (context: AccessContext, subject: Subject, targets: [Target]), _ users: UserDatabase,
-    _ time: Int64, _ facts: AccessFacts, _ identities: [InodeIdentity]
-  ) {
-    context = one.context
-    subject = one.subject
-    targets = one.targets
-    self.users = users
-    self.time = time
-    self.facts = facts
-    self.identities = identities
-    method = .none
-    isSaved = false
-  }
-
   /// Creates an inspection of facts that were read before, perhaps on another machine.
   ///
   /// The kernel is not asked.

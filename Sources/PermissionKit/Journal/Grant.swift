@@ -70,10 +70,11 @@ package struct Grant: Hashable, Sendable {
   /// The progress of the grant.
   package var stage: Stage
 
-  /// What the request asked for, beside `place`: `photos` on /srv/photos, `photos=/srv/photos` on /srv.
+  /// What the request asked for, beside `place`: `photos` on /srv/photos, `photos=/srv/photos` on /srv,
+  /// `path` for a path.
   package var asked: String {
     guard let path, place != path.description else { return accessor }
-    return "\(accessor)=\(path)"
+    return accessor == "path" ? path.description : "\(accessor)=\(path)"
   }
 
   /// Returns whether `permcheck revoke NAME`, or `NAME=PATH`, names this grant.

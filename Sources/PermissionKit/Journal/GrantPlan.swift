@@ -88,6 +88,11 @@ public struct GrantPlan: Hashable, Sendable {
       && Set(othersAffected).isSubset(of: others.flatMap(\.othersAffected))
   }
 
+  /// What access is given to, for people, safe for a terminal: the accessor, or the path.
+  package var title: String {
+    Sanitizer.clean(accessor == "path" ? path?.description ?? accessor : accessor)
+  }
+
   /// Whether one of the changes needs root.
   public var needsRoot: Bool { steps.contains(where: \.needsRoot) }
 }

@@ -70,6 +70,15 @@ extension System {
     try status(of: path).kind
   }
 
+  /// Returns where a symbolic link, or a link of /proc, leads to; nil if it cannot be read.
+  func destination(ofLink link: PathBytes) -> PathBytes? {
+    guard let descriptor = try? openat(.currentDirectory, link, [.path, .noFollow], mode: 0) else {
+      return nil
+    }
+    defer { close(descriptor) }
+    return try? readlinkat(descriptor)
+  }
+
   /// Creates a directory and its parents for this user alone; changes no directory that exists.
   func makeFolder(_ folder: PathBytes) throws(Errno) {
     do throws(Errno) {

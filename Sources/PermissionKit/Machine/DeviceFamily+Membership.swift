@@ -55,7 +55,8 @@ extension DeviceFamily {
       return isPlace(path, below: root)
         && (!numbers.isEmpty || (try? system.kind(of: list)) != .directory)
     }
-    if !subsystem.isEmpty, system.target(of: entry.appending("subsystem")) != PathBytes(subsystem) {
+    if !subsystem.isEmpty, system.destination(ofLink: entry.appending("subsystem"))?.lastComponent
+        != PathBytes(subsystem) {
       return false
     }
     if isPlace(path, below: root) { return true }
@@ -67,17 +68,6 @@ extension DeviceFamily {
     of name: PathBytes, in list: PathBytes, _ system: any System
   ) -> PathBytes? {
     try? system.line(of: list.appending(name).appending("dev"))
-  }
-}
-
-extension System {
-  /// Returns the last name of the path that a link of sysfs leads to; nil if there is no link.
-  fileprivate func target(of link: PathBytes) -> PathBytes? {
-    guard
-      let descriptor = try? openat(.currentDirectory, link, [.path, .noFollow], mode: 0)
-    else { return nil }
-    defer { close(descriptor) }
-    return (try? readlinkat(descriptor))?.lastComponent
   }
 }
 

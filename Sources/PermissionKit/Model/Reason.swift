@@ -119,3 +119,29 @@ public struct Reason: Hashable, Sendable {
     self.evidence = evidence
   }
 }
+
+extension Reason.Code {
+  /// The statuses of the resources that can have such a reason.
+  ///
+  /// Access has a reason only where somebody else than mode and ACL gives it; `limited` has that of what
+  /// is missing.
+  package var statuses: Set<AuthorizationStatus> {
+    switch self {
+    case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
+      .rootWithoutCapability:
+      [.denied, .restricted, .limited]
+    case .parentSearch: [.denied, .restricted]
+    case .readOnlyMount, .noexecMount, .immutable, .appendOnly: [.restricted, .limited]
+    case .nodevMount, .deviceCgroup, .busy, .locked: [.restricted]
+    case .landlockOrLSM, .seccomp, .usernsUnmapped, .networkFS, .serverDecides, .aclNotHonoured:
+      [.denied, .restricted, .limited, .notDetermined]
+    case .driver: [.restricted, .notDetermined]
+    case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink: [.unavailable]
+    case .notConfigured, .noListener: [.unavailable, .notDetermined]
+    case .automount, .notAnswering, .accessorFailed: [.notDetermined]
+    case .noSeatACL, .container, .sandbox, .serviceSandbox:
+      [.denied, .restricted, .limited, .unavailable, .notDetermined]
+    case .mediaServer, .byAccessor, .unreadableFacts: Set(AuthorizationStatus.allCases)
+    }
+  }
+}

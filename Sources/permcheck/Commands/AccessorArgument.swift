@@ -1,24 +1,33 @@
 import ArgumentParser
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
-/// An argument that names an accessor: `camera`, or `camera=/dev/video2`.
+/// An argument that names what is asked for: `camera`, `camera=/dev/video2`, or a path.
+///
+/// A word with a slash before any `=` is a path, and so are `.` and `..`.
 struct AccessorArgument {
   let entry: AccessorRegistry.Entry
-  /// The name as it was given, perhaps an alias.
+  /// The name as it was given, perhaps an alias; `path` for a path.
   let name: String
+  /// The path as it was given; nil for everything that the accessor finds.
   let path: PathBytes?
+  /// Whether the argument is a path alone.
+  var isPath: Bool { name == PathAccessor.name }
 
   init(_ argument: PathBytes, _ accessors: Accessors, through: AudioRoute = .alsa) throws {
+    if argument.isEmpty { throw ValidationError("the path is empty") }
     let equals = argument.bytes.firstIndex(of: UInt8(ascii: "="))
-    let name = PathBytes(Array(argument.bytes[..<(equals ?? argument.bytes.endIndex)])).description
-    guard let entry = accessors[name] else {
-      throw ValidationError(Suggestions.unknownAccessor(argument.description, accessors.all))
+    let word = argument.bytes[..<(equals ?? argument.bytes.endIndex)]
+    if word.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
+      self.init(path: argument)
+      return
     }
-    self.entry = entry
-    self.name = name
+    let name = PathBytes(Array(word)).description
+    guard let entry = accessors[name] else {
+      throw ValidationError(Suggestions.unknownAccessor(name, accessors.all, equals != nil))
+    }
     guard let equals else {
-      path = nil
+      self.init(entry, name: name, path: nil)
       return
     }
     let path = PathBytes(Array(argument.bytes[(equals + 1)...]))
@@ -30,26 +39,64 @@ struct AccessorArgument {
     }
     guard path.isAbsolute else {
       // The same word may name something else tomorrow, in a script or in a journal.
-      let folder = (try? LinuxSystem().getcwd()) ?? "/"
       throw ValidationError(
-        "\(name)=\(Sanitizer.clean(path.description)): the path must start with /; here \(name)=\(Sanitizer.clean(folder.appending(path.withoutDots).description))"
+        "\(name)=\(Sanitizer.clean(path.description)): the path must start with /; here \(name)=\(Sanitizer.clean(path.absolute(LinuxSystem()).description))"
       )
     }
-    self.path = path
+    self.init(entry, name: name, path: path)
   }
+
+  private init(_ entry: AccessorRegistry.Entry, name: String, path: PathBytes?) {
+    (self.entry, self.name, self.path) = (entry, name, path)
+  }
+
+  private init(path: PathBytes) {
+    var registry = AccessorRegistry()
+    registry.add(PathAccessor.name, summary: "", origin: .builtIn) {
+      PathAccessor($0, shown: path, analytics: $1)
+    }
+    self.init(registry.entries[0], name: PathAccessor.name, path: path)
+  }
+
+  /// The argument as it means the same in every working directory.
+  func absolute(_ system: any System) -> AccessorArgument {
+    guard isPath, let path, !path.isAbsolute else { return self }
+    return AccessorArgument(path: path.absolute(system))
+  }
+
+  /// The argument as it was given.
+  var text: PathBytes {
+    guard let path else { return PathBytes(name) }
+    return isPath ? path : PathBytes(Array("\(name)=".utf8) + path.bytes)
+  }
+
+  /// The argument for people, safe for a terminal.
+  var shown: String { Sanitizer.clean(isPath ? text.description : entry.name) }
 
   func accessor(_ context: AccessContext, _ analytics: AnalyticsLog) -> PermissionAccessor {
     var context = context
     context.path = path.map(context.belowRoot)
     return entry.make(context, analytics)
   }
+
+  /// Returns what is judged.
+  func target(
+    _ context: AccessContext, _ subject: Subject
+  ) throws(PermissionError) -> Inspection.Target {
+    let accessor = accessor(context, .discard)
+    guard let set = (accessor as? ResourceAccessor)?.resources(for: subject) else {
+      throw PermissionError(.invalidArgument, "\(accessor.name) has no resources to explain")
+    }
+    return Inspection.Target(name: accessor.name, set: set)
+  }
 }
 
 extension PathBytes {
-  /// The path without `./` at its start.
-  fileprivate var withoutDots: PathBytes {
+  /// Returns the path from the root directory; `./` at its start is left out.
+  fileprivate func absolute(_ system: any System) -> PathBytes {
     var rest = bytes[...]
     while rest.starts(with: "./".utf8) { rest = rest.dropFirst(2).drop { $0 == UInt8(ascii: "/") } }
-    return PathBytes(Array(rest))
+    let folder = (try? system.getcwd()) ?? "/"
+    return rest.isEmpty || self == "." ? folder : folder.appending(PathBytes(Array(rest)))
   }
 }

@@ -74,7 +74,7 @@ extension GrantFlags {
     _ command: String, _ argument: AccessorArgument, _ system: any System
   ) {
     let entry = argument.entry
-    var lines = "only an administrator may give access to \(entry.name)"
+    var lines = "only an administrator may give access to \(argument.shown)"
     if let risk = entry.declaration?.risk { lines += " (\(Sanitizer.clean(risk)))" }
     lines += ":\n  \(command)"
     if case .file(let path) = entry.origin, !system.isWritableOnlyByRoot(path) {

@@ -118,16 +118,14 @@ struct AuditChoice {
   private static func paths(
     _ name: PathBytes, _ accessors: Accessors, _ context: AccessContext, _ subject: Subject
   ) throws -> [PathBytes] {
-    switch try Operand(name, accessors, through: .alsa) {
-    case .path(let path): return [path]
-    case .accessor(let argument):
-      let target = try Operand.accessor(argument).target(context, subject)
-      let paths = target.set.resources.map(\.path)
-      if paths.isEmpty {
-        throw PermissionError(.invalidArgument, "\(target.name): no device or folder to audit")
-      }
-      return paths
+    let argument = try AccessorArgument(name, accessors)
+    if argument.isPath { return [name] }
+    let target = try argument.target(context, subject)
+    let paths = target.set.resources.map(\.path)
+    if paths.isEmpty {
+      throw PermissionError(.invalidArgument, "\(target.name): no device or folder to audit")
     }
+    return paths
   }
 
   private static func isMissing(_ path: PathBytes, _ system: any System) -> Bool {

@@ -10,7 +10,7 @@ struct Check: AccessorCommand {
       EXAMPLES
         permcheck camera mic photos
         permcheck check camera --user www-data --json
-        permcheck photos=/srv/photos --need rx
+        permcheck /srv/photos/2024/a.jpg --user www-data
         permcheck camera mic --user ada --user www-data   a table
         permcheck photos=/srv/photos --group family       each member
         permcheck camera --all --skip-unavailable   for CI: all cameras there are
@@ -19,8 +19,8 @@ struct Check: AccessorCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, mic and photos, by default all; or another of permcheck list; =PATH checks one node or folder.",
-      valueName: "name[=path]"),
+      "camera, mic and photos, by default all; or another of permcheck list; NAME=PATH for one node or folder; or any path.",
+      valueName: "name|path"),
     completion: .accessors)
   var names: [PathBytes] = []
 

@@ -105,6 +105,7 @@ struct ExpectationReader {
     expectation.words = words(values["is"], entry.place)
     expectation.need = values["need"].flatMap { self.need($0) }
     expectation.reason = values["reason"].flatMap { self.reason($0) }
+    if let value = values["reason"] { checkReason(of: expectation, value.place) }
     expectation.wait = values["wait"].flatMap { self.wait($0) }
     expectations.append(expectation)
   }
@@ -131,7 +132,12 @@ struct ExpectationReader {
         return nil
       }
       do {
-        return .accessor(try AccessorArgument(argument, accessors))
+        let accessor = try AccessorArgument(argument, accessors)
+        if accessor.isPath {
+          wrong(value.place, "this is a path; write path = \"/…\"")
+          return nil
+        }
+        return .accessor(accessor)
       } catch {
         wrong(value.place, Permcheck.message(for: error))
         return nil
@@ -258,6 +264,26 @@ struct ExpectationReader {
     let near = Suggestions.nearest(to: text, among: known).map { "did you mean \($0)?" }
     wrong(value.place, "\(start); \(near ?? "known: \(known.joined(separator: ", "))")")
     return nil
+  }
+
+  /// Finds a reason that what is expected never has.
+  private mutating func checkReason(of expectation: Expectation, _ place: TOMLValue.Place) {
+    guard let code = expectation.reason, !expectation.statuses.isEmpty else { return }
+    var possible = code.statuses
+    // Only a folder of an accessor can be limited by itself, if no need is named.
+    var isFolder = false
+    if case .accessor(let argument) = expectation.target { isFolder = argument.entry.family == nil }
+    if !isFolder || expectation.need != nil { possible.remove(.limited) }
+    guard possible.isDisjoint(with: expectation.statuses) else { return }
+    let known = AuthorizationStatus.allCases.filter(possible.contains)
+      .filter { $0 != .notDetermined }.map { "\"\($0.rawValue)\"" }
+    let only =
+      known.isEmpty
+      ? "what has it cannot be determined" : "it comes with \(known.joined(separator: " or "))"
+    wrong(
+      place,
+      "no \(expectation.words.joined(separator: " or ")) access has the reason \(code.rawValue): \(only)"
+    )
   }
 
   private mutating func wait(_ value: TOMLValue) -> TimeSpan? {

@@ -14,7 +14,7 @@ struct ExplainChoice {
   func run(_ accessors: Accessors) throws -> ExitStatus {
     let system = LinuxSystem.cached()
     let context = try subject.context(system)
-    let arguments = try names.map { try Operand($0, accessors, through: subject.through) }
+    let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     let explanation = try Explainer(context).explain {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       var targets: [Inspection.Target] = []

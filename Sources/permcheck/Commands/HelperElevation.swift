@@ -97,11 +97,3 @@ final class HeardAnswers: Sendable {
     answers.withLock { $0.append(CheckDocument.HelperAnswered(accessor: accessor, answer: answer)) }
   }
 }
-
-extension AccessorArgument {
-  /// The argument as it was given.
-  var text: PathBytes {
-    guard let path else { return PathBytes(name) }
-    return PathBytes(Array("\(name)=".utf8) + path.bytes)
-  }
-}

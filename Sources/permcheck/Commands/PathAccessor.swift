@@ -1,15 +1,26 @@
 import PermissionKit
 
-/// One path, so that it can be waited for and watched as an accessor is.
+/// One path of any type: a file, folder, socket, device node or link.
+///
+/// Its name is always `path`; its reports have the path as it was given instead.
 final class PathAccessor: ResourceAccessor {
-  private let place: PathBytes
+  static let name = "path"
 
-  init(_ place: PathBytes, _ context: AccessContext) {
-    self.place = place
-    super.init(name: "path", context: context, analytics: .discard)
+  private let shown: String
+
+  /// Creates an accessor for `context.path`.
+  init(_ context: AccessContext, shown: PathBytes, analytics: AnalyticsLog) {
+    self.shown = shown.description
+    super.init(name: Self.name, context: context, analytics: analytics)
   }
 
   override func resources(for subject: Subject) -> ResourceSet {
-    Inspection.Target(path: place, in: context).set
+    Inspection.Target(path: context.path ?? context.root, in: context).set
+  }
+
+  override func checkAccess() -> AccessReport {
+    var report = super.checkAccess()
+    report.accessor = shown
+    return report
   }
 }

@@ -15,7 +15,7 @@ struct RequestAccess: AccessorCommand {
       EXAMPLES
         permcheck request camera mic --dry-run      shows the plan alone
         sudo permcheck request camera mic --user tester --yes
-        permcheck request photos=/srv/photos --need rx --user www-data --for 2h
+        permcheck request /srv/photos --need rx --user www-data --for 2h
         permcheck request mic --strategy udev       also after it is plugged in again
 
       The exit status is that of permcheck check afterwards; 1 if root, sudo or
@@ -24,8 +24,8 @@ struct RequestAccess: AccessorCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; =PATH requests one node or folder.",
-      valueName: "name[=path]"),
+      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
+      valueName: "name|path"),
     completion: .accessors)
   var names: [PathBytes]
 
@@ -72,7 +72,9 @@ struct RequestAccess: AccessorCommand {
     let context = try subject.context(system)
     var options = grants.options(system)
     if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
-    let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
+    let arguments = try names.map {
+      try AccessorArgument($0, accessors, through: subject.through).absolute(system)
+    }
     try accessors.requiresTrust(arguments)
     let console = Console(system, output)
     subject.warnOfRoot(context, console)
@@ -115,7 +117,7 @@ struct RequestAccess: AccessorCommand {
     guard prepared.isNeeded else {
       if prepared.report.status == .limited, !all {
         console.warn(
-          "\(accessor.name) is limited, which counts as access; --all requests the rest")
+          "\(request.argument.shown) is limited, which counts as access; --all requests the rest")
       }
       return false
     }
@@ -126,12 +128,12 @@ struct RequestAccess: AccessorCommand {
       return false
     }
     if let obstacle = prepared.obstacle {
-      console.warn("\(accessor.name): \(obstacle.description)")
+      console.warn("\(request.argument.shown): \(obstacle.description)")
       return true
     }
     guard var plan = prepared.plan else {
       if !accessor.isAccess(prepared.report) {
-        console.warn("no change of permissions gives access to \(accessor.name)")
+        console.warn("no change of permissions gives access to \(request.argument.shown)")
       }
       return true
     }

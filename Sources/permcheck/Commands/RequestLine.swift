@@ -23,7 +23,7 @@ struct RequestLine {
     _ argument: AccessorArgument, _ subject: Subject, _ system: any System,
     _ program: PathBytes? = nil
   ) {
-    self.argument = argument
+    self.argument = argument.absolute(system)
     self.subject = subject
     self.program = program ?? Tool.word(system)
     isRoot = system.isRoot

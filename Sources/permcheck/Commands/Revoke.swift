@@ -9,8 +9,9 @@ struct Revoke: AccessorCommand {
     abstract: "Revokes the access that permcheck request gave.",
     discussion: """
       Undoes only the changes that permcheck made; later changes by others stay.
-      A name ends everything that was given by it; =PATH only what was given for
-      that path; --request only what one request gave, as its undo line says.
+      A name ends everything that was given by it; NAME=PATH what was given by it
+      for that path; a path what was given for it alone; --request what one request
+      gave, as its undo line says.
 
       EXAMPLES
         permcheck revoke camera
@@ -22,8 +23,8 @@ struct Revoke: AccessorCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; =PATH for one node or folder.",
-      valueName: "name[=path]"),
+      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
+      valueName: "name|path"),
     completion: .accessors)
   var names: [PathBytes] = []
 
@@ -144,7 +145,7 @@ struct Revoke: AccessorCommand {
     _ argument: PathBytes, _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
   ) throws -> (accessor: String, path: PathBytes?) {
     do {
-      let argument = try AccessorArgument(argument, accessors)
+      let argument = try AccessorArgument(argument, accessors).absolute(system)
       return (argument.entry.name, argument.path)
     } catch {
       let parts = argument.bytes.split(

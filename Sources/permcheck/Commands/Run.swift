@@ -17,13 +17,13 @@ struct Run: AccessorCommand {
       EXAMPLES
         permcheck run camera -- guvcview
         sudo permcheck run camera --user tester --request --yes -- v4l2-ctl --all
-        permcheck run photos=/srv/photos --need rx -- rsync -a /srv/photos backup:
+        permcheck run /srv/photos --need rx -- rsync -a /srv/photos backup:
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; =PATH checks one node or folder.",
-      valueName: "name[=path]"),
+      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
+      valueName: "name|path"),
     completion: .accessors)
   var names: [PathBytes]
 
@@ -64,7 +64,9 @@ struct Run: AccessorCommand {
     let system = LinuxSystem()
     let (subject, log) = (subject.choice, log.choice)
     let context = try subject.context(system)
-    let requests = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
+    let requests = try names.map {
+      try AccessorArgument($0, accessors, through: subject.through).absolute(system)
+    }
     let analytics = log.analytics(system)
     let words = try commandLine(context)
     guard request else {

@@ -16,7 +16,10 @@ struct StarterFile {
     for argument in arguments {
       let report = argument.accessor(context, .discard).currentAccess()
       let word = argument.path.map { "\(argument.entry.name)=\($0)" } ?? argument.entry.name
-      text += "\n[[expect]]\naccessor = \(JSONWriter().text(.string(word)))\n"
+      let (key, value) =
+        argument.isPath
+        ? ("path", argument.absolute(system).text.description) : ("accessor", word)
+      text += "\n[[expect]]\n\(key) = \(JSONWriter().text(.string(value)))\n"
       if report.status == .notDetermined {
         // What cannot be told cannot be expected; whoever knows better fills it in.
         text += "is = \"granted\"   # it cannot be determined now\n"

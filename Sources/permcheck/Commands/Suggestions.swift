@@ -22,19 +22,22 @@ enum Suggestions {
   /// - Parameters:
   ///   - word: The word.
   ///   - registry: The accessors that there are.
+  ///   - hasPath: Whether `=PATH` follows the word.
   /// - Returns: One line.
-  static func unknownAccessor(_ word: String, _ registry: AccessorRegistry) -> String {
+  static func unknownAccessor(
+    _ word: String, _ registry: AccessorRegistry, _ hasPath: Bool = false
+  ) -> String {
     let shown = Sanitizer.clean(word)
     let names = registry.entries.flatMap { [$0.name] + $0.aliases }
     let parts = word.split(separator: ",").map(String.init)
     if parts.count > 1, parts.allSatisfy({ registry[$0] != nil }) {
       return "names are separated by blanks: permcheck \(parts.joined(separator: " "))"
     }
-    if word.contains("/") {
-      return
-        "\"\(shown)\" is a path: write NAME=\(shown), or use permcheck explain \(shellQuoted(PathBytes(word)))"
-    }
     let start = "there is no accessor \"\(shown)\""
+    let here = PathBytes("./").appending(PathBytes(escaped: word))
+    if !hasPath, (try? LinuxSystem().kind(of: here)) != nil {
+      return "\(start); did you mean \(Sanitizer.clean(shellQuoted(here)))?"
+    }
     let lower = word.lowercased()
     if lower == "all" { return "\(start); permcheck without a name checks all of them" }
     let builtIn = registry.entries.filter { $0.origin == .builtIn }.flatMap {

@@ -23,8 +23,8 @@ struct Watch: AccessorCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; =PATH watches one node or folder.",
-      valueName: "name[=path]"),
+      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
+      valueName: "name|path"),
     completion: .accessors)
   var names: [PathBytes]
 

@@ -70,6 +70,10 @@ extension HumanFormat {
     var entries = devices.map { entry($0, isRequested: request != nil) }
     if devices.count == 1 {
       entries[0].cells[0] = title
+      // The title is the path already.
+      if report.resources[0].path.description == report.accessor, entries[0].cells.count > 3 {
+        entries[0].cells[2] = ""
+      }
       entries[0].cells[1] = word(report.status)
     } else {
       entries.insert(

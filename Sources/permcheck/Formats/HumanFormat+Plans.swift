@@ -17,7 +17,7 @@ extension HumanFormat {
 
   private func heading(_ plan: GrantPlan) -> String {
     let who = Sanitizer.clean(plan.subject.displayName)
-    return "\(style.bold(plan.accessor)) for \(who), by \(plan.strategy):\n"
+    return "\(style.bold(plan.title)) for \(who), by \(plan.strategy):\n"
   }
 }
 

@@ -59,7 +59,7 @@ struct HumanFormat: ReportFormat {
 
   /// Returns the short name of an accessor, such as `mic`.
   func short(_ name: String) -> String {
-    name == MicrophoneAccessor.name ? "mic" : name
+    name == MicrophoneAccessor.name ? "mic" : Sanitizer.clean(name)
   }
 
   func mark(_ status: AuthorizationStatus) -> String { style.mark(Mark(status)) }

@@ -208,6 +208,16 @@ extension ReasonFinder {
         "\(facts.path(of: link)) is a symbolic link, but \(missing) does not exist"
       )
     }
-    return (.noDevice, "there is no \(missing)")
+    return (.noDevice, "there is no \(missing)\(relativeTo(missing))")
+  }
+
+  /// Returns where a relative path of another process begins; empty for other paths.
+  private func relativeTo(_ path: PathBytes) -> String {
+    guard !path.isAbsolute, let process = inspection.subject.process else { return "" }
+    let folder =
+      inspection.isSaved
+      ? nil : inspection.system.destination(ofLink: PathBytes("/proc/\(process)/cwd"))
+    return folder.map { " in \($0), the working directory of process \(process)" }
+      ?? " in the working directory of process \(process)"
   }
 }
