@@ -252,22 +252,22 @@ struct LiveGrants {
 
   /// Grants by `permcheck request`, and undoes by `permcheck revoke`.
   mutating func applyByCommand(_ tree: RandomTree, _ number: Int) throws {
-    let accessors: [FileKind: String] = [.directory: "photos", .characterDevice: "camera"]
-    guard let accessor = accessors[tree.target.kind] else { return }
     var tree = tree
     let judged = try plant(&tree, "c\(number)")
     defer { judge_close(judged) }
     if try reaches(judged, tree) { return }
     let permcheck = Command.permcheck
+    let path = "\(place)/c\(number)/\(tree.path)"
+    let asked = tree.target.kind == .directory ? "photos=\(path)" : path
     let groups = tree.subject.groups.map(String.init).joined(separator: ",")
     let request = try Command.run([
-      permcheck, "request", "\(accessor)=\(place)/c\(number)/\(tree.path)", "--yes", "--all",
+      permcheck, "request", asked, "--yes", "--all",
       "--need", tree.need.letters, "--uid", "\(tree.subject.user.fileSystem)",
       "--gid", "\(tree.subject.group.fileSystem)", "--groups", groups,
     ])
     let seen = try judge(judged, tree, at: Time.after, \.command)
-    asked += judge_subjects(judged) - 1
-    let revoke = try Command.run([permcheck, "revoke", accessor])
+    self.asked += judge_subjects(judged) - 1
+    let revoke = try Command.run([permcheck, "revoke", asked])
     try check(judge_look_at_states(judged, Time.undone), "looking")
     let isUndone = judge_is_same(judged, Time.before, Time.undone) != 0
     command.undone += isUndone ? 1 : 0

@@ -79,7 +79,8 @@ struct RepairTests {
     for text in lines.dropFirst().prefix(Self.refusals * 50) {
       let object = try JSONSerialization.jsonObject(with: text) as? [String: Any] ?? [:]
       guard families.contains(object["cls"] as? String ?? "") else { continue }
-      for (token, errno) in object["k"] as? [String: Int] ?? [:]
+      // In a fixed order: a dictionary has another one in each process.
+      for (token, errno) in (object["k"] as? [String: Int] ?? [:]).sorted(by: { $0.key < $1.key })
       where errno == Errno.EACCES.rawValue && "of".contains(token.prefix(1))
         && !token.contains("creat") && !token.contains("tmp")
       {

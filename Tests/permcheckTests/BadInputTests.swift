@@ -72,7 +72,7 @@ struct BadArgumentTests {
 
   /// Proves that what the cases above spoil would otherwise be answered.
   @Test("Sound question is answered") func soundQuestionIsAnswered() throws {
-    let outcome = try Command.permcheck(["camera=/dev/null", "--user", "root"])
+    let outcome = try Command.permcheck(["/dev/null", "--user", "root"])
     #expect(outcome.status == 0)
     #expect(outcome.saysAuthorized)
     #expect(outcome.errors.isEmpty)
@@ -129,7 +129,7 @@ struct OddPathTests {
           tree.path(node),
         ],
         as: stranger)
-      let human = try Command.permcheck(["camera=\(tree.path(node))"], as: stranger)
+      let human = try Command.permcheck([tree.path(node)], as: stranger)
       #expect((human.status == 0) == (errno.status == 0))
       #expect((human.status == 0) == (mode == 0o666))
       #expect(human.status <= 1)
@@ -137,7 +137,7 @@ struct OddPathTests {
       #expect(!human.output.contains("\u{1b}") && !human.output.contains("\t"))
       #expect(!human.output.contains("\u{202e}"))
       let report = try Command.permcheck(
-        ["camera=\(tree.path(node))", "--json"], as: stranger
+        [tree.path(node), "--json"], as: stranger
       ).report()
       #expect(report.status == (mode == 0o666 ? "authorized" : "denied"))
     }
@@ -156,7 +156,7 @@ struct OddPathTests {
       bytes,
     ])
     #expect(made.status == 0)
-    let ask = #"exec "$0" "camera=$1/$(printf "$2")" "$3" "$4""#
+    let ask = #"exec "$0" "$1/$(printf "$2")" "$3" "$4""#
     for format in ["human", "plain", "json"] {
       for (folder, allowed) in [("d", [1]), ("missing", [3])] as [(String, Set<Int32>)] {
         let arguments = [
@@ -188,7 +188,7 @@ struct OddPathTests {
     let tree = try Tree()
     try tree.device("dev/no", mode: 0o600)
     try tree.folder("closed", mode: 0o700)
-    let paths = ["dev/no", "dev/none", "closed/node"].map { "camera=\(tree.path($0))" }
+    let paths = ["dev/no", "dev/none", "closed/node"].map { tree.path($0) }
     for format in ["human", "plain", "json"] {
       let words = [Command.permcheck] + paths + ["-v", "--format", format]
       let outputs = try ["/", "/tmp", tree.root, tree.path("dev")].map { folder in
@@ -216,7 +216,7 @@ struct OddPathTests {
       let granted = try Kernel.open(path, O_RDWR, as: stranger) == 0
       #expect(granted == (length <= 4_095 && name == "yes"))
       for subject in [[], ["--user", "daemon"]] {
-        let outcome = try Command.permcheck(["camera=\(path)"] + subject, as: stranger)
+        let outcome = try Command.permcheck([path] + subject, as: stranger)
         if granted {
           #expect(outcome.status == 0)
         } else {
@@ -263,7 +263,7 @@ struct BadSurroundingsTests {
       if !granted { outcome.expectRefusal([1, 2]) }
       #expect([0, 1, 2].contains(outcome.status))
     }
-    let one = try Command.permcheck(["camera=\(node)"], as: stranger)
+    let one = try Command.permcheck([node], as: stranger)
     if granted { #expect(one.status == 0) } else { one.expectRefusal([1]) }
   }
 

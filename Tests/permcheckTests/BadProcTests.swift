@@ -41,7 +41,7 @@ struct BadProcTests {
     let tree = try tree()
     let node = tree.path("no")
     for more in [[], ["--probe", "none"], ["--probe", "access"], ["--user", "daemon"]] {
-      try permcheck(["camera=\(node)"] + more, spoiler, home: tree).expectRefusal([1, 2])
+      try permcheck([node] + more, spoiler, home: tree).expectRefusal([1, 2])
     }
     try permcheck(["camera", "--root", tree.root], spoiler, home: tree).expectRefusal([1, 2])
   }
@@ -65,7 +65,7 @@ struct BadProcTests {
       exec \(drop) "$0" "$@"
       """
     for more in Self.predictions + [[]] {
-      for question in [["camera=/srv/node"], ["photos=/srv/folder", "--need", "w"]] {
+      for question in [["/srv/node"], ["photos=/srv/folder", "--need", "w"]] {
         let outcome = try Command.run(
           ["unshare", "--mount", "sh", "-c", script, Command.permcheck] + question + more,
           environment: tree.homeEnvironment)
@@ -81,7 +81,7 @@ struct BadProcTests {
   ) throws {
     let tree = try tree()
     for more in Self.predictions {
-      let outcome = try permcheck(["camera=\(tree.path("yes"))"] + more, spoiler, home: tree)
+      let outcome = try permcheck([tree.path("yes")] + more, spoiler, home: tree)
       #expect([0, 2].contains(outcome.status), Comment(rawValue: outcome.errors))
     }
   }
@@ -92,7 +92,7 @@ struct BadProcTests {
   ) throws {
     let tree = try tree()
     #expect(try Kernel.open(tree.path("yes"), O_RDWR, as: stranger) == 0)
-    let outcome = try permcheck(["camera=\(tree.path("yes"))", "--json"], spoiler, home: tree)
+    let outcome = try permcheck([tree.path("yes"), "--json"], spoiler, home: tree)
     #expect([0, 2].contains(outcome.status), Comment(rawValue: outcome.errors))
     let resource = try #require(try outcome.report().resources.first)
     if resource.status == "authorized" {

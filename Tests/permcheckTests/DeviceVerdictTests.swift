@@ -123,7 +123,7 @@ struct DeviceVerdictTests {
     let node = tree.path("dev/video0")
     let errno = try Kernel.open(node, O_RDWR, as: Self.reader)
     let ids = ["--uid", "54321", "--gid", "54321", "--groups", "54400,54401"]
-    let listed = try Command.permcheck(["camera=\(node)", "--json"] + ids)
+    let listed = try Command.permcheck([node, "--json"] + ids)
     #expect(Self.expected(errno).contains(try status(listed)), "kernel: errno \(errno)")
   }
 
@@ -132,7 +132,7 @@ struct DeviceVerdictTests {
     let tree = try tree(one)
     let node = tree.path("dev/video0")
     let errno = try Kernel.open(node, O_RDWR, as: Self.reader)
-    let own = try Command.permcheck(["camera=\(node)", "--json"], as: Self.reader)
+    let own = try Command.permcheck([node, "--json"], as: Self.reader)
     #expect(Self.expected(errno).contains(try status(own)), "kernel: errno \(errno)")
   }
 
@@ -154,5 +154,58 @@ struct DeviceVerdictTests {
     #expect(try Kernel.open(tree.path("no"), O_RDWR, as: Self.reader) == EACCES)
     #expect(try Kernel.open(tree.path("yes"), O_RDWR, as: Self.reader) == 0)
     #expect(try Kernel.open(tree.path("absent"), O_RDWR, as: Self.reader) == ENOENT)
+  }
+}
+
+/// A node that is named as a camera or a microphone, and is something else.
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "making device nodes wants root"))
+struct OtherDeviceTests {
+  @Test(
+    "Another device is no camera",
+    arguments: [
+      ("camera=/dev/null", "/dev/null is the null device (1:3), not a camera"),
+      ("mic=/dev/zero", "/dev/zero is the zero device (1:5), not a microphone"),
+      ("serial=/dev/urandom", "/dev/urandom is the urandom device (1:9), not a serial device"),
+      ("camera=/dev/tty", "/dev/tty is the tty device (5:0), not a camera"),
+    ])
+  func anotherDevice(_ argument: String, _ message: String) throws {
+    for more in [[], ["--user", "daemon"], ["--skip-unavailable"]] {
+      let outcome = try Command.permcheck([argument] + more)
+      #expect(outcome.status == 3 && outcome.output.contains(message), "\(outcome)")
+    }
+    let explained = try Command.permcheck(["explain", argument])
+    #expect(explained.status == 3 && explained.output.contains(message), "\(explained)")
+    let expectation = "[[expect]]\naccessor = \"\(argument)\"\nis = \"granted\"\n"
+    let verified = try Command.run([Command.permcheck, "verify", "-"], input: expectation)
+    #expect(verified.status == 1 && verified.output.contains(message), "\(verified)")
+  }
+
+  @Test("The number decides, not the name") func theNumberDecides() throws {
+    let tree = try Tree()
+    try tree.device("dev/video0", 1, 3, mode: 0o666)
+    try tree.device("odd", 81, 250, mode: 0o666)
+    let wrong = try Command.permcheck(["camera=\(tree.path("dev/video0"))"])
+    #expect(wrong.status == 3 && wrong.output.contains("not a camera"), "\(wrong)")
+    // There is no such device, but it would be a camera.
+    let absent = try Command.permcheck(["camera=\(tree.path("odd"))"])
+    #expect(absent.status == 3 && !absent.output.contains("not a camera"), "\(absent)")
+  }
+
+  /// What lies in a closed folder is looked at before anything is changed.
+  @Test("Nothing is given on the way to what is no camera") func nothingIsGivenOnTheWay() throws {
+    let tree = try Tree()
+    try tree.folder("closed", mode: 0o700)
+    try tree.device("closed/node", 1, 3, mode: 0o600)
+    try tree.file("closed/file", mode: 0o600)
+    try PrivateJournal().expect(
+      """
+      cd $1; CLEAN=$(state closed closed/node closed/file)
+      for what in camera=$PWD/closed/node camera=$PWD/closed/file photos=$PWD/closed/file; do
+        ! $P request $what --user games --yes >$OUT.o 2>&1 || fail "$what"
+        grep -Eq "is (the null device .1:3., )?not a" $OUT.o || fail "$(cat $OUT.o)"
+        same "$(state closed closed/node closed/file)" "$CLEAN" "$what"
+      done
+      rm -f $OUT.o
+      """, [tree.root])
   }
 }

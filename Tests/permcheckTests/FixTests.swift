@@ -18,9 +18,9 @@ struct FixTests {
 
   static let scenes = [
     Scene(
-      testDescription: "one node, for a user", setup: "node a 660", ask: "camera=$T/a --user games"),
+      testDescription: "one node, for a user", setup: "node a 660", ask: "$T/a --user games"),
     Scene(
-      testDescription: "a node, as the user", setup: "node a 660", ask: "camera=$T/a", who: "games"),
+      testDescription: "a node, as the user", setup: "node a 660", ask: "$T/a", who: "games"),
     Scene(
       testDescription: "a folder, for a user", setup: "mkdir -m 700 p",
       ask: "photos=$T/p --user games"),
@@ -37,10 +37,10 @@ struct FixTests {
       testDescription: "a need", setup: "mkdir -m 700 p", ask: "photos=$T/p --user games --need r"),
     Scene(
       testDescription: "a user without a name", setup: "node a 660",
-      ask: "camera=$T/a --uid 54321 --gid 54321"),
+      ask: "$T/a --uid 54321 --gid 54321"),
     Scene(
       testDescription: "a user without a name, as that user", setup: "node a 660",
-      ask: "camera=$T/a",
+      ask: "$T/a",
       who: "54321"),
     Scene(
       testDescription: "an explanation", setup: "mkdir -m 700 b; echo x >b/f; chmod 600 b/f",
@@ -53,7 +53,7 @@ struct FixTests {
       ask: "photos=$T/p"),
     Scene(
       testDescription: "a mount without devices",
-      setup: "mkdir d; mount -t tmpfs -o mode=755,nodev none d; node d/a 666", ask: "camera=$T/d/a"),
+      setup: "mkdir d; mount -t tmpfs -o mode=755,nodev none d; node d/a 666", ask: "$T/d/a"),
   ]
 
   /// Takes the commands below `fix` out of what permcheck prints, without their numbers.

@@ -97,23 +97,23 @@ import Testing
     #expect(outcome.status == 64 && outcome.errors.contains("no log file"), "\(outcome)")
     let tree = try Tree()
     let file = try Command.run(
-      ["env", "-C", tree.root, Command.permcheck, "camera=/dev/null", "--log", "./" + word])
+      ["env", "-C", tree.root, Command.permcheck, "/dev/null", "--log", "./" + word])
     #expect(file.status == 0 && FileManager.default.fileExists(atPath: tree.path(word)))
     // Where no daemon runs, that is said, and the answer is the same.
-    let lost = try Command.permcheck(["camera=/dev/null", "--log", word])
+    let lost = try Command.permcheck(["/dev/null", "--log", word])
     #expect(lost.status == 0)
   }
 
   @Test("Counts what checks have written") func countsWhatChecksHaveWritten() throws {
     let tree = try Tree()
-    for words in [["camera=/dev/null"], ["camera=/dev/null", "photos=/"], ["mic=/dev/null"]] {
+    for words in [["/dev/null"], ["/dev/null", "photos=/"], ["/dev/zero"]] {
       #expect(try Command.permcheck(words + ["--log", tree.path("log")]).status == 0)
     }
     let seen = try summary(tree).accessors.map { "\($0.accessor) \($0.checks) \($0.granted)" }
-    #expect(seen == ["camera 2 2", "microphone 1 1", "photos 1 1"])
+    #expect(seen == ["/dev/null 2 2", "/dev/zero 1 1", "photos 1 1"])
     let variable = try Command.permcheck(
       ["log", "--format", "plain"], environment: ["PERMCHECK_LOG": tree.path("log")])
-    #expect(variable.output == "camera\t2\t2\t0\nmicrophone\t1\t1\t0\nphotos\t1\t1\t0\n")
+    #expect(variable.output == "/dev/null\t2\t2\t0\n/dev/zero\t1\t1\t0\nphotos\t1\t1\t0\n")
   }
 
   /// A writer that was killed leaves half a line, wherever it stopped.

@@ -88,7 +88,7 @@ struct LogTests {
   ) throws -> Outcome {
     let question =
       ["timeout", "30", Command.permcheck]
-      + ["camera=\(tree.path("yes"))", "mic=\(tree.path("no"))", "photos"]
+      + [tree.path("yes"), tree.path("no"), "photos"]
     var variables = tree.homeEnvironment
     variables["PERMCHECK_LOG"] = nil as String?
     return try Command.run(
@@ -105,7 +105,7 @@ struct LogTests {
     try tree.file("log", mode: 0o666)
     #expect(try ask(["--log", tree.path("log")], tree).status == 1)
     let events = try LoggedEvent.all(in: tree.path("log"))
-    #expect(events.map(\.accessor) == ["camera", "microphone", "photos"])
+    #expect(events.map(\.accessor) == [tree.path("yes"), tree.path("no"), "photos"])
     #expect(events.map(\.status) == ["authorized", "denied", "authorized"])
     #expect(events.allSatisfy { $0.event == "check" && $0.v == 1 && $0.uid == stranger.uid })
     #expect(events.allSatisfy { $0.duration >= 0 && $0.duration < 60_000_000 && $0.pid > 1 })

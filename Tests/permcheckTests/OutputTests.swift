@@ -160,7 +160,7 @@ struct OutputTests {
   }
 
   @Test("Quiet needs no output") func quietNeedsNoOutput() throws {
-    let script = "exec \"$0\" -q camera=/dev/null >/dev/full"
+    let script = "exec \"$0\" -q /dev/null >/dev/full"
     let outcome = try Command.run(["sh", "-c", script, Command.permcheck])
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
   }
@@ -170,7 +170,7 @@ struct OutputTests {
   func closedDescriptors(_ redirections: String) throws {
     let tree = try Tree()
     let log = tree.path("log")
-    let script = "exec \"$0\" camera=/dev/null --log \"$1\" \(redirections)"
+    let script = "exec \"$0\" /dev/null --log \"$1\" \(redirections)"
     let outcome = try Command.run(["sh", "-c", script, Command.permcheck, log])
     #expect([0, 70].contains(outcome.status))
     let written = try String(contentsOfFile: log, encoding: .utf8)

@@ -20,7 +20,7 @@ struct ReasonTests {
       "setpriv --reuid 54321 --regid 54321 \(groups) --inh-caps=-all"
     }
 
-    init(_ setup: String, drop: String = Self.stranger, ask: String = "camera=$T/dev/node") {
+    init(_ setup: String, drop: String = Self.stranger, ask: String = "$T/dev/node") {
       self.setup = setup
       self.drop = drop
       self.ask = ask
@@ -82,7 +82,7 @@ struct ReasonTests {
     Scene(
       made("666", "0:0", node),
       drop: "python3 '\(walls)' --below $T --device \(device) \(name) --",
-      ask: "camera=$T/dev/node")
+      ask: "$T/dev/node")
   }
 
   /// A pseudo-terminal that somebody has for himself (TIOCEXCL), see tty_open() in
@@ -102,7 +102,7 @@ struct ReasonTests {
       "printf \"\(python)\" >holder.py; python3 holder.py >name 2>/dev/null & holder=$!; "
         + "trap 'kill $holder' EXIT; "
         + "for i in $(seq 500); do [ ! -s name ] || break; sleep 0.02; done; ",
-      ask: "camera=$(cat name)")
+      ask: "$(cat name)")
   }
 
   /// A file whose facts were saved and then edited, as if the file lay on another file system.
@@ -282,10 +282,10 @@ struct ReasonTests {
       beside: node("600")),
     Row(
       "unreadable-facts", .kernel,
-      Scene(made("666") + "chmod 700 dev; chown 9 dev", ask: "camera=$T/dev/node --uid 9 --gid 9"),
+      Scene(made("666") + "chmod 700 dev; chown 9 dev", ask: "$T/dev/node --uid 9 --gid 9"),
       beside: Scene(
         made("666") + "chmod 700 dev; chown 9 dev", drop: "",
-        ask: "camera=$T/dev/node --uid 9 --gid 9")),
+        ask: "$T/dev/node --uid 9 --gid 9")),
   ]
 
   static func run(_ scene: Scene) throws -> (Outcome, Document.Report) {

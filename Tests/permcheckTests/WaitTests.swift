@@ -25,7 +25,7 @@ struct WaitTests {
 
   @Test("Node that appears is enough") func nodeThatAppearsIsEnough() throws {
     let tree = try Tree()
-    let command = try waiting(["camera=\(tree.path("node"))", "--wait", "60", "--json"])
+    let command = try waiting([tree.path("node"), "--wait", "60", "--json"])
     // As udev does: the node first, then who may use it.
     try tree.device("node", mode: 0o600)
     try tree.mode("node", 0o666)
@@ -46,7 +46,7 @@ struct WaitTests {
     try tree.home("this is no list of folders\n")
     try tree.device("no", mode: 0o600)
     for (question, status) in [
-      ("camera=\(tree.path("no"))", 1), ("photos", 2), ("mic=\(tree.path("missing"))", 3),
+      (tree.path("no"), 1), ("photos", 2), ("mic=\(tree.path("missing"))", 3),
     ] as [(String, Int32)] {
       let outcome = try Command.permcheck(
         [question, "--wait", "0.2"], environment: tree.homeEnvironment, as: stranger)

@@ -193,7 +193,7 @@ struct WatchTests {
       if name == "sleep\n" { break }
       usleep(5000)
     }
-    let watch = try LiveWatch(["camera=\(tree.path("dev/video0"))", "--pid", "\(sleeper.pid)"])
+    let watch = try LiveWatch([tree.path("dev/video0"), "--pid", "\(sleeper.pid)"])
     #expect(try watch.line().new == "authorized")
     try tree.mode("dev/video0", 0o600)
     let line = try watch.line()
@@ -209,12 +209,12 @@ struct WatchTests {
   @Test("Unlistable folder is looked into") func unlistableFolderIsLookedInto() throws {
     let tree = try Tree()
     try tree.folder("dark", mode: 0o711)
-    let watch = try LiveWatch(["camera=\(tree.path("dark/node"))"], as: stranger)
+    let watch = try LiveWatch([tree.path("dark/node")], as: stranger)
     #expect(try watch.line().new == "unavailable")
     try tree.device("dark/node", mode: 0o666)
-    _ = try watch.lines(until: "authorized", of: "camera")
+    _ = try watch.lines(until: "authorized", of: tree.path("dark/node"))
     let warned = try Command.permcheck(
-      ["watch", "camera=\(tree.path("dark/node"))", "-v", "--for", "0"], as: stranger)
+      ["watch", tree.path("dark/node"), "-v", "--for", "0"], as: stranger)
     #expect(warned.errors.contains("\(tree.path("dark")) cannot be watched (EACCES)"))
   }
 

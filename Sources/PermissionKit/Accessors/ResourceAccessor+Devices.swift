@@ -12,11 +12,11 @@ extension ResourceAccessor {
     let need: Permissions = [.read, .write]
     if let path = context.path {
       let label = path.lastComponent.description
-      return ResourceSet(resources: [
-        Resource(
-          path: path, label: label, device: label, need: need, kind: .characterDevice,
-          family: family)
-      ])
+      var resource = Resource(
+        path: path, label: label, device: label, need: need, kind: .characterDevice,
+        family: family)
+      resource.isNamed = true
+      return ResourceSet(resources: [resource])
     }
     let findings = find()
     var set = ResourceSet()

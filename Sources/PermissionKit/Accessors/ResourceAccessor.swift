@@ -227,6 +227,13 @@ open class ResourceAccessor: PermissionAccessor {
     _ journaled: GrantLedger? = nil
   ) throws(PermissionError) -> GrantPlan? {
     if wanted.isEmpty { return nil }
+    for resource in wanted {
+      if let index = inspection.facts.target(of: resource.path),
+        let reason = inspection.otherKind(resource, index)
+      {
+        throw PermissionError(.changeFailed, reason.message, path: resource.path)
+      }
+    }
     // The owner of a folder may replace a file in it by a link out of it, or by a hard link to
     // somebody else's file.
     let entries = contents.isEmpty ? [] : inspection.facts.inodes.flatMap(\.entries)

@@ -115,7 +115,9 @@ package struct ResourceJudge {
 
   private func judge(_ ask: Ask, _ report: inout ResourceReport) {
     let decision = evaluator.decide(ask)
-    let otherKind = ask.resource.kind.flatMap { wrongKind($0, ask.path, decision) }
+    let otherKind =
+      decision.step == .target
+      ? decision.inode.flatMap { inspection.otherKind(ask.resource, $0) } : nil
     // What is of another type is not opened.
     let probe = otherKind == nil ? inspection.probe(ask, decision) : nil
     if otherKind == nil, isContradiction(decision, probe),
@@ -219,17 +221,6 @@ package struct ResourceJudge {
     return again.flatMap { again in
       ResourceJudge(again, explains: explains, isRetry: true).reports().first?.resources.first
     }
-  }
-
-  /// Returns a reason if the inode has another type than the accessor needs; nil otherwise.
-  private func wrongKind(
-    _ wanted: FileKind, _ path: PathBytes, _ decision: Decision
-  ) -> Reason? {
-    guard decision.step == .target, let inode = decision.inode, facts.inodes[inode].kind != wanted
-    else { return nil }
-    return Reason(
-      .noDevice, .proven, "\(path) is not a \(wanted.noun)",
-      evidence: [facts.inodes[inode].summary.modeText])
   }
 
   private func resourceDecision(

@@ -55,13 +55,53 @@ extension DeviceFamily {
       return isPlace(path, below: root)
         && (!numbers.isEmpty || (try? system.kind(of: list)) != .directory)
     }
-    if !subsystem.isEmpty, system.destination(ofLink: entry.appending("subsystem"))?.lastComponent
-        != PathBytes(subsystem) {
+    if !subsystem.isEmpty,
+      system.destination(ofLink: entry.appending("subsystem"))?.lastComponent
+        != PathBytes(subsystem)
+    {
       return false
     }
     if isPlace(path, below: root) { return true }
     guard let name = DeviceCatalog.nodeName(lines) else { return false }
     return isPlace(root.appending("dev").appending(name), below: root)
+  }
+
+  /// Returns what a node certainly is, if that is no device of this kind.
+  ///
+  /// A number that no device of the kind can have is enough, and so is the name or the subsystem by which a
+  /// driver has registered the number. Below another `root` the place counts.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the node.
+  ///   - number: The number of the device.
+  ///   - root: The root directory whose /sys is read.
+  ///   - system: The system that is read.
+  /// - Returns: `the null device (1:3)`; nil if the node may be a device of this kind.
+  func otherDevice(
+    at path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
+  ) -> String? {
+    if root != "/", isPlace(path, below: root) { return nil }
+    let entry = root.appending(PathBytes("sys/dev/char/\(number.major):\(number.minor)"))
+    let lines = try? system.contents(of: entry.appending("uevent"), limit: 1 << 16)
+    let name = lines.flatMap(DeviceCatalog.nodeName)
+    var isOther = !mayHave(number)
+    if !subsystem.isEmpty, let link = system.destination(ofLink: entry.appending("subsystem")),
+      link.lastComponent != PathBytes(subsystem)
+    {
+      isOther = true
+    }
+    if let name {
+      let usual = root.appending("dev").appending(name)
+      if paths.isEmpty ? !hasNode(named: name.lastComponent) : !isPlace(usual, below: root) {
+        isOther = true
+      }
+    }
+    guard isOther else { return nil }
+    // See Documentation/admin-guide/devices.txt of Linux.
+    let memory: [UInt32: PathBytes] = [3: "null", 5: "zero", 7: "full", 8: "random", 9: "urandom"]
+    let known = name ?? (number.major == 1 ? memory[number.minor] : nil)
+    let numbers = "(\(number.major):\(number.minor))"
+    return known.map { "the \($0) device \(numbers)" } ?? "the device \(numbers)"
   }
 
   private func listedNumber(

@@ -14,6 +14,8 @@ public struct Resource: Hashable, Sendable {
   public var kind: FileKind?
   /// The kind of device that the node belongs to; nil if it is no device node.
   public var family: DeviceFamily?
+  /// Whether the caller named the node, so that it may be another device.
+  package var isNamed = false
   /// Whether a check may connect to the socket, which may start a program.
   package var mayConnect = true
   /// What to do if nobody listens on the socket; nil for nothing special.

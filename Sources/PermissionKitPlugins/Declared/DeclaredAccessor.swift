@@ -79,7 +79,9 @@ open class DeclaredAccessor: ResourceAccessor {
   private func devices() -> ResourceSet {
     guard let family else { return ResourceSet() }
     if let path = context.path {
-      return ResourceSet(resources: withCompanions(node(path, .characterDevice)))
+      var named = node(path, .characterDevice)
+      named.isNamed = true
+      return ResourceSet(resources: withCompanions(named))
     }
     let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
     let property = declaration.property.flatMap(DeviceCatalog.Property.init)

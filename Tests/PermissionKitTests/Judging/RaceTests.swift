@@ -13,7 +13,7 @@ import Testing
   }
 
   static func put(_ fake: FakeSystem, _ mode: UInt16) {
-    fake.add(node, FakeNode(kind: .characterDevice, mode: mode, device: .init(major: 1, minor: 3)))
+    fake.add(node, FakeNode(kind: .characterDevice, mode: mode, device: .init(major: 81, minor: 0)))
   }
 
   func checked(_ fake: FakeSystem, _ changes: [@Sendable (FakeSystem) -> Void]) -> ResourceReport? {

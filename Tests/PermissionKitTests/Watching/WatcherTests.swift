@@ -13,7 +13,8 @@ import Testing
   static func machine() -> FakeSystem {
     let system = FakeSystem()
     system.add(
-      node, FakeNode(kind: .characterDevice, mode: 0o666, device: DeviceNumber(major: 1, minor: 3)))
+      node, FakeNode(kind: .characterDevice, mode: 0o666, device: DeviceNumber(major: 81, minor: 0))
+    )
     return system
   }
 
@@ -29,7 +30,7 @@ import Testing
       Self.node,
       FakeNode(
         kind: .characterDevice, mode: mode,
-        device: DeviceNumber(major: 1, minor: 3)))
+        device: DeviceNumber(major: 81, minor: 0)))
   }
 
   @Test("Every component is watched") func everyComponentIsWatched() throws {
@@ -95,7 +96,7 @@ import Testing
       "/dev/video1",
       FakeNode(
         kind: .characterDevice, mode: 0o600,
-        device: DeviceNumber(major: 1, minor: 3)))
+        device: DeviceNumber(major: 81, minor: 0)))
     system.notify(.create, "/dev", name: "video1")
     guard case .checked(let changes) = try watcher.next() else {
       Issue.record("nothing was checked")
