@@ -144,7 +144,7 @@ int pk_result_is_granted(const pk_result *result);
 /* 1 if a request could turn the refusal into access; otherwise 0. */
 int pk_result_is_requestable(const pk_result *result);
 
-/* The code of the main reason, such as "not-in-group" (README lists them); empty if there is none. */
+/* The code of the main reason, such as "not-in-group" (permcheck schema lists them); empty if there is none. */
 const char *pk_result_reason(const pk_result *result);
 
 /* Why the status is what it is, or what went wrong, in one line without a newline. */

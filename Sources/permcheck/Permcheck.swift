@@ -7,39 +7,20 @@ import ToolStart
 struct Permcheck: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "permcheck",
-    abstract: "Tells whether camera, microphone and photos can be used here, and if not, why.",
-    usage: """
-      permcheck [check] [NAME[=PATH] …]
-      permcheck explain NAME|PATH …
-      permcheck request NAME … | revoke NAME …
-      permcheck run NAME … -- COMMAND …
-      permcheck watch NAME[=PATH] …
-      permcheck verify FILE
-      permcheck audit NAME|DIR …
-      permcheck evaluate FACTS
-      permcheck list | log | schema
-      """,
+    abstract:
+      "Says whether a camera, a microphone, photos or any file can be used, and if not, why.",
+    usage: "permcheck [COMMAND] [NAME|PATH …] [OPTION …]",
     discussion: """
-      EXAMPLES
-        permcheck                          all three, for this process
-        permcheck camera --user www-data   for a login of another user
-        permcheck camera=/dev/video2       one node
-        permcheck photos --need r          reading alone
-        permcheck camera mic --json        output for programs, see permcheck schema
-        permcheck -q camera || echo no     only the exit status
-        permcheck request photos --dry-run what would change, and who would gain
-        permcheck camera --wait 5s         waits for a camera that is being set up
-        permcheck watch camera mic         a line for each change
+      NAME is a thing to check, called accessor: camera, mic, photos, serial and
+      what permcheck list shows; NAME=PATH is one node or folder of it. A word with a
+      slash is a path.
 
-      EXIT STATUS
-        0   authorized, or limited without --all
-        1   denied or restricted
-        2   cannot be determined
-        3   no such device or folder
-        64  wrong usage
-        70  permcheck itself failed
-        77  everything is unavailable, with --skip-unavailable
-      With several names, 1 goes before 2, 2 before 3, and 3 before 0.
+      EXAMPLES
+        permcheck                               camera, mic and photos, for you
+        permcheck camera --user www-data        for the next login of another user
+        permcheck explain /srv/photos/a.jpg     why, step by step
+        permcheck request mic --dry-run         what would change, and who would gain
+        permcheck -q camera || echo no          only the exit status
       """,
     version: Tool.version,
     subcommands: [
@@ -68,6 +49,13 @@ struct Permcheck: ParsableCommand {
         if let script = CompletionScript.requested(arguments, LinuxSystem()) {
           let console = Console(LinuxSystem())
           console.print(script)
+          try console.flush()
+          return
+        }
+        if arguments.first == "help", arguments.count == 2, let text = HelpText.topic(arguments[1])
+        {
+          let console = Console(LinuxSystem())
+          console.print(text)
           try console.flush()
           return
         }
@@ -105,6 +93,13 @@ struct Permcheck: ParsableCommand {
       Failure(error).exit(arguments)
     }
     let code = exitCode(for: error)
+    let text = fullMessage(for: error)
+    if code == .success, text.hasPrefix("OVERVIEW:"), !arguments.contains("--help-hidden") {
+      let console = Console(LinuxSystem())
+      console.print(HelpText.short(text))
+      _ = try? console.flush()
+      exit()
+    }
     guard code == .validationFailure else { exit(withError: error) }
     Failure(usage: plain(message(for: error)), arguments).exit(arguments)
   }

@@ -20,7 +20,7 @@
 #                            do there: never more, never less, and open only with $may_be_open
 #   at_random LAYER MADE SEEN [no-acl]   a check by questions.py: 200 random questions, 0 wrong; the
 #                            variables before it (INSIDE, PACK, SPOIL, ...) are told there
-#   printed TEXT COMMAND...  a check that COMMAND prints the paragraph of README.md that has TEXT, but
+#   printed TEXT COMMAND...  a check that COMMAND prints the paragraph of README.md or the guide that has TEXT, but
 #                            for process ids and padding
 #   container_image TAR      packs a root file system with permcheck and probe in it
 #   settle                   waits until udev has dealt with every event
@@ -179,26 +179,40 @@ at_random() {
     check "$layer: 200 random questions, none wrong" python3 questions.py 1 200 "$@"
 }
 
-# paragraph TEXT: prints the paragraph of a code block of README.md that has TEXT, without a command's line
+# paragraph TEXT: prints the paragraph of a code block of README.md or of the guide that has TEXT, without
+# a command's line; where several have it, they must be the same.
 paragraph() {
     python3 - "$1" <<'A'
+import glob, re, sys
+found = []
+for file in ["README.md"] + sorted(glob.glob("guide/*.md")):
+    for block in re.findall(r"```[a-z]*\n(.*?)```", open(file).read(), flags=re.S):
+        for part in block.split("\n\n"):
+            if sys.argv[1] in part:
+                found.append("".join(line + "\n" for line in part.splitlines() if not line.startswith("$ ")))
+if len(set(found)) != 1:
+    sys.exit(f"{len(set(found))} different paragraphs of README.md and the guide have {sys.argv[1]}")
+sys.stdout.write(found[0])
+A
+}
+# block LANGUAGE TEXT: prints the code block of README.md in LANGUAGE that has TEXT.
+block() {
+    python3 - "$@" <<'A'
 import re, sys
-for block in re.findall(r"```[a-z]*\n(.*?)```", open("README.md").read(), flags=re.S):
-    for part in block.split("\n\n"):
-        if sys.argv[1] in part:
-            sys.stdout.write("".join(line + "\n" for line in part.splitlines() if not line.startswith("$ ")))
-            sys.exit()
-sys.exit(f"README.md prints nothing with {sys.argv[1]}")
+for block in re.findall(rf"```{sys.argv[1]}\n(.*?)```", open("README.md").read(), flags=re.S):
+    if sys.argv[2] in block:
+        sys.stdout.write(block)
 A
 }
 plainly() {
     sed -E 's/\(pid [0-9]+/(pid N/g; s/([^ ]) {2,}/\1  /g; s/ +$//
+        s/(T[0-9:.]+Z-)[0-9]+/\1N/g
         s/20[0-9]{2}-[0-9]{2}-[0-9]{2}/DATE/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+/TIME/g'
 }
 printed() {
     local text=$1
     shift
-    check "as in README.md: $text" diff <(paragraph "$text" | plainly) <("$@" 2>&1 | plainly)
+    check "as in the documents: $text" diff <(paragraph "$text" | plainly) <("$@" 2>&1 | plainly)
 }
 
 # What container_image packs: busybox, permcheck, probe, and the users root and u (1000).

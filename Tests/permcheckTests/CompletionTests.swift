@@ -134,7 +134,7 @@ import Testing
     let installed = try Installed()
     var (options, values): ([String], [String]) = ([], [])
     for command in ["check", "explain"] + Front.others where command != "help" {
-      let help = try Command.permcheck([command, "--help"]).output
+      let help = try Command.permcheck([command, "--help-hidden"]).output
       for match in help.matches(of: /(?m)^  (?:-\w, )?(--[a-z-]+)(?: <([^>]*)>)?/) {
         options.append("permcheck \(command) \(match.1)")
         guard let value = match.2, value != "duration" else { continue }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The recipes of README for the shell and jq, as README has them, on a fixed machine.
+/// The recipes of the guide for the shell and jq, as it has them, on a fixed machine.
 @Suite(
   .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct RecipeTests {
@@ -45,15 +45,12 @@ struct RecipeTests {
     "A mistake is a document, too.": ("usage\n", 0),
   ]
 
-  /// The blocks of README that use jq on what stands in the section for other languages.
+  /// The block of the guide that uses jq.
   static func recipes() throws -> [Recipe] {
     let file = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../README.md")
+      .appending(path: "../../Documentation/guide/json.md")
     let text = try String(contentsOf: file, encoding: .utf8)
-    let section = try #require(
-      text.split(separator: "\n## From everything else\n").dropFirst().first)
-    let block = try #require(
-      section.split(separator: "\n## ")[0].split(separator: "```sh\n").dropFirst().first)
+    let block = try #require(text.split(separator: "```sh\n").dropFirst().first)
     return try block.split(separator: "```")[0].split(separator: "\n\n").map { part in
       let lines = part.split(separator: "\n")
       try #require(lines.count == 2 && lines[0].hasPrefix("# "), "\(part)")

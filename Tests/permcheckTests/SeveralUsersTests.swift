@@ -13,7 +13,7 @@ import Testing
   func helpHasTheVerb() throws {
     func help(_ command: String) throws -> String {
       // Lines are wrapped.
-      try Command.permcheck([command, "--help"]).output
+      try Command.permcheck([command, "--help-hidden"]).output
         .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
     for command in ["check", "explain", "audit", "watch", "run"] {

@@ -152,7 +152,7 @@ package struct RootCommand: Hashable, Sendable {
       return PermissionError(
         .notAllowed, "sudo does not let this user run \(program)",
         advice: hasTerminal(system)
-          ? "an administrator can allow it, see README, Request access"
+          ? "an administrator can allow it in sudoers(5): USER ALL=(root) \(program)"
           : "try again at a terminal, or as root")
     case .exited(let status):
       return PermissionError(

@@ -4,7 +4,7 @@ internal import JSONSyntax
 /// The questions that an executable accessor answers, and what its answers may be.
 ///
 /// The program reads one JSON object from its standard input and writes one to its standard output.
-/// README.md describes the members.
+/// Documentation/guide/accessors.md describes the members.
 package enum Dialogue {
   /// What is asked.
   package enum Operation: String, Sendable {

@@ -5,18 +5,8 @@ import PermissionKitPlugins
 struct Audit: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",
-    abstract: "Lists every file and folder below that is not accessible, and what refuses.",
+    abstract: "Lists what cannot be read in a folder, and why.",
     discussion: """
-      An argument with a slash is a path; any other argument is an accessor. A folder
-      is entered where it can be listed, as by find; a symbolic link is judged by its
-      target and never entered. Network and FUSE file systems that are mounted below
-      are not entered.
-
-      For another user, root asks the kernel with the ids of that user; anybody else
-      predicts the answers from modes and ACLs. So it is done for a process, too. If
-      something may refuse a process that cannot be seen from outside (seccomp,
-      Landlock, SELinux, AppArmor), nothing is called accessible.
-
       EXAMPLES
         permcheck audit photos
         permcheck audit /srv/photos --user www-data --summary
@@ -25,11 +15,8 @@ struct Audit: AccessorCommand {
         permcheck audit /srv -x --json | jq -r .path
         sudo permcheck audit /srv/photos --who
 
-      EXIT STATUS
-        0   everything is accessible
-        1   something is not
-        2   something cannot be determined
-      With --who: 0 if everything could be determined, else 2.
+      The exit status is 0 if everything is accessible, 1 if something is not, and 2
+      if something cannot be determined; with --who 0, or 2.
       """)
 
   @Argument(

@@ -5,7 +5,7 @@ import PermissionKitPlugins
 struct Check: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Checks whether accessors can be used; the exit status gives the answer.",
+    abstract: "Checks access; the exit status is the answer.",
     discussion: """
       EXAMPLES
         permcheck camera mic photos

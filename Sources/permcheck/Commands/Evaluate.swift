@@ -5,7 +5,8 @@ import PermissionKit
 struct Evaluate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "evaluate",
-    abstract: "Judges the facts that permcheck explain --json saved, on any machine.",
+    abstract: "Judges the facts that explain --json saved.",
+    usage: "permcheck evaluate FACTS [OPTION …]",
     discussion: """
       EXAMPLES
         permcheck explain camera --json > facts.json

@@ -5,15 +5,15 @@ import PermissionKitPlugins
 struct Explain: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Explains the result: each step of the path, and the smallest change that helps.",
+    abstract: "Shows each step of the path, and the smallest fix.",
     discussion: """
-      An argument with a slash is a path; any other argument is an accessor.
-
       EXAMPLES
         permcheck explain camera
         permcheck explain /srv/photos/2024/a.jpg --user www-data
         permcheck explain ./upload --need rwx --pid 4242
         permcheck explain /srv --json > facts.json   for permcheck evaluate
+
+      An argument with a slash is a path; any other argument is an accessor.
       """)
 
   @Argument(

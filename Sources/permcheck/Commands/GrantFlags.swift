@@ -7,7 +7,7 @@ import PermissionKitPlugins
 struct GrantFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "What to change: acl, group, udev, none (only show) or auto (the smallest change).",
+      "What to change; auto is the smallest change, none changes nothing.",
       valueName: "strategy"))
   var strategy = StrategyName.auto
 
@@ -18,7 +18,7 @@ struct GrantFlags: ParsableArguments {
   var recursive = false
 
   @Option(
-    help: "How to become root if needed: sudo, pkexec, auto (sudo, then pkexec) or none.")
+    help: "How to become root if needed; auto is sudo, then pkexec.")
   var via: RootCommand.Via = .auto
 
   func options(_ system: any System) -> GrantOptions {

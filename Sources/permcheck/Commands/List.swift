@@ -5,7 +5,7 @@ import PermissionKitPlugins
 struct List: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Lists the accessors, or the grants that permcheck request made.",
+    abstract: "Lists the names to check, or the grants.",
     discussion: """
       An accessor is built in, shipped, or declared by a file of /etc/permcheck/accessors.d
       or ~/.config/permcheck/accessors.d, or a program of PATH: permcheck-accessor-NAME.

@@ -6,18 +6,19 @@ import PermissionKitPlugins
 struct Log: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Summarises the analytics log: checks, grants and refusals of each accessor.",
+    abstract: "Sums up earlier checks.",
+    usage: "permcheck log [OPTION …]",
     discussion: """
-      A check counts as granted if its status is authorized or limited, and as
-      refused if its status is denied or restricted. The share is that of the
-      checks for which there was a device or folder. Checks with --root count for
-      nothing.
-
       EXAMPLES
         permcheck log
         permcheck log --since 7d --user www-data --accessor camera
         permcheck log --json --log /var/log/permcheck.jsonl
         permcheck log --since 1d --format openmetrics
+
+      A check counts as granted if its status is authorized or limited, and as
+      refused if its status is denied or restricted. The share is that of the
+      checks for which there was a device or folder. Checks with --root count for
+      nothing.
       """)
 
   @Option(

@@ -6,20 +6,16 @@ import PermissionKitPlugins
 struct RequestAccess: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "request",
-    abstract: "Gives missing access by the smallest change; permcheck revoke undoes it.",
+    abstract: "Gives missing access by the smallest change.",
     discussion: """
-      Shows what changes, for how long and who else gains, then asks. Without a
-      terminal nothing changes unless --yes is given. Each change is written to a
-      journal, checked, and can be undone.
-
       EXAMPLES
         permcheck request camera mic --dry-run      shows the plan alone
         sudo permcheck request camera mic --user tester --yes
         permcheck request /srv/photos --need rx --user www-data --for 2h
         permcheck request mic --strategy udev       also after it is plugged in again
 
-      The exit status is that of permcheck check afterwards; 1 if root, sudo or
-      polkit refused.
+      Shows what changes, for how long and who else gains, then asks. Without a
+      terminal nothing changes unless --yes is given. The undo line takes it back.
       """)
 
   @Argument(
@@ -41,7 +37,7 @@ struct RequestAccess: AccessorCommand {
   @Option(
     name: .customLong("for"), parsing: .unconditional,
     help: ArgumentHelp(
-      "Grant for this long: 30m, 2h, 1d. The timer of Scripts/install ends it, or the next request, or permcheck revoke --expired.",
+      "Give access for this long only: 30m, 2h, 1d.",
       valueName: "duration"))
   var duration: TimeSpan?
 

@@ -6,19 +6,20 @@ import PermissionKitPlugins
 struct Revoke: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Revokes the access that permcheck request gave.",
+    abstract: "Takes back what permcheck request gave.",
+    usage: "permcheck revoke NAME|PATH … | --request ID | --expired | --all [OPTION…]",
     discussion: """
-      Undoes only the changes that permcheck made; later changes by others stay.
-      A name ends everything that was given by it; NAME=PATH what was given by it
-      for that path; a path what was given for it alone; --request what one request
-      gave, as its undo line says.
-
       EXAMPLES
         permcheck revoke camera
         permcheck revoke photos=/srv/photos
         sudo permcheck revoke mic --user tester
         permcheck revoke --expired
         permcheck revoke --all --dry-run
+
+      Undoes only the changes that permcheck made; later changes by others stay.
+      A name ends everything that was given by it; NAME=PATH what was given by it
+      for that path; a path what was given for it alone; --request what one request
+      gave, as its undo line says.
       """)
 
   @Argument(
@@ -41,7 +42,7 @@ struct Revoke: AccessorCommand {
   var expired = false
 
   @Flag(
-    help: "Also drop grants whose file is not found, which would keep the access if it came back.")
+    help: "Also forget grants whose file is gone; if it comes back, its access is still there.")
   var forget = false
 
   @Option(
@@ -49,7 +50,7 @@ struct Revoke: AccessorCommand {
     completion: .users)
   var user: TextArgument?
 
-  @Option(help: "How to become root if needed: sudo, pkexec, auto (sudo, then pkexec) or none.")
+  @Option(help: "How to become root if needed; auto is sudo, then pkexec.")
   var via: RootCommand.Via = .auto
 
   @Flag(name: [.customShort("n"), .long], help: "Show what would be revoked; change nothing.")

@@ -7,17 +7,16 @@ import Synchronization
 struct Run: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Runs a command if it has access; --request gives access while it runs.",
+    abstract: "Runs a command only if it has access.",
     usage: "permcheck run NAME[=PATH] … [--request [--yes]] [OPTIONS] -- COMMAND …",
     discussion: """
-      Exits with the status of the command, with 126 if access was refused and the
-      command did not run, or with 127 if the command was not found. As root, --user
-      runs the command as that user. Signals are passed on to the command.
-
       EXAMPLES
         permcheck run camera -- guvcview
         sudo permcheck run camera --user tester --request --yes -- v4l2-ctl --all
         permcheck run /srv/photos --need rx -- rsync -a /srv/photos backup:
+
+      Ends with the status of the command, with 126 if access was refused, or with
+      127 if there is no such command. As root, --user runs the command as that user.
       """)
 
   @Argument(

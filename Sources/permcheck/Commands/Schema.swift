@@ -5,16 +5,16 @@ import PermissionKit
 struct Schema: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "Prints the JSON Schema of the documents that --json prints.",
+    abstract: "Prints the JSON Schema of what --json prints.",
     discussion: """
-      Without a command the schema is that of every document; each has an
-      exitStatus or a line of its own. What schemaVersion 1 says stays: members and
-      codes may be added, nothing changes its meaning.
-
       EXAMPLES
         permcheck schema > permcheck.schema.json
         permcheck schema check
         permcheck schema list --grants
+
+      Without a command the schema is that of every document; each has an
+      exitStatus or a line of its own. What schemaVersion 1 says stays: members and
+      codes may be added, nothing changes its meaning.
       """)
 
   @Argument(

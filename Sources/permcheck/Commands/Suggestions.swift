@@ -64,7 +64,7 @@ enum Suggestions {
     let names = Permcheck.configuration.subcommands.compactMap {
       $0.configuration.commandName
     }
-    if names.contains(word) || word == "help" { return nil }
+    if names.contains(word) || word == "help" || HelpText.names.contains(word) { return nil }
     let near = commands[word.lowercased()] ?? nearest(to: word.lowercased(), among: names)
     let meant = near.map { "did you mean \($0)?" } ?? "known: \(names.joined(separator: ", "))"
     return "there is no command \"\(Sanitizer.clean(word))\"; \(meant)"

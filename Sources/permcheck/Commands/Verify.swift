@@ -5,37 +5,28 @@ import PermissionKitPlugins
 struct Verify: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Checks a file of expectations: who must have access, and who must not.",
+    abstract: "Compares access with a file of expectations.",
+    usage: "permcheck verify FILE [OPTION …] | permcheck verify --init [NAME …]",
     discussion: """
+      EXAMPLES
+        permcheck verify access.toml
+        permcheck verify access.toml --format junit --output report.xml
+        permcheck verify --init camera mic photos > access.toml
+
       The file is TOML. Each expectation has a path or an accessor, and what must
       be so:
 
         [[expect]]
         name = "the web server must not see the pictures"
         path = "/srv/photos"             or accessor = "camera"
-        user = ["www-data", "nobody"]    each of them; or uid, gid and groups, or pid
+        user = ["www-data", "nobody"]    or uid, gid and groups, or pid
         need = "r"
         is = "refused"                   or "granted", a status, or a list of these
         reason = "parent-search"         only for this reason
         wait = "5s"                      until it holds
 
-      Without user, uid or pid it is about this process; root asks the kernel about
-      paths without opening them. "granted" is authorized or
-      limited, "refused" is denied or restricted. What cannot be determined never
-      meets an expectation.
-
-      EXAMPLES
-        permcheck verify access.toml
-        permcheck verify access.toml --format junit --output report.xml
-        permcheck verify --init camera mic photos > access.toml
-        permcheck verify access.toml --watch
-
-      EXIT STATUS
-        0   every expectation holds
-        1   one does not
-        64  the file is wrong; every mistake is told
-        77  all were skipped, with --skip-unavailable
-        With --format nagios: 0 all hold, 2 one does not, 3 not determined.
+      Without user, uid or pid an expectation is about this process. The exit status
+      is 0 if all hold, 1 if one does not, 64 if the file has mistakes.
       """)
 
   @Argument(

@@ -5,8 +5,13 @@ import PermissionKitPlugins
 struct Watch: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Prints a line for each change of status, as it happens.",
+    abstract: "Prints a line for each change of access.",
     discussion: """
+      EXAMPLES
+        permcheck watch camera mic
+        permcheck watch camera --user www-data --json
+        permcheck watch camera=/dev/video0 --for 60 -q; echo $?
+
       The first lines show the current status of each accessor. Changes in quick
       succession give one line, which shows the final status. Ctrl-C, a closed pipe
       or --for ends the watch; the exit status is that of permcheck check for the
@@ -14,11 +19,6 @@ struct Watch: AccessorCommand {
 
       Causes: node-added, node-removed, mode, owner, acl, mount, parent,
       group-database, settings, other.
-
-      EXAMPLES
-        permcheck watch camera mic
-        permcheck watch camera --user www-data --json
-        permcheck watch camera=/dev/video0 --for 60 -q; echo $?
       """)
 
   @Argument(

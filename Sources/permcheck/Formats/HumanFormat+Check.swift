@@ -72,7 +72,7 @@ extension HumanFormat {
       entries[0].cells[0] = title
       // The title is the path already.
       if report.resources[0].path.description == report.accessor, entries[0].cells.count > 3 {
-        entries[0].cells[2] = ""
+        entries[0].cells.removeSubrange(2...3)
       }
       entries[0].cells[1] = word(report.status)
     } else {

@@ -1,7 +1,7 @@
 # boot: min
 # shellcheck shell=bash
 # shellcheck disable=SC2016,SC2154
-# What README.md prints is what permcheck prints.
+# What README.md and the guide print is what permcheck prints.
 camera=/dev/video0 pcm=/dev/snd/pcmC0D0c
 
 setfacl -b "$camera" "$pcm" /dev/snd/controlC0
@@ -14,6 +14,7 @@ chmod 755 /home/tester/Pictures
 section "the first answer"
 check "tester has just received access" permcheck request camera --user tester --yes
 printed "/home/tester/Pictures" as tester permcheck camera mic photos
+check "as in the picture" diff picture.txt <(as tester permcheck camera mic photos --color always)
 permcheck revoke --all -q
 
 section "a path"
@@ -23,9 +24,17 @@ chgrp games /srv/photos
 chmod 750 /srv/photos
 printed "not reached" permcheck explain --user www-data /srv/photos/2024/a.jpg
 
-section "a plan"
-printed "(--dry-run)" permcheck request photos=/srv/photos --need rx --user www-data --dry-run
+section "a request, and what is expected then"
+printed "(--dry-run)" permcheck request /srv/photos --need rx --user www-data --dry-run
+printed "revoke --request" env SUDO_USER=tester permcheck request /srv/photos --need rx --user www-data --yes
+block toml "the web server reads the photos" >access.toml
+printed "2 of 2 hold" permcheck verify access.toml
+permcheck revoke --all -q
+check "and then the web server does not" bash -c "! permcheck verify access.toml -q"
 rm -r /srv/photos
+
+section "a gate"
+printed "so arecord was not run" as tester permcheck run mic -- arecord -d 5 test.wav
 
 section "devices in use, and an old session"
 drivers snd-dummy pcm_substreams=1
@@ -39,7 +48,7 @@ for _ in {1..100}; do
     grep -qs 'state: RUNNING' /proc/asound/card0/pcm0c/sub0/status && [ -s "$lab_tmp/frames" ] && break
     sleep 0.1
 done
-printed "is using it now" "${member[@]}" permcheck camera mic
+printed "arecord (pid" "${member[@]}" permcheck camera mic
 # shellcheck disable=SC2086
 kill $holders
 # shellcheck disable=SC2086

@@ -125,7 +125,7 @@ final class ScriptedAccessor: PermissionAccessor {
   }
 }
 
-/// The pattern's client, as README has it.
+/// The pattern's client, as the guide has it.
 @Suite struct ClientTests {
   @Test("Client runs") func clientRuns() throws {
     var statuses: [AuthorizationStatus] = []
