@@ -1,0 +1,159 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What README and the guide tell to type, as they have it.
+///
+/// `Scripts/check-docs` compiles their Swift, `Scripts/check-library` their C and Python, RecipeTests runs
+/// what uses jq in json.md, and the lab's scenarios `readme` and `sound` run what wants devices.
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+struct GuideTests {
+  struct Block {
+    let file: String
+    let language: String
+    let text: String
+  }
+
+  /// Blocks that are not run here, with the reason.
+  static let exempt = [
+    "README.md sh": ".ci/run builds, installs and removes a release",
+    "README.md console": "the gate begins with these two commands",
+    "containers.md sh":
+      "it wants Docker and devices; the lab's scenario docker has containers with both",
+    "json.md sh": "RecipeTests",
+  ]
+
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+
+  static func blocks(_ language: String) throws -> [Block] {
+    let guide = root.appending(path: "Documentation/guide")
+    let names = try FileManager.default.contentsOfDirectory(atPath: guide.path).sorted()
+    let files =
+      [root.appending(path: "README.md")] + names.map { guide.appending(path: $0) }
+    return try files.flatMap { file in
+      let text = try String(contentsOf: file, encoding: .utf8)
+      // Of the parts between fences, each second one is a block, which begins with its language.
+      let parts = ("\n" + text).components(separatedBy: "\n```")
+      return parts.indices.filter { $0 % 2 == 1 }.compactMap { index -> Block? in
+        let lines = parts[index].split(
+          separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        guard lines[0] == language, lines.count == 2 else { return nil }
+        return Block(
+          file: file.lastPathComponent, language: language, text: String(lines[1]) + "\n")
+      }
+    }
+  }
+
+  static func isExempt(_ block: Block) -> Bool {
+    exempt["\(block.file) \(block.language)"] != nil
+  }
+
+  /// The users whom the documents name, in an /etc of the script's own; a folder of photos.
+  private static let machine = """
+    private_etc
+    printf '%s\\n' root:x:0:0::/root:/bin/sh daemon:x:1:1::/:/bin/sh www-data:x:33:33::/:/bin/sh \\
+      ada:x:1000:1000::/home/ada:/bin/sh bob:x:1001:1001::/home/bob:/bin/sh >/etc/passwd
+    printf '%s\\n' root:x:0: daemon:x:1: www-data:x:33: ada:x:1000: bob:x:1001: family:x:2000:ada,bob >/etc/group
+    mount -t tmpfs -o mode=755 tmpfs /srv
+    bin=$(mktemp -d) home=$(mktemp -d); trap 'rm -rf $bin $home $OUT*' EXIT
+    ln -s $P $bin/permcheck; printf '#!/bin/sh\\nexec "$@"\\n' >$bin/sudo; chmod 755 $bin/sudo
+    export PATH=$bin:$PATH HOME=$home; cd $home
+
+    """
+
+  @Test("Every line for the shell works") func shellLinesWork() throws {
+    for block in try Self.blocks("sh") where !Self.isExempt(block) {
+      try PrivateJournal(environment: ["BLOCK": block.text]).expect(
+        Self.machine
+          + """
+          mkdir -p /srv/photos
+          while IFS= read -r line; do
+            got=0; bash -c "$line" >$OUT.o 2>$OUT.e </dev/null || got=$?
+            case $got in 0|1|3|77) ;; *) fail "$line ended with $got: $(cat $OUT.e)";; esac
+            ! grep -q '^permcheck:' $OUT.e || fail "$line: $(cat $OUT.e)"
+          done <<<"$BLOCK"
+          """)
+    }
+  }
+
+  @Test("Every file in TOML is read") func filesAreRead() throws {
+    let blocks = try Self.blocks("toml")
+    #expect(blocks.map(\.file) == ["README.md", "accessors.md", "ci.md"])
+    for block in blocks {
+      let use =
+        block.text.contains("[[expect]]")
+        ? """
+        printf '%s' "$BLOCK" >access.toml; grep -q '"nobody"' access.toml && echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd
+        mkdir -p /srv/photos
+        is 1 $P verify access.toml
+        """
+        : """
+        mkdir -p .config/permcheck/accessors.d /srv/scans
+        printf '%s' "$BLOCK" >.config/permcheck/accessors.d/scans.toml
+        is 0 $P list; grep -q 'scans.*(paper).*the scans of the office' $OUT.o || fail "$(cat $OUT.o $OUT.e)"
+        is 0 $P scans; grep -q '/srv/scans' $OUT.o || fail "$(cat $OUT.o)"
+        is 0 $P paper --user ada
+        chmod 700 /srv/scans
+        is 1 $P paper --user ada
+        """
+      try PrivateJournal(environment: ["BLOCK": block.text]).expect(Self.machine + use)
+    }
+  }
+
+  /// The first line is what a program reads, the second what it may answer.
+  @Test("The program's question and answer are real") func questionAndAnswer() throws {
+    let block = try #require(try Self.blocks("json").first)
+    let lines = block.text.split(separator: "\n").map(String.init)
+    #expect(lines.count == 2)
+    try PrivateJournal(environment: ["QUESTION": lines[0], "ANSWER": lines[1]]).expect(
+      Self.machine
+        + """
+        bin=/srv/bin; mkdir $bin; export PATH=$bin:$PATH
+        printf '#!/bin/sh\\ncat >%s\\nprintf "%%s\\\\n" "%s"\\n' "$home/asked" "$(printf '%s' "$ANSWER" | sed 's/"/\\\\"/g')" \\
+          >$bin/permcheck-accessor-vpn
+        chmod 755 $bin/permcheck-accessor-vpn
+        is 1 $P check vpn
+        grep -q 'vpn *denied *the tunnel is for members of vpn' $OUT.o || fail "$(cat $OUT.o $OUT.e)"
+        python3 - asked <<'END' || fail "another question: $(cat asked)"
+        import json, os, sys
+        shape = lambda v: {k: shape(x) for k, x in v.items()} if isinstance(v, dict) else type(v).__name__
+        sys.exit(shape(json.loads(os.environ["QUESTION"])) != shape(json.load(open(sys.argv[1]))))
+        END
+        """)
+  }
+
+  @Test("The action has the inputs of the example") func actionInputs() throws {
+    for block in try Self.blocks("yaml") {
+      let outcome = try Command.run(
+        [
+          "/usr/bin/python3", "-c",
+          """
+          import sys, yaml
+          step, action = yaml.safe_load(sys.stdin)[0], yaml.safe_load(open(sys.argv[1]))
+          assert step["uses"].startswith("OWNER/PermissionKit@"), step
+          unknown = set(step["with"]) - set(action["inputs"])
+          sys.exit(f"the action has no {unknown}" if unknown else 0)
+          """, Self.root.appending(path: "action.yml").path,
+        ], input: block.text)
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+  }
+
+  @Test("An audit prints what the guide has") func audits() throws {
+    let blocks = try Self.blocks("").filter { $0.file == "audit.md" }
+    #expect(blocks.count == 2)
+    for block in blocks {
+      let lines = block.text.split(separator: "\n", maxSplits: 1).map(String.init)
+      try PrivateJournal(environment: ["LINE": String(lines[0].dropFirst(2)), "WANTED": lines[1]])
+        .expect(
+          Self.machine
+            + """
+            mkdir -p /srv/photos/2019 /srv/photos/2020; cd /srv/photos
+            touch 2019/{1..1203} 2020/a.jpg 2020/b.jpg 2020/c.jpg
+            chgrp -R family .; chmod 750 2019; chmod 640 2020/*.jpg; chmod 755 . 2020; chmod 644 2019/*
+            bash -c "$LINE" >$OUT.o 2>&1 || :
+            diff <(printf '%s' "$WANTED") $OUT.o || fail "another output"
+            """)
+    }
+  }
+}
