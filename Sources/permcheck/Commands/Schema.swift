@@ -12,9 +12,8 @@ struct Schema: ParsableCommand {
         permcheck schema check
         permcheck schema list --grants
 
-      Without a command the schema is that of every document; each has an
-      exitStatus or a line of its own. What schemaVersion 1 says stays: members and
-      codes may be added, nothing changes its meaning.
+      Without a command it prints the schema of all documents. Within schemaVersion 1
+      members and codes may be added; existing ones keep their meaning.
       """)
 
   @Argument(
