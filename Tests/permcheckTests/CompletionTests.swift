@@ -134,11 +134,16 @@ import Testing
     let installed = try Installed()
     var (options, values): ([String], [String]) = ([], [])
     for command in ["check", "explain"] + Front.others where command != "help" {
+      // The help names every option, and describes all with those that are hidden elsewhere.
+      let named = try Command.permcheck([command, "--help"]).output
+        .split { " ,;\n".contains($0) }
       let help = try Command.permcheck([command, "--help-hidden"]).output
-      for match in help.matches(of: /(?m)^  (?:-\w, )?(--[a-z-]+)(?: <([^>]*)>)?/) {
-        options.append("permcheck \(command) \(match.1)")
-        guard let value = match.2, value != "duration" else { continue }
-        values.append("permcheck \(command) \(match.1) ")
+      for match in help.matches(of: /(?m)^  (-\w, )?(--[a-z-]+)(?: <([^>]*)>)?/) {
+        let short = match.1?.dropLast(2) ?? match.2
+        guard named.contains(match.2) || named.contains(short) else { continue }
+        options.append("permcheck \(command) \(match.2)")
+        guard let value = match.3, value != "duration", value != "id" else { continue }
+        values.append("permcheck \(command) \(match.2) ")
       }
     }
     // Without its last letter --groups is another option.
