@@ -74,7 +74,7 @@ struct ExitStatusTests {
   }
 
   @Test(
-    "A path that is not there is not skipped",
+    "A path that is not there counts",
     arguments: ["camera=/none", "photos=/none", "camera=/etc/passwd", "mic=/dev/snd"])
   func misspelled(_ argument: String) throws {
     for command in ["check", "watch"] {

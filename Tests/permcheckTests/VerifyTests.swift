@@ -30,7 +30,7 @@ struct VerifyTests {
       ).path,
       Command.permcheck, tree.root, "\(count)", "\(Effort.seed)",
     ])
-    print(outcome.output.split(separator: "\n").first ?? "")
+    print(outcome.output.split(separator: "\n").first.map(String.init) ?? "")
     #expect(outcome.status == 0, "\(outcome)")
     let counts = outcome.output.split { !$0.isNumber }.compactMap { Int($0) }
     #expect(counts.first == count && outcome.output.contains(" 0 differ"))
