@@ -127,7 +127,7 @@ check "the timer runs" systemctl is-active permcheck-expire.timer
 check "and is there for every user" systemctl --global is-enabled permcheck-expire.timer
 refuse "other is refused" by_ssh other probe $camera
 permcheck request camera --user other --for 5s --yes >"$lab_tmp/given"
-check "success names the end and the undo" bash -c "grep -q 'ends by itself' $lab_tmp/given && grep -q 'permcheck revoke camera --user other' $lab_tmp/given"
+check "success names the end and the undo" bash -c "grep -q 'ends by itself' $lab_tmp/given && grep -q 'permcheck revoke --request 20' $lab_tmp/given"
 check "other has it" by_ssh other probe $camera
 check "other sees what root gave" bash -c 'by_ssh other permcheck list --grants | grep -q "root\|$(hostname)\|/dev/video0"'
 for _ in {1..150}; do by_ssh other probe $camera >/dev/null 2>&1 || break; sleep 1; done
