@@ -23,8 +23,8 @@ func journals() throws {
     var context = AccessContext(subject: subject)
     context.path = PathBytes(album.path)
     let accessor = PhotoLibraryAccessor(context, analytics: .discard)
-    let outcome = try journal.carryOut { (_) throws(PermissionError) -> GrantPlan? in
-      try accessor.grantPlan()
+    let outcome = try journal.carryOut { (journaled) throws(PermissionError) in
+      try accessor.grantPlan(journaled)?.grants() ?? []
     }
     precondition(outcome.grants.count == 1)
     _ = try journal.undo(of: uid) { _ in true }
@@ -32,7 +32,7 @@ func journals() throws {
 
   try cycle(54_331)
   let sample = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-  // A cycle as permcheck wrote it, and its first line as an open grant.
+  // A cycle as permcheck wrote it, and its first lines as an open grant.
   func lines(_ number: Int, isOpen: Bool) -> String {
     let own = sample.map { line in
       line.replacingOccurrences(of: "\"id\":\"", with: "\"id\":\"\(number)-")
@@ -41,10 +41,11 @@ func journals() throws {
           of: "\"inode\":[0-9]+", with: "\"inode\":\(number + (isOpen ? 900_000_000 : 0))",
           options: .regularExpression
         )
+        .replacingOccurrences(of: "\"acl\":\"", with: "\"acl\":\"\(number)-")
         .replacingOccurrences(of: "\"ids\":[\"", with: "\"ids\":[\"\(number)-")
         .replacingOccurrences(of: "\"request\":\"", with: "\"request\":\"\(number)-")
     }
-    return (isOpen ? Array(own.prefix(3)) : own).joined(separator: "\n") + "\n"
+    return (isOpen ? Array(own.prefix(4)) : own).joined(separator: "\n") + "\n"
   }
   for (name, count, isOpen) in [
     ("100,000 closed cycles", 100_000, false), ("10,000 open grants", 10_000, true),

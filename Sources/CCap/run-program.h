@@ -2,6 +2,28 @@
 #ifndef CCAP_CONVERSE_H
 #define CCAP_CONVERSE_H
 
+// Gives each signal its default action.
+static inline void ccap_default_signals(void) {
+  struct sigaction usual;
+  memset(&usual, 0, sizeof usual);
+  usual.sa_handler = SIG_DFL;
+  for (int number = 1; number < 65; number++) sigaction(number, &usual, NULL);
+}
+
+static inline void ccap_close_from(unsigned first, unsigned last) {
+  if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
+  for (unsigned fd = first; fd <= last && fd < 65536; fd++) close((int)fd);
+}
+
+// Closes every descriptor but the standard ones and these two, which are above them; the second may be -1.
+static inline void ccap_close_all_but(int one, int other) {
+  unsigned low = (unsigned)(other >= 0 && other < one ? other : one);
+  unsigned high = (unsigned)(other > one ? other : one);
+  ccap_close_from(3, low - 1);
+  ccap_close_from(low + 1, high - 1);
+  ccap_close_from(high + 1, ~0U);
+}
+
 // What the program is given: the question, the pipe for its answer, and a pipe that is closed when it
 // starts.
 struct ccap_ends {
@@ -13,26 +35,19 @@ struct ccap_ends {
 static inline void ccap_become(
     const char *program, char *const envp[], const struct ccap_ends *ends, pid_t parent, int may_gain) {
   char *const argv[] = {(char *)program, NULL};
-  struct sigaction usual;
-  memset(&usual, 0, sizeof usual);
-  usual.sa_handler = SIG_DFL;
   // The kernel ends it with the thread that forked, which may have ended before it was told so.
   if (prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0UL, 0UL, 0UL) != 0) return;
   pid_t now = getppid();
   // It is 0 in a process namespace that the child is the first of, after unshare(1) without --fork.
   if (now != parent && now != 0) _exit(127);
   if (!may_gain && prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0) return;
-  if (setpgid(0, 0) != 0) return;
-  for (int number = 1; number < 65; number++) sigaction(number, &usual, NULL);
+  // No terminal of this session is its own, so that it cannot type into it (TIOCSTI).
+  if (setsid() < 0) return;
+  ccap_default_signals();
   if (dup2(ends->question, 0) < 0 || dup2(ends->answers[1], 1) < 0) return;
   int nothing = open("/dev/null", O_WRONLY);
   if (nothing < 0 || dup2(nothing, 2) < 0) return;
-  // It is not the first of the descriptors that were just opened, so not 3.
-  unsigned started = (unsigned)ends->started[1];
-  if (syscall(SYS_close_range, 3U, started - 1, 0) != 0 ||
-      syscall(SYS_close_range, started + 1, ~0U, 0) != 0)
-    for (unsigned fd = 3; fd < 65536; fd++)
-      if (fd != started) close((int)fd);
+  ccap_close_all_but(ends->started[1], -1);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -58,7 +73,7 @@ static inline int ccap_fork_to_become(
   return pid < 0 ? -error : pid;
 }
 
-// Starts a program in a process group of its own, with `length` bytes to read on its standard input, a pipe
+// Starts a program in a session of its own, with `length` bytes to read on its standard input, a pipe
 // as standard output, nothing on standard error, no other descriptor, and the default action of each signal.
 // It is killed when the calling thread ends, unless it has taken on other ids; without `may_gain`, execve(2)
 // gives it no privileges. Returns its process id, or -errno; `*answers` is the other end of the pipe.

@@ -261,6 +261,8 @@ static inline int ccap_answers(const char *path, int ms, int *stuck) {
   if (child < 0) return -errno;
   if (child == 0) {
     struct statx sx;
+    // A lock that the caller holds would stay for as long as this waits.
+    syscall(SYS_close_range, 0U, ~0U, 0);
     syscall(SYS_statx, AT_FDCWD, path, FORCE_SYNC | NO_AUTOMOUNT, STATX_BASIC_STATS, &sx);
     syscall(SYS_exit_group, 0);
   }
@@ -269,6 +271,61 @@ static inline int ccap_answers(const char *path, int ms, int *stuck) {
   if (answered || ccap_wait_end(pidfd, 100)) ccap_reap(pidfd);
   else *stuck = pidfd;
   return answered;
+}
+
+// Opens a path in a process of its own, which nobody waits for longer than `ms`: the descriptor, or -errno.
+// The new process holds nothing that a wait without an end would keep: no lock, no file. `stuck` is as for
+// ccap_answers; -ECHILD if no process could be started. The mounts at `covers`, paths that each end with a
+// NUL, the last one with two, are away for the new process, whose list of mounts is its own then.
+static inline int ccap_open_within(const char *path, int flags, const char *covers, int ms, int *stuck) {
+  enum { PIDFD = 0x1000, NEWNS = 0x20000, PRIVATE = 1 << 18 | 1 << 14, DETACH = 2, NOFOLLOW = 8 };
+  int ends[2], pidfd = -1;
+  union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
+  int answer = -ETIMEDOUT;
+  struct iovec data = {&answer, sizeof answer};
+  struct msghdr message = {0};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  *stuck = -1;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
+  long child = syscall(SYS_clone, (unsigned long)PIDFD, 0, &pidfd, 0, 0);
+  if (child == 0) {
+    if (ends[1] > 0) syscall(SYS_close_range, 0U, (unsigned)ends[1] - 1, 0);
+    syscall(SYS_close_range, (unsigned)ends[1] + 1, ~0U, 0);
+    int fd = 0;
+    if (*covers && (syscall(SYS_unshare, NEWNS) != 0 || syscall(SYS_mount, "", "/", "", PRIVATE, "") != 0)) fd = -errno;
+    for (; *covers && fd == 0; covers += strlen(covers) + 1) syscall(SYS_umount2, covers, DETACH | NOFOLLOW);
+    if (fd == 0) fd = ccap_openat(AT_FDCWD, path, flags | O_CLOEXEC, 0);
+    answer = fd < 0 ? fd : 0;
+    if (fd >= 0) {
+      memset(&control, 0, sizeof control);
+      control.header.cmsg_level = SOL_SOCKET;
+      control.header.cmsg_type = SCM_RIGHTS;
+      control.header.cmsg_len = CMSG_LEN(sizeof fd);
+      memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+      message.msg_control = &control;
+      message.msg_controllen = sizeof control;
+    }
+    syscall(SYS_sendmsg, ends[1], &message, 0);
+    syscall(SYS_exit_group, 0);
+  }
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return -ECHILD;
+  }
+  int answered = ccap_wait_end(pidfd, ms);
+  if (!answered) kill((pid_t)child, SIGKILL);
+  if (answered || ccap_wait_end(pidfd, 100)) ccap_reap(pidfd);
+  else *stuck = pidfd;
+  if (answered) {
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    if (recvmsg(ends[0], &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof answer) answer = -EIO;
+    else if (answer == 0) memcpy(&answer, CMSG_DATA(&control.header), sizeof answer);
+  }
+  close(ends[0]);
+  return answer;
 }
 
 // How many device programs apply to a cgroup of version 2, with those of its ancestors.
@@ -320,10 +377,20 @@ static inline int ccap_pidfd_open(int pid) {
   return fd < 0 ? -errno : (int)fd;
 }
 
+// Without _GNU_SOURCE stdlib.h does not declare it.
+extern char *secure_getenv(const char *name);
+
+// secure_getenv(3): nothing in a program with more rights than who started it.
+static inline const char *ccap_getenv(const char *name) { return secure_getenv(name); }
+
 // Starts a program, found by PATH, with no signal blocked and the environment of this process; returns
-// its process id, or -errno.
+// its process id, or -errno. In a program with more rights than who started it, no environment is
+// handed on, and a name without a folder is not found.
 static inline int ccap_spawn(char *const argv[], int output) {
   extern char **environ;
+  char *secure[] = {(char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+  char **environment = getauxval(AT_SECURE) ? secure : environ;
+  if (environment == secure && !strchr(argv[0], '/')) return -ENOENT;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
   sigset_t none;
@@ -336,7 +403,7 @@ static inline int ccap_spawn(char *const argv[], int output) {
   result = posix_spawn_file_actions_init(&files);
   if (!result) {
     if (output != 1) result = posix_spawn_file_actions_adddup2(&files, output, 1);
-    if (!result) result = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environ);
+    if (!result) result = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environment);
     posix_spawn_file_actions_destroy(&files);
   }
   posix_spawnattr_destroy(&attributes);
@@ -529,10 +596,10 @@ static inline char **ccap_arguments(long *count) {
   return NULL;
 }
 
-// openat2(2) without any RESOLVE_… flag.
-static inline int ccap_openat2(int dir, const char *path, int flags) {
+// openat2(2), with RESOLVE_… flags.
+static inline int ccap_openat2(int dir, const char *path, int flags, uint64_t resolve) {
   enum { DIRECTORY = 0200000, NOFOLLOW = 0400000, DIRECT = 040000 };
-  struct { uint64_t flags, mode, resolve; } how = {0, 0, 0};
+  struct { uint64_t flags, mode, resolve; } how = {0, 0, resolve};
   int native = flags & ~(DIRECTORY | NOFOLLOW | DIRECT);
   if (flags & DIRECTORY) native |= O_DIRECTORY;
   if (flags & NOFOLLOW) native |= O_NOFOLLOW;
@@ -640,6 +707,38 @@ static inline int ccap_fork_detached(void) {
   return 0;
 }
 
+// Leaves everything to a new process and ends with its exit status; returns in the new one alone, with the
+// descriptor that takes that status: a process that has a thread which waits for a server does not end.
+static inline int ccap_stand_aside(void) {
+  int ends[2], end = 0;
+  if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) return -errno;
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return ends[1];
+  }
+  int failed = child < 0 ? -errno : 0;
+  close(ends[1]);
+  if (failed) {
+    close(ends[0]);
+    return failed;
+  }
+  // The new process notices Ctrl-C, too, and says how far it came.
+  signal(SIGINT, SIG_IGN);
+  unsigned char status;
+  long length;
+  do length = read(ends[0], &status, 1);
+  while (length < 0 && errno == EINTR);
+  if (length == 1) _exit(status);
+  while (waitpid(child, &end, 0) < 0 && errno == EINTR) {}
+  if (WIFSIGNALED(end)) {
+    signal(WTERMSIG(end), SIG_DFL);
+    raise(WTERMSIG(end));
+  }
+  _exit(WEXITSTATUS(end));
+}
+
 enum { CCAP_STREAM = SOCK_STREAM, CCAP_DATAGRAM = SOCK_DGRAM };
 
 // A socket of this type that is connected to the socket at `path`; nothing waits.
@@ -702,6 +801,8 @@ static inline int ccap_signalfd(const int *signals, int count) {
 }
 
 #include "run-program.h"
+#include "session.h"
+#include "apart.h"
 #include "enter.h"
 #include "listener.h"
 #include "tree.h"

@@ -97,7 +97,8 @@ typedef struct pk_result pk_result;
  *
  * Only a name that is not built in makes the call read these files and search PATH. Root, and who has
  * capabilities, runs only programs that root alone can change. In a set-user-ID program, or one with
- * file capabilities, neither HOME nor PATH chooses, and only files count that root alone can change.
+ * file capabilities, no environment variable counts (HOME, PATH, XDG_CONFIG_HOME, XDG_STATE_HOME and all
+ * others), for any function here, and only files count that root alone can change.
  *
  * `options` may be NULL: the calling thread, all devices, the usual permissions.
  * Returns a result, never NULL; the caller frees it.
@@ -177,7 +178,7 @@ const char *pk_result_json(const pk_result *result);
 /* The name of a status as in JSON: "notDetermined"; "error" for PK_ERROR and for any other number. */
 const char *pk_status_name(pk_status status);
 
-/* The version of the library that is loaded: "0.1.0". */
+/* The version of the library that is loaded: "0.9.0". */
 const char *pk_version(void);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 /// Writes JSON documents as UTF-8.
 ///
-/// Strings are written unchanged, except for `"`, `\` and control characters. Numbers keep their
-/// digits. `JSONReader` reads the same value back.
+/// Strings are written unchanged, except for `"`, `\`, control characters and those that a terminal does
+/// not show or that turn text around, such as U+202E, which are escaped. Numbers keep their digits. `JSONReader` reads the same value back.
 package struct JSONWriter: Sendable {
   /// Whether each element and member has a line of its own, indented by two spaces a level.
   ///
   /// The form is that of `python3 -m json.tool --indent 2 --no-ensure-ascii`, without the newline
-  /// at the end.
+  /// at the end, and but for the escapes.
   package var isPretty: Bool
 
   /// Whether the members of every object are written in the order of their keys' UTF-8 bytes.
@@ -87,35 +87,58 @@ extension JSONWriter {
   /// Appends a string with its quotes.
   private func write(_ string: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    if string.utf8.contains(where: Self.needsEscape) {
-      for byte in string.utf8 {
-        if Self.needsEscape(byte) { escape(byte, to: &bytes) } else { bytes.append(byte) }
-      }
-    } else {
+    if !string.utf8.contains(where: Self.isSpecial) {
       bytes += string.utf8
+    } else {
+      for scalar in string.unicodeScalars {
+        if Self.needsEscape(scalar.value) {
+          escape(scalar, to: &bytes)
+        } else {
+          bytes += scalar.utf8
+        }
+      }
     }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Returns whether a string must contain this byte as an escape.
-  private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  /// Returns whether a byte is, or belongs to, a character that may need an escape.
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte >= 0x7f
   }
 
-  /// Appends the escape of a quote, a backslash or a control character, the shortest there is.
-  private func escape(_ byte: UInt8, to bytes: inout [UInt8]) {
+  /// Returns whether a string must contain this character as an escape, or a terminal might act on it or not
+  /// show it: the general categories Cc, Cf, Zl and Zp of Unicode.
+  private static func needsEscape(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0..<0x20, 0x22, 0x5c, 0x7f...0x9f, 0xad, 0x600...0x605, 0x61c, 0x6dd, 0x70f, 0x890...0x891,
+      0x8e2,
+      0x180e, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff, 0xfff9...0xfffb, 0x110bd,
+      0x110cd,
+      0x13430...0x1343f, 0x1bca0...0x1bca3, 0x1d173...0x1d17a, 0xe0000...0xe007f:
+      true
+    default: false
+    }
+  }
+
+  /// Appends the escape of a character, the shortest there is.
+  private func escape(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\\"))
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-    case 0x08: bytes.append(UInt8(ascii: "b"))
-    case 0x0C: bytes.append(UInt8(ascii: "f"))
-    case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
-    case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
-    case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
+    switch scalar {
+    case "\"", "\\": bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+    case "\u{8}": bytes.append(UInt8(ascii: "b"))
+    case "\u{c}": bytes.append(UInt8(ascii: "f"))
+    case "\n": bytes.append(UInt8(ascii: "n"))
+    case "\r": bytes.append(UInt8(ascii: "r"))
+    case "\t": bytes.append(UInt8(ascii: "t"))
     default:
-      bytes += "u00".utf8
-      if byte < 0x10 { bytes.append(UInt8(ascii: "0")) }
-      bytes += String(byte, radix: 16).utf8
+      // One unit of UTF-16, or a surrogate pair.
+      for (index, unit) in scalar.utf16.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: "\\")) }
+        let digits = String(unit, radix: 16)
+        bytes.append(UInt8(ascii: "u"))
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
+        bytes += digits.utf8
+      }
     }
   }
 }

@@ -3,7 +3,7 @@ internal import JSONSyntax
 /// The JSON documents of permcheck, and their schema.
 package enum Documents: Sendable {
   /// The version of the tool and of the library for C, which documents name.
-  package static var version: StaticString { "0.1.0" }
+  package static var version: StaticString { "0.9.0" }
   /// The same, as documents have it.
   package static var toolVersion: String { version.description }
 

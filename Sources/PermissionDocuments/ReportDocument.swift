@@ -141,7 +141,7 @@ enum ReportDocument {
   // MARK: - Words
 
   private static let methods = JSONSchema.oneOf(
-    Probe.Method.allCases.filter { $0 != .none }.map(\.rawValue))
+    Probe.Method.allCases.filter { $0 != .none && $0 != .automatic }.map(\.rawValue))
   static let statuses = JSONSchema.oneOf(AuthorizationStatus.allCases.map(\.rawValue))
   static let reasonCodes = JSONSchema.oneOf(Reason.Code.allCases.map(\.rawValue))
   static let verdicts = JSONSchema.oneOf(["granted", "refused", "undetermined"])

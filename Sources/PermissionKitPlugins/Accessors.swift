@@ -23,7 +23,20 @@ package final class Accessors: Sendable {
 
   /// Returns the accessor with this name or alias; nil if there is none.
   package subscript(name: String) -> AccessorRegistry.Entry? {
-    builtIn[name] ?? all[name] ?? ExecutableSearch.program(name, system).map { entry(name, $0) }
+    builtIn[name] ?? all[name].map(knowing)
+      ?? ExecutableSearch.program(name, system).map { entry(name, $0) }
+  }
+
+  /// Returns an accessor that knows the devices of all others.
+  private func knowing(_ entry: AccessorRegistry.Entry) -> AccessorRegistry.Entry {
+    var registry = AccessorRegistry()
+    registry.add(
+      entry.name, aliases: entry.aliases, summary: entry.summary, family: entry.family,
+      origin: entry.origin
+    ) {
+      entry.make($0.knowing(self), $1)
+    }
+    return registry.entries[0]
   }
 
   private func entry(
@@ -93,5 +106,14 @@ package final class Accessors: Sendable {
         path: path,
         advice: "put the file into /etc/permcheck/accessors.d, as root's own")
     }
+  }
+}
+
+extension AccessContext {
+  /// Returns the context with the devices of all accessors.
+  package func knowing(_ accessors: Accessors) -> AccessContext {
+    var context = self
+    context.otherFamilies = { accessors.all.families }
+    return context
   }
 }

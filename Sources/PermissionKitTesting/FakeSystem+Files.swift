@@ -7,7 +7,7 @@ extension FakeSystem {
   @_spi(SystemCalls) public func openat(
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags, mode: UInt16
   ) throws(Errno) -> Descriptor {
-    if flags.contains(.readWrite) {
+    if flags.contains(.readWrite) || flags.contains(.path) {
       let change = state.withLock { state -> (@Sendable (FakeSystem) -> Void)? in
         guard let next = state.changes[path]?.first else { return nil }
         state.changes[path]?.removeFirst()
@@ -38,11 +38,11 @@ extension FakeSystem {
         else { throw .ENOENT }
         if !flags.contains(.path) {
           if let errno = state.forcedOn[name]?[file.inode] { throw errno }
-          let need: Permissions =
-            flags.contains(.readWrite)
-            ? [.read, .write] : flags.contains(.writeOnly) ? .write : .read
+          // Who has the descriptor has gone the way to the inode.
           let evaluator = AccessEvaluator(facts: state.facts, credentials: state.credentials)
-          guard evaluator.permits(need, of: file.inode) else { throw .EACCES }
+          let decision = evaluator.decide(
+            .open(flags.subtracting(.closeOnExec)), path: state.facts.path(of: file.inode))
+          if decision.step == .target, let errno = decision.errno { throw errno }
         }
         return Self.open(file.inode, flags, &state)
       }

@@ -19,7 +19,7 @@ extension FakeSystem {
     add(point, FakeNode(kind: .directory))
     state.withLock { state in
       guard let root = Self.inode(of: point, state),
-        let list = Self.inode(of: "/proc/self/mountinfo", state)
+        let list = Self.inode(of: "/proc/thread-self/mountinfo", state)
       else { return }
       let id = state.facts.mounts.count + 1
       let line = Array(
@@ -31,7 +31,10 @@ extension FakeSystem {
       mount.superblockOptions += ",default_permissions"
       state.superblocks[state.facts.mounts.count] = FakeSuperblock(
         fields: FileSystemFields(
-          flags: 0, type: fileSystem == "tmpfs" ? 0x0102_1994 : 0xef53, id: UInt64(id)),
+          flags: 0,
+          type: fileSystem == "tmpfs"
+            ? 0x0102_1994 : fileSystem.hasPrefix("fuse") ? 0x6573_5546 : 0xef53,
+          id: UInt64(id)),
         device: .init(major: 0, minor: UInt32(id)), line: line)
       state.facts.inodes[root].entries = []
       state.facts.inodes[root].mount = state.facts.mounts.count
@@ -43,7 +46,7 @@ extension FakeSystem {
   package func unmount(_ point: PathBytes) {
     state.withLock { state in
       guard let root = Self.inode(of: point, state),
-        let list = Self.inode(of: "/proc/self/mountinfo", state)
+        let list = Self.inode(of: "/proc/thread-self/mountinfo", state)
       else { return }
       let inode = state.facts.inodes[root]
       guard let line = state.superblocks[inode.mount]?.line else { return }
@@ -59,7 +62,7 @@ extension FakeSystem {
   package func remount(_ point: PathBytes) {
     state.withLock { state in
       guard let root = Self.inode(of: point, state),
-        let list = Self.inode(of: "/proc/self/mountinfo", state),
+        let list = Self.inode(of: "/proc/thread-self/mountinfo", state),
         let (mount, superblock) = state.superblocks.first(where: { $0.value.point == point })
       else { return }
       state.contents[list, default: []] += superblock.line

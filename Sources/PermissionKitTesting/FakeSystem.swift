@@ -57,7 +57,7 @@ public final class FakeSystem: System {
       sysctls: .init(protectedSymlinks: 1, protectedRegular: 0, protectedFIFOs: 0))
     facts.inodes[0].entriesAreComplete = true
     state = Mutex(State(facts: facts, credentials: credentials))
-    add("/proc/self/mountinfo", .file("1 0 0:1 / / rw - tmpfs tmpfs rw\n"))
+    add("/proc/thread-self/mountinfo", .file("1 0 0:1 / / rw - tmpfs tmpfs rw\n"))
     add("/proc/self/uid_map", .file("0 0 4294967295\n"))
     add("/proc/self/gid_map", .file("0 0 4294967295\n"))
     add("/proc/sys/fs/protected_symlinks", .file("1\n"))
@@ -164,7 +164,7 @@ public final class FakeSystem: System {
     state.withLock { $0.credentials = credentials }
   }
 
-  /// Makes one change before each open of a path for reading and writing, in order.
+  /// Makes one change before each open of a path with O_PATH, or for reading and writing, in order.
   public func change(
     beforeOpening path: PathBytes, _ changes: [@Sendable (FakeSystem) -> Void]
   ) {

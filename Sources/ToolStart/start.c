@@ -44,3 +44,8 @@ static void start(int argc, char **argv, char **environment) {
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = start;
+
+// Release/build links it.
+extern const char permcheck_build[] __attribute__((weak));
+
+const char *tool_build(void) { return permcheck_build ? permcheck_build : ""; }

@@ -80,14 +80,20 @@ struct Helper {
 
   private var journal: GrantJournal {
     var journal = GrantJournal.root(system)
-    journal.recovers = { isOwn($0) }
+    // A request that was killed gives nothing, whoever's it was.
+    journal.recovers = { grant in
+      isOwn(grant)
+        || Self.isOfDevice(grant) && [.intended, .applied, .undoing].contains(grant.stage)
+    }
     return journal
   }
 
   /// Returns whether a grant is one that this helper may undo for this user: an ACL entry of a device,
   /// whoever gave it.
-  private func isOwn(_ grant: Grant) -> Bool {
-    guard grant.uid == uid, case .inode(let change) = grant.change else { return false }
+  private func isOwn(_ grant: Grant) -> Bool { grant.uid == uid && Self.isOfDevice(grant) }
+
+  @Sendable private static func isOfDevice(_ grant: Grant) -> Bool {
+    guard case .inode(let change) = grant.change else { return false }
     return change.isOfDevice
   }
 
@@ -106,20 +112,26 @@ struct Helper {
     }
     if let process = invocation.process { lifetime.process = try mark(of: process) }
     let accessor = try accessor(entry, lifetime)
-    let outcome = try journal.carryOut(lifetime: lifetime) {
-      (journaled) throws(PermissionError) -> GrantPlan? in
-      let open = journaled.grants(of: [uid])
+    let outcome = try journal.carryOut {
+      (journaled) throws(PermissionError) -> [Grant] in
+      let open = journaled.grants(of: uid)
       guard open.count < Self.most else {
         throw PermissionError(
           .changeFailed,
           "you have \(open.count) open grants, which is the most that one user may have",
           advice: "revoke one with permcheck revoke")
       }
-      return try accessor.grantPlan(journaled)
+      return try accessor.grantPlan(journaled)?.grants(lasting: lifetime) ?? []
     }
     // The end is certain before anything else is looked at.
     if !outcome.grants.isEmpty, lifetime.process != nil || lifetime.expires != nil {
-      try guardEnd(lifetime)
+      do throws(Errno) {
+        try Guardian(.root(system), system, isServed: Self.isOfDevice).start()
+      } catch {
+        throw PermissionError(
+          .system, "no process can be started that ends the grant", call: "fork", errno: error,
+          advice: "revoke the grant when you no longer need it")
+      }
     }
     let report = accessor.checkAccess()
     var answer = HelperAnswer(outcome.grants.isEmpty ? .nothingToChange : .granted, nil)
@@ -144,6 +156,7 @@ struct Helper {
     }
     var options = GrantOptions { (_: GrantPlan) throws(PermissionError) -> Bool in true }
     options.isConfinedToDevices = true
+    options.withheld = entry.withheldFromUsers
     options.lifetime = lifetime
     accessor.grants = options
     return accessor
@@ -176,47 +189,5 @@ struct Helper {
       system.mark(of: process) == mark
     else { throw PermissionError(.unknownProcess, "you have no process \(process)") }
     return mark
-  }
-
-  /// Leaves a process behind that takes the grant back when its time or its process ends.
-  private func guardEnd(_ lifetime: Grant.Lifetime) throws(PermissionError) {
-    do throws(Errno) {
-      guard try system.forkDetached() else { return }
-    } catch {
-      throw PermissionError(
-        .system, "no process can be started that ends the grant", call: "fork", errno: error,
-        advice: "revoke the grant when you no longer need it")
-    }
-    wait(for: lifetime)
-    // What cannot be undone now is tried again by the next run.
-    for _ in 0..<10 {
-      if let outcome = try? journal.recover(), outcome.notes.isEmpty { break }
-      _ = try? system.poll([], timeout: 5_000)
-    }
-    system.exit(0)
-  }
-
-  /// Waits until the process ends or the time is over.
-  private func wait(for lifetime: Grant.Lifetime) {
-    var requests: [PollRequest] = []
-    if let process = lifetime.process {
-      guard let descriptor = try? system.pidfd_open(process.pid),
-        system.mark(of: process.pid) == process
-      else { return }
-      requests = [PollRequest(descriptor, .readable)]
-    }
-    while true {
-      let left = lifetime.expires.map { ($0 - system.realtime()) / 1000 + 1 }
-      if let left, left <= 0 { return }
-      // Somebody else may have revoked the grant.
-      guard
-        (try? journal.grants(of: uid))?.contains(where: { isOwn($0) && $0.lifetime == lifetime })
-          != false
-      else { system.exit(0) }
-      // The clock may be set meanwhile.
-      let pause = left.map { Int32(min($0, 60_000)) }
-      let events = try? system.poll(requests, timeout: pause)
-      if let events, events.contains(where: { !$0.isEmpty }) { return }
-    }
   }
 }

@@ -37,9 +37,9 @@ struct Permcheck: ParsableCommand {
     let arguments = arguments
     do {
       switch Front.command(arguments) {
-      case .version?:
+      case .version(let isVerbose)?:
         let console = Console(LinuxSystem())
-        console.print(Tool.version + "\n")
+        console.print(Tool.version + "\n" + (isVerbose ? build : ""))
         try console.flush()
       case .check(let choice)?:
         LinuxSystem().exit(try choice.run(Accessors(LinuxSystem())).rawValue)
@@ -74,6 +74,12 @@ struct Permcheck: ParsableCommand {
     } catch {
       finish(error)
     }
+  }
+
+  /// The commit and the toolchain, a line each.
+  private static var build: String {
+    let lines = unsafe String(cString: tool_build())
+    return lines.isEmpty ? "commit unknown: Release/build did not build this program\n" : lines
   }
 
   private static var arguments: [String] {

@@ -120,7 +120,9 @@ struct GrantNeutralityTests {
     if subjectLost { plans.subjectLost += 1 }
     // Who gains is told where there are no ACLs to keep it from them.
     if !hasACLs || number % 512 == 1 {
-      let classes = least.changes.map { SubjectClasses(of: $0.before, and: $0.after, without: uid) }
+      let classes = least.changes.map {
+        SubjectClasses(of: $0.before, and: $0.after, without: [uid])
+      }
       let gains = !classes.allSatisfy(\.gains.isEmpty)
       let losses = !classes.allSatisfy(\.losses.isEmpty)
       if gains != (gained > 0) || losses != (lost > 0) { plans.untold.append("tree \(number)") }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 @_spi(SystemCalls) import PermissionKit
 import TestSupport
 import Testing
@@ -80,7 +81,8 @@ struct SystemPathTests {
       for (path, answers) in zip(paths, answers) {
         for (question, answer) in zip(questions, answers) {
           let decision = evaluator.decide(question.0, path: PathBytes(path))
-          if decision.verdict == .undetermined { continue }
+          // ETXTBSY: what somebody runs right now cannot be written, whatever its permissions.
+          if decision.verdict == .undetermined || answer == ETXTBSY { continue }
           told += 1
           if decision.errno?.rawValue ?? 0 != answer {
             wrong[path] =

@@ -1,5 +1,6 @@
 import Foundation
 import PermissionKit
+import PermissionKitTesting
 import TestSupport
 import Testing
 
@@ -228,5 +229,14 @@ import Testing
     #expect(!system.isWritableOnlyByRoot("/etc/../etc/passwd"))
     #expect(!system.isWritableOnlyByRoot("/proc/self/root/etc/passwd"))
     #expect(!system.isWritableOnlyByRoot("/etc/no-such-file"))
+  }
+
+  /// Row 37 of SECURITY.md: the daemon of a user can claim that root owns everything.
+  @Test("What a FUSE daemon claims is not trusted", arguments: [("ext4", true), ("fuse.x", false)])
+  func whatAFUSEDaemonClaimsIsNotTrusted(_ type: String, isTrusted: Bool) {
+    let system = FakeSystem()
+    system.mount("/srv/disk", type, options: "rw,nosuid,nodev")
+    system.add("/srv/disk/x.toml", FakeNode(mode: 0o644))
+    #expect(system.isWritableOnlyByRoot("/srv/disk/x.toml") == isTrusted)
   }
 }

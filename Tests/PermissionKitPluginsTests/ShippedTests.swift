@@ -142,12 +142,11 @@ import Testing
 
   @Test("A port is never opened") func aPortIsNeverOpened() throws {
     let system = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
-    // An open for reading and writing would change this.
-    system.change(beforeOpening: "/dev/ttyUSB0", [{ $0.add("/opened") }])
+    // What an open other than with O_PATH would answer.
+    system.force("openat", .EIO, on: "/dev/ttyUSB0")
     let entry = try #require(AccessorRegistry.shipped["serial"])
     let report = entry.make(AccessContext(system: system), .discard).checkAccess()
-    #expect(report.resources.first?.probe?.method == .access)
-    #expect(throws: Errno.ENOENT) { try system.status(of: "/opened") }
+    #expect(report.resources.first?.probe == Probe(method: .access, errno: nil))
   }
 
   @Test("What is no such device does not count") func whatIsNoSuchDeviceDoesNotCount() throws {

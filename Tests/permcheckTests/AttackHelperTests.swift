@@ -244,17 +244,111 @@ struct AttackHelperTests {
         as 5 test -w $C || fail "no access"
         as 5 env XDG_STATE_HOME=/nonexistent $P list --grants --format plain | grep -q video0 \
           || fail "the user cannot list what was granted"
-        as 5 grep -q video0 /var/lib/permcheck/5.jsonl || fail "the user cannot read what was granted"
-        ! as 1 cat /var/lib/permcheck/5.jsonl 2>/dev/null || fail "somebody else can read it"
+        as 5 grep -q video0 /var/lib/permcheck-users/5/now/grants.jsonl || fail "the user cannot read what was granted"
+        ! as 1 cat /var/lib/permcheck-users/5/now/grants.jsonl 2>/dev/null || fail "somebody else can read it"
         ! as 5 cat $J 2>/dev/null || fail "the journal can be read"
-        ! as 5 sh -c ': >>/var/lib/permcheck/5.jsonl' 2>/dev/null || fail "the user can write it"
+        ! as 5 sh -c ': >>/var/lib/permcheck-users/5/now/grants.jsonl' 2>/dev/null || fail "the user can write it"
         kill -9 $CHILD
         gone() { [ "$(state $C)" = "$BEFORE" ]; }
         becomes gone
-        empty() { [ ! -e /var/lib/permcheck/5.jsonl ]; }
+        empty() { [ ! -e /var/lib/permcheck-users/5/now/grants.jsonl ]; }
         becomes empty
         is 0 helper grant camera --for 1
         becomes gone
+        """)
+  }
+
+  @Test("Row 34: Nobody sees that somebody else has a grant") func row34() throws {
+    try PrivateJournal().expect(
+      Self.camera
+        + """
+        umask 077
+        U=/var/lib/permcheck-users
+        seen() { as 1 stat -c '%n %s %Y %Z %h %a' $U/5 $U/7 2>&1 || :; as 1 find /var/lib 2>&1 | grep -v "$U/1/" || :; as 1 stat /var/lib/permcheck/* 2>&1 || :; }
+        is 0 env -u PKEXEC_UID SUDO_UID=7 $H grant camera
+        BEFORE=$(seen)
+        grep -q "$U/5 " <<<"$BEFORE" && grep -q "$U/7 " <<<"$BEFORE" || fail "there is nothing to compare: $BEFORE"
+        ! as 1 ls $U 2>/dev/null || fail "the users are listed"
+        is 0 helper grant camera
+        as 5 grep -q video0 $U/5/now/grants.jsonl || fail "the user cannot read it"
+        for path in $U/5/now $U/5/now/grants.jsonl /var/lib/permcheck/grants.jsonl; do
+          ! as 1 stat $path 2>/dev/null || fail "$path is seen"
+        done
+        same "$(seen)" "$BEFORE" "with a grant"
+        is 0 helper revoke camera
+        same "$(seen)" "$BEFORE" "revoked"
+        same "$(stat -c %a /var/lib/permcheck)" 700 "the journal's folder"
+        # What an earlier version left goes.
+        chmod 711 /var/lib/permcheck; echo x >/var/lib/permcheck/5.jsonl
+        is 0 helper grant camera
+        [ ! -e /var/lib/permcheck/5.jsonl ] || fail "the old file is left"
+        same "$(stat -c %a /var/lib/permcheck)" 700 "the journal's folder"
+        """)
+  }
+
+  /// One process of root ends all leases, and ends with the last one.
+  @Test("Row 22: One guardian") func row22OneGuardian() throws {
+    try PrivateJournal(limit: 120).expect(
+      Self.camera
+        + """
+        BEFORE=$(state $C)
+        gone() { [ "$(state $C)" = "$BEFORE" ]; }
+        guardians() { ls -l /proc/*/exe 2>/dev/null | grep -c 'permcheck-helper$' || :; }
+        are() { [ "$(guardians)" = "$1" ]; }
+        setpriv --reuid 5 --regid 5 --clear-groups sleep 100 >/dev/null 2>&1 & CHILD=$!
+        becomes grep -q '^Uid:.5' /proc/$CHILD/status
+        for i in $(seq 30); do
+          is 0 helper grant camera --while $CHILD
+          [ $((i % 3)) = 0 ] || is 0 helper revoke camera
+        done
+        is 0 helper grant camera --while $CHILD
+        becomes are 1
+        is 0 helper revoke camera
+        becomes gone
+        becomes are 0
+        # Leases end at their times, also those that are made while the guardian sleeps.
+        is 0 helper grant camera --while $CHILD
+        is 0 helper grant camera --need r --for 1
+        is 0 helper grant camera --need w --for 3000
+        is 0 env SUDO_UID=1 $H grant camera --for 1
+        becomes eval '! as 1 test -r $C'
+        becomes eval '[ $(grep -c intent /var/lib/permcheck-users/5/now/grants.jsonl) = 2 ]'
+        becomes are 1
+        kill -9 $CHILD
+        becomes eval '! as 5 test -r $C'
+        as 5 test -w $C || fail "a lease ended too early"
+        # A guardian that somebody killed is followed by that of the next lease.
+        for one in /proc/[0-9]*; do
+          case $(readlink $one/exe || :) in */permcheck-helper) kill -9 ${one#/proc/};; esac
+        done
+        becomes are 0
+        # A process that ends has no program before it gives up its files.
+        becomes flock -n /var/lib/permcheck/guardian true
+        is 0 helper grant camera --need r --for 3000
+        becomes are 1
+        is 0 helper revoke camera
+        becomes are 0
+        becomes gone
+        [ ! -e /var/lib/permcheck/guardian ] || fail "its lock is left"
+        """)
+  }
+
+  /// A request that was killed before it changed anything gives nothing when somebody else makes one.
+  @Test("A killed request of another user gives nothing") func aKilledRequestGivesNothing() throws {
+    try PrivateJournal().expect(
+      Self.camera
+        + """
+        BEFORE=$(state $C)
+        other() { env -u SUDO_UID -u PKEXEC_UID SUDO_UID=1 $H "$@"; }
+        is 0 other grant camera
+        head -2 $J >/var/lib/killed
+        is 0 other revoke camera
+        cat /var/lib/killed >>$J
+        is 0 helper grant camera
+        ! as 1 test -r $C || fail "he has access: $(state $C)"
+        as 5 test -r $C || fail "the other has none"
+        is 0 helper revoke camera
+        same "$(state $C)" "$BEFORE" "the end"
         """)
   }
 }

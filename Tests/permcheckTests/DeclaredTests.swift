@@ -242,6 +242,68 @@ struct DeclaredTests {
         """)
   }
 
+  /// Row 33 of SECURITY.md: what is typed into a terminal is somebody else's.
+  @Test("Row 33: The helper gives no terminal that somebody uses") func row33() throws {
+    try PrivateJournal(limit: 120).expect(
+      Self.ports
+        + """
+        given() { is "$1" helper grant serial; case $1 in
+          0) has ttyUSB0 || fail "$2: not given"; is 0 helper revoke serial;;
+          *) grep -q "$3" $OUT.o || fail "$2: $(cat $OUT.o)"; esac
+          same "$(state /dev/tty*)" "$BEFORE" "$2"; }
+        rm /dev/ttyACM1 /dev/tty1 /dev/ttyS1; BEFORE=$(state /dev/tty*)
+        given 0 "a port"
+        # A console of the kernel.
+        echo 'ttyUSB0              -W- (EC   a)  188:0' >$OUT.c
+        mount --bind $OUT.c /proc/consoles; given 70 console console; umount /proc/consoles
+        mkdir -p /sys/class/tty/console; echo tty0 ttyUSB0 >/sys/class/tty/console/active
+        given 70 active console; echo tty0 >/sys/class/tty/console/active; given 0 "another console"
+        # After a login.
+        chown 7 /dev/ttyUSB0; BEFORE=$(state /dev/tty*); given 70 owner "belongs to a user"
+        chown 0:5 /dev/ttyUSB0; chmod 600 /dev/ttyUSB0; BEFORE=$(state /dev/tty*); given 70 group "group tty"
+        chgrp 20 /dev/ttyUSB0; BEFORE=$(state /dev/tty*); given 0 "as udev made it"
+        """)
+  }
+
+  /// A session on a pseudo-terminal, whose number stands for that of a port.
+  @Test("Row 33: A session is seen") func row33Session() throws {
+    try PrivateJournal(limit: 120).expect(
+      Self.ports + Self.declarations
+        + """
+        mount -t devpts -o newinstance,ptmxmode=666 devpts /mnt; ln -s /mnt/ptmx /dev/ptmx
+        mkdir /dev/pts; mount --bind /mnt /dev/pts
+        printf '%s\n' 'name = "modem"' 'summary = "s"' 'nodes = ["/dev/port*"]' 'subsystem = "tty"' \
+          'numbers = ["136:*"]' 'grant = "acl"' >$D/modem.toml
+        mkdir -p /sys/dev/char/136:0; ln -s /sys/class/tty /sys/dev/char/136:0/subsystem
+        mknod -m 660 /dev/port0 c 136 0
+        is 0 helper grant modem; is 0 helper revoke modem
+        /usr/bin/python3 -c 'import pty, os, time
+        pid, fd = pty.fork()
+        time.sleep(100)' &
+        becomes eval 'test -c /mnt/0'
+        becomes eval 'grep -q " 34816 " /proc/[0-9]*/stat'
+        is 70 helper grant modem
+        grep -q "terminal of a session" $OUT.o || fail "$(cat $OUT.o)"
+        """)
+  }
+
+  @Test("Row 33: Ports of the mainboard want a declaration of roots own") func row33Ports() throws {
+    try PrivateJournal().expect(
+      Self.ports + Self.declarations
+        + """
+        echo 'tty0 -WU (EC) 4:2' >$OUT.c; mount --bind $OUT.c /proc/consoles
+        rm /dev/tty*; mknod -m 660 /dev/ttyS0 c 4 64; chgrp 20 /dev/ttyS0; BEFORE=$(state /dev/tty*)
+        mkdir -p /sys/dev/char/4:64 /sys/class/tty/ttyS0; echo 4:64 >/sys/class/tty/ttyS0/dev
+        ln -s /sys/class/tty /sys/dev/char/4:64/subsystem
+        is 70 helper grant serial
+        grep -q "accessors.d" $OUT.o || fail "$(cat $OUT.o)"
+        same "$(state /dev/tty*)" "$BEFORE" "a port of the mainboard"
+        cp "$1" $D/serial.toml
+        is 0 helper grant serial
+        has ttyS0 || fail "not given: $(cat $OUT.o)"
+        """, [Self.accessors.appending(path: "serial.toml").path])
+  }
+
   /// A folder D for declarations of root, and what the helper does not give.
   private static let declarations = """
     private_etc; chmod 755 /var/lib /etc

@@ -72,11 +72,24 @@ struct GrantCrashTests {
     var setup = AttackHelperTests.camera
     setup += "\n\(permcheck) request camera --user daemon --yes --quiet"
     if action == "revoke" { setup += "\n\(helper) grant camera >/dev/null" }
+    // The journal, and what each user is shown of it.
+    setup += """
+
+      cat >/var/lib/list <<'END'
+      #!/bin/sh
+      \(permcheck) list --grants --format plain
+      for uid in 1 5; do
+        setpriv --reuid $uid --regid $uid --clear-groups env XDG_STATE_HOME=/nonexistent \
+          \(permcheck) list --grants --format plain
+      done
+      END
+      chmod 755 /var/lib/list
+      """
     let outcome = try Command.run(
       [
         Command.products.appending(path: "crash-tracer").path, "-s", "set -e\n" + setup,
         "-c", "\(helper) \(action) camera", "-n", "\(permcheck) revoke --expired",
-        "-n", "\(helper) revoke microphone", "-l", "\(permcheck) list --grants --format plain",
+        "-n", "\(helper) revoke microphone", "-l", "/var/lib/list",
         "-r", "\(permcheck) revoke camera --user daemon", "-j", Self.journal, "-f", Self.journal,
         "-w", "/dev/video0",
       ] + Self.stride, environment: ["SUDO_UID": "5", "PKEXEC_UID": nil])

@@ -20,6 +20,7 @@ struct GuideTests {
     "README.md console": "the gate begins with these two commands",
     "containers.md sh":
       "it wants Docker and devices; the lab's scenario docker has containers with both",
+    "installing.md sh": "Tests/Package/run installs the packages",
     "json.md sh": "RecipeTests",
   ]
 
@@ -74,6 +75,62 @@ struct GuideTests {
           done <<<"$BLOCK"
           """)
     }
+  }
+
+  /// The commands between backticks in README and the guide, and the examples of every help.
+  static func commandsInText() throws -> [String] {
+    let guide = root.appending(path: "Documentation/guide")
+    let names = try FileManager.default.contentsOfDirectory(atPath: guide.path)
+    var texts = try ([root.appending(path: "README.md")] + names.map { guide.appending(path: $0) })
+      .map { try String(contentsOf: $0, encoding: .utf8) }
+    texts.append(try Command.run([Command.permcheck, "--help"]).output)
+    for name in texts[texts.count - 1].matches(of: #/\n  ([a-z]+) /#) {
+      texts.append(try Command.run([Command.permcheck, "help", String(name.1)]).output)
+    }
+    var commands: [String] = []
+    for text in texts {
+      commands += text.matches(of: #/`((?:sudo )?permcheck [^`\n]+)`/#).map { String($0.1) }
+      commands += text.matches(of: #/\n  ((?:sudo )?permcheck [a-z/-].*)/#).map { match in
+        match.1.components(separatedBy: "   ")[0]
+      }
+    }
+    return commands
+  }
+
+  /// What stands in running text is typed, too.
+  @Test("Every command in running text works") func commandsInTextWork() throws {
+    let commands = try Self.commandsInText()
+      // A word in capitals stands for something else, and an ellipsis for options.
+      .filter { !$0.contains(#/[A-Z]{2,}|…/#) }
+    #expect(commands.count > 60)
+    try PrivateJournal(environment: ["COMMANDS": commands.joined(separator: "\n")]).expect(
+      Self.machine
+        + """
+        echo tester:x:1002:1002::/:/bin/sh >>/etc/passwd
+        mkdir -p /srv/photos/2024 /srv/scans .config/permcheck/accessors.d upload Pictures
+        touch /srv/photos/a.jpg /srv/photos/2024/a.jpg
+        printf 'name = "scans"\\nsummary = "scans"\\ndirectory = "/srv/scans"\\n' >.config/permcheck/accessors.d/scans.toml
+        mkdir /srv/bin; export PATH=/srv/bin:$PATH
+        for name in guvcview v4l2-ctl rsync; do ln -s /bin/true $bin/$name; done
+        printf "#!/bin/sh\\necho '%s'\\n" '{"version": 1, "status": "denied", "message": "it is shut", "requestable": false}' >/srv/bin/permcheck-accessor-vpn
+        chmod 755 /srv/bin/permcheck-accessor-vpn
+        export PERMCHECK_LOG=$home/log.jsonl
+        permcheck verify --init camera mic photos >access.toml || :
+        permcheck explain camera --json >facts.json || :
+        cp facts.json other.json
+        while IFS= read -r line; do
+          got=0 line=${line/4242/$$} line=${line//\\/var\\/log\\/permcheck.jsonl/$home/log.jsonl}
+          case $line in *watch*|*--wait*) limit=2;; *) limit=60;; esac
+          timeout -k 1 $limit bash -c "$line" >$OUT.o 2>$OUT.e </dev/null || got=$?
+          # What watches goes on; without a camera nothing is run; a command may be named alone.
+          case "$got $line" in
+            [013]\\ *|77\\ *) ;;
+            124\\ *watch*|124\\ *--wait*|126\\ *run\\ camera*) ;;
+            "64 permcheck "*) grep -q 'xpected argument\\|name the file' $OUT.e && is 0 permcheck help ${line#permcheck } || fail "$line: $(cat $OUT.e)";;
+            *) fail "$line ended with $got: $(cat $OUT.e)";;
+          esac
+        done <<<"$COMMANDS"
+        """)
   }
 
   @Test("Every file in TOML is read") func filesAreRead() throws {

@@ -12,15 +12,8 @@ struct LeaseModelTests {
   static let historiesInMemory = Effort.of(1_000, atLeast: 20)
   static let model = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Model")
 
-  /// Histories that are known to fail, each a seed and a number.
-  static let knownFaults: [[String]] = {
-    let text = try? String(contentsOf: model.appending(path: "known-faults"), encoding: .utf8)
-    return (text ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }
-      .map { $0.split(separator: " ").map(String.init) }
-  }()
-
   /// Who plays a history.
-  enum Ground: CaseIterable {
+  enum Ground {
     case kernel, memory
 
     var arguments: [String] {
@@ -37,13 +30,6 @@ struct LeaseModelTests {
 
   @Test("Leases hold in memory") func leasesHoldInMemory() throws {
     try play(.memory, Self.historiesInMemory, ["--seed", "\(Effort.seed)"])
-  }
-
-  @Test(
-    "Histories that are known to fail hold", .soak("until a lease is a three-way merge"),
-    arguments: knownFaults, Ground.allCases)
-  func knownFaultHolds(_ history: [String], _ ground: Ground) throws {
-    try play(ground, 1, ["--seed", history[0], "--only", history[1]])
   }
 
   private func play(_ ground: Ground, _ histories: Int, _ which: [String]) throws {

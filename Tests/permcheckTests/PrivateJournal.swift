@@ -6,6 +6,9 @@ import Testing
 struct PrivateJournal {
   /// What the script finds in its environment besides `PERMCHECK`, the program.
   var environment: [String: String?] = [:]
+  /// How long the script may take, in seconds, if what it starts could wait without an end: then it has
+  /// processes of its own, which end with it.
+  var limit: Int?
 
   /// Runs a script by bash, which ends at the first command that fails.
   ///
@@ -30,10 +33,13 @@ struct PrivateJournal {
     var variables = environment
     variables["PERMCHECK"] = Command.permcheck
     variables["HELPER"] = Command.helper
+    let processes =
+      limit.map {
+        ["timeout", "-k", "5", "\($0)", "unshare", "-pf", "--mount-proc", "--kill-child"]
+      } ?? ["unshare"]
     return try Command.run(
-      [
-        "unshare", "-m", "--propagation", "private", "bash", "-c",
-        Command.privateEtc + head + script, "bash",
+      processes + [
+        "-m", "--propagation", "private", "bash", "-c", Command.privateEtc + head + script, "bash",
       ]
         + arguments, environment: variables)
   }

@@ -113,7 +113,9 @@ struct RevokeTests {
       runs() { $P list --grants | grep -q "with process $RUN"; }
       becomes runs
       becomes [ -s $OUT.pid ]
-      kill -9 $RUN $(cat $OUT.pid); wait $RUN 2>/dev/null || :
+      # The leader of the command's session would end the grant.
+      LEADER=$(cut -d ' ' -f 4 /proc/$(cat $OUT.pid)/stat)
+      kill -9 $LEADER $RUN $(cat $OUT.pid); wait $RUN 2>/dev/null || :
       is 0 $P list --grants
       grep -q 'EXPIRED, still in place' $OUT.o || fail "$(cat $OUT.o)"
       ! grep -q 'with process' $OUT.o || fail "$(cat $OUT.o)"

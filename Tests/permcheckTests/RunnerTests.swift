@@ -124,9 +124,13 @@ import Testing
     #expect(wrong.status == 69 && wrong.output.contains("names no program"))
     let job = try Self.run("gitlab", ["PERMCHECK_BINARY=none"], in: tree, path: path)
     #expect(job.status == 69 && job.errors.contains("PERMCHECK_SOURCE names no repository"))
-    let source = try Self.run(
-      "gitlab", ["PERMCHECK_BINARY=none", "PERMCHECK_SOURCE=\(Self.root.path)"], in: tree,
-      path: path)
+    let own = ["PERMCHECK_BINARY=none", "PERMCHECK_SOURCE=\(Self.root.path)"]
+    for commit in ["", "main", "0123456", String(repeating: "a", count: 41)] {
+      let moving = try Self.run("gitlab", own + ["PERMCHECK_COMMIT=\(commit)"], in: tree)
+      #expect(moving.status == 69 && moving.errors.contains("the whole id of the commit"))
+    }
+    let whole = "PERMCHECK_COMMIT=" + String(repeating: "a", count: 40)
+    let source = try Self.run("gitlab", own + [whole], in: tree, path: path)
     #expect(source.status == 69 && source.errors.contains("there is no Swift in this image"))
   }
 

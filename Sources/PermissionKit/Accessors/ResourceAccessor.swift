@@ -93,7 +93,9 @@ open class ResourceAccessor: PermissionAccessor {
   package override var endsTooEarly: Bool {
     guard grants.strategy.isCarriedOut, let uid = inspection?.subject.credentials.user.fileSystem
     else { return false }
-    return journaledGrants(of: uid).contains { isShorter($0, of: uid) }
+    let journal = try? GrantJournal.standard(context.system)
+    let own = grants.journaled?.grants(of: uid) ?? (try? journal?.grants(of: uid)) ?? []
+    return (own + rootLedger(journal, for: uid).grants(of: uid)).contains { isShorter($0, of: uid) }
   }
 
   /// Returns whether a grant of the user may end before those that `grants` asks for.
@@ -103,21 +105,21 @@ open class ResourceAccessor: PermissionAccessor {
 
   /// The open grants of this process's journal, and those that root made for the subject.
   ///
-  /// With one among them, also those of other users on the same inodes.
-  ///
   /// - Parameters:
   ///   - uid: The subject.
   ///   - known: The open grants, if they are read already.
-  /// - Returns: The grants, oldest first.
-  private func journaledGrants(of uid: UInt32, _ known: GrantLedger? = nil) -> [Grant] {
+  /// - Returns: The grants; empty if the journal cannot be read.
+  private func ledger(for uid: UInt32, _ known: GrantLedger? = nil) -> GrantLedger {
     let journal = try? GrantJournal.standard(context.system)
-    let known = known ?? grants.journaled
-    var own = known?.grants(of: [uid]) ?? (try? journal?.grants(of: uid)) ?? []
-    if own.contains(where: { $0.stage == .active }) {
-      own = known?.grants(around: uid) ?? (try? journal?.grants(around: uid)) ?? own
-    }
-    return journal?.path == GrantJournal.root(context.system).path
-      ? own : own + GrantMirror(context.system).grants(of: uid)
+    var ledger = known ?? grants.journaled ?? (try? journal?.ledger()) ?? GrantLedger()
+    ledger.add(rootLedger(journal, for: uid))
+    return ledger
+  }
+
+  /// What root granted to the subject; empty if the journal of this process is root's.
+  private func rootLedger(_ journal: GrantJournal?, for uid: UInt32) -> GrantLedger {
+    let isRoots = journal?.path == GrantJournal.root(context.system).path
+    return isRoots ? GrantLedger() : GrantMirror(context.system).ledger(of: uid)
   }
 
   private func carryOut() throws(PermissionError) -> RequestOutcome {
@@ -133,12 +135,18 @@ open class ResourceAccessor: PermissionAccessor {
           lifetime: grants.lifetime))
       return .askedRoot
     }
-    let outcome = try GrantJournal.standard(context.system).carryOut(lifetime: grants.lifetime) {
-      (journaled) throws(PermissionError) -> GrantPlan? in
+    let outcome = try GrantJournal.standard(context.system).carryOut {
+      (journaled) throws(PermissionError) -> [Grant] in
       // The journal is locked now; the new plan must not exceed the one that was agreed to.
-      guard let fresh = try grantPlan(journaled) else { return nil }
+      guard var fresh = try grantPlan(journaled) else { return [] }
       guard fresh.isCovered(by: [plan]) else { throw .planChanged }
-      return fresh
+      if let copied = try fresh.copiedUp(context.system) {
+        guard let again = try grantPlan(journaled), again.isCovered(by: [copied]) else {
+          throw .planChanged
+        }
+        fresh = again
+      }
+      return fresh.grants(lasting: grants.lifetime)
     }
     made = outcome.grants.first?.request
     return outcome.grants.isEmpty ? .nothingToChange : .granted
@@ -227,6 +235,7 @@ open class ResourceAccessor: PermissionAccessor {
     _ journaled: GrantLedger? = nil
   ) throws(PermissionError) -> GrantPlan? {
     if wanted.isEmpty { return nil }
+    let wanted = grants.isConfinedToDevices ? try servable(wanted, inspection.facts) : wanted
     for resource in wanted {
       if let index = inspection.facts.target(of: resource.path),
         let reason = inspection.otherKind(resource, index)
@@ -252,7 +261,7 @@ open class ResourceAccessor: PermissionAccessor {
         asks: wanted.map { inspection.ask($0, need: $0.need) },
         allowsOthers: grants.allowsOthers, isRecursive: grants.isRecursive,
         ownedOnly: try isChosenByAnother(inspection.subject, wanted),
-        journaled: journaledGrants(of: inspection.subject.credentials.user.fileSystem, journaled),
+        journaled: ledger(for: inspection.subject.credentials.user.fileSystem, journaled),
         lifetime: grants.lifetime))
     plan?.warnings += planNotes
     plan?.purpose = grants.purpose
@@ -269,11 +278,29 @@ open class ResourceAccessor: PermissionAccessor {
   }
 }
 
-extension PermissionError {
-  /// The error for a plan that differs from the one that was agreed to.
-  package static var planChanged: PermissionError {
-    PermissionError(
-      .changeFailed, "the plan has changed since it was agreed to",
-      advice: "try again")
+extension ResourceAccessor {
+  /// Returns the resources without those that an ordinary user is not given.
+  ///
+  /// - Throws: If nothing is left.
+  private func servable(
+    _ resources: [Resource], _ facts: AccessFacts
+  ) throws(PermissionError) -> [Resource] {
+    let terminals = Terminals(context.system)
+    var objection: (path: PathBytes, text: String)?
+    let left = resources.filter { resource in
+      guard let index = facts.target(of: resource.path), let number = facts.inodes[index].device
+      else { return true }
+      let inode = facts.inodes[index]
+      let text =
+        grants.withheld.contains { $0.contains(number) }
+        ? "only a declaration of root in /etc/permcheck/accessors.d gives ports of the mainboard"
+        : terminals.objection(number, uid: inode.uid, gid: inode.gid)
+      if let text { objection = (resource.path, text) }
+      return text == nil
+    }
+    guard left.isEmpty, let objection else { return left }
+    throw PermissionError(
+      .notAllowed, "\(objection.path) is not given: \(objection.text)", path: objection.path,
+      advice: "ask an administrator to make the request as root")
   }
 }

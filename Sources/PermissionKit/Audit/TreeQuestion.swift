@@ -6,6 +6,8 @@ package struct TreeQuestion: Sendable {
   package var staysOnFileSystem = false
   /// How many threads ask, at least one.
   package var threads = 2
+  /// How many tenths of a second the walk may come no further, because it waits for a server.
+  package var patience = Int.max
   /// The user whose ids each thread takes on for file access, which needs root; nil to ask as this process.
   package var identity: Credentials?
   /// The user for whom the evaluator judges in the kernel's place; nil to ask the kernel.

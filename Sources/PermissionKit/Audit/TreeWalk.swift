@@ -97,8 +97,10 @@ package struct TreeWalk: Sendable {
   /// Walks to the end, or until `stop`.
   ///
   /// - Parameter tick: Called about ten times a second while the walk goes on.
+  /// - Returns: False if the patience of the question was not enough: then threads go on waiting.
   /// - Throws: The errno of pthread_create(3), or of the calls that take on the ids of the question.
-  package func run(_ tick: () -> Void = {}) throws(Errno) {
+  @discardableResult
+  package func run(_ tick: () -> Void = {}) throws(Errno) -> Bool {
     let system = LinuxSystem()
     var started = 0
     for _ in 0..<question.threads {
@@ -108,6 +110,7 @@ package struct TreeWalk: Sendable {
     if started == 0 { throw .EAGAIN }
     if started < question.threads { missing(question.threads - started) }
     var ended = 0
+    var (last, ticks) = (counts, 0)
     while ended < started {
       let events = try? system.poll([PollRequest(state.ends, .readable)], timeout: 100)
       if events?.first?.isEmpty == false {
@@ -115,10 +118,18 @@ package struct TreeWalk: Sendable {
         ended += 1
       } else {
         tick()
+        ticks = counts == last ? ticks + 1 : 0
+        last = counts
+        if ticks > question.patience {
+          stop()
+          count(undetermined: 1)
+          return false
+        }
       }
     }
     let errno = state.failure.load(ordering: .relaxed)
     if errno != 0 { throw Errno(rawValue: errno) }
+    return true
   }
 
   /// Whether the walk has to end before everything was seen.

@@ -1,6 +1,6 @@
 /// A change of the system as a value: what it changes, where and for whom.
 ///
-/// The command can be executed and undone now or later, by this process or another.
+/// The command can be executed now or later, by this process or another.
 package protocol GrantCommand: Hashable, Sendable {
   /// The change in one line, for people.
   var summary: String { get }
@@ -14,6 +14,10 @@ package protocol GrantCommand: Hashable, Sendable {
   /// - Parameter system: The system to change.
   /// - Throws: If the change cannot be made; the system is then unchanged.
   func execute(_ system: any System) throws(PermissionError)
+}
+
+/// A command that is undone by itself; an inode is merged instead, see `LeaseMerge`.
+protocol UndoableCommand: GrantCommand {
   /// Returns whether the change is in place.
   ///
   /// - Parameter system: The system to examine.
@@ -53,6 +57,22 @@ package enum GrantChange: Hashable, Sendable {
     case .inode(let grant): grant
     case .group(let grant): grant
     case .udevRule(let grant): grant
+    }
+  }
+
+  /// The command, if it is undone by itself.
+  var undoable: (any UndoableCommand)? { command as? any UndoableCommand }
+
+  /// The change as a journal has it: without what is only known while it is planned.
+  var recorded: GrantChange {
+    switch self {
+    case .inode(var grant):
+      grant.forgetPlan()
+      return .inode(grant)
+    case .udevRule(var rule):
+      for index in rule.entries.indices { rule.entries[index].forgetPlan() }
+      return .udevRule(rule)
+    case .group: return self
     }
   }
 }

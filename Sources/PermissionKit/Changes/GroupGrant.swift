@@ -1,5 +1,5 @@
 /// Adds a user to a group in the group data base; the membership takes effect at the next login.
-package struct GroupGrant: GrantCommand {
+package struct GroupGrant: UndoableCommand {
   /// The login name.
   package var user: String
   /// The name of the group.

@@ -34,10 +34,9 @@ package struct InodeAnchor: Hashable, Sendable {
     ofMountOf descriptor: Descriptor, _ system: any System
   ) -> FileSystemFields? {
     guard let status = try? system.statx(descriptor),
-      let bytes = try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26),
+      let bytes = try? system.contents(of: MountTable.own, limit: 1 << 26),
       let mount = MountTable(mountinfo: bytes).mounts.first(where: { $0.id == status.mount }),
-      let folder = try? system.openat(
-        .currentDirectory, mount.point, [.readOnly, .directory], mode: 0)
+      let folder = try? system.openRoot(of: mount, through: [])
     else { return nil }
     defer { system.close(folder) }
     guard (try? system.statx(folder))?.fileSystem == status.fileSystem else { return nil }
@@ -50,78 +49,6 @@ package struct InodeAnchor: Hashable, Sendable {
 
   /// Whether the file system ends with the boot: tmpfs and devtmpfs, or ramfs.
   var isInMemory: Bool { type == 0x0102_1994 || type == 0x8584_58f6 }
-}
-
-/// Where the inode of a grant is now.
-enum InodePlace {
-  /// It is open, with O_PATH; it may have another path.
-  case found(Descriptor)
-  /// The kernel shows that the inode no longer exists.
-  case deleted
-  /// Unknown, for this reason.
-  case missing(String)
-}
-
-extension InodeGrant {
-  /// Finds the inode, by its path or else by its handle.
-  ///
-  /// - Parameter system: The system to search.
-  /// - Returns: The open inode, or why it is not found.
-  /// - Throws: If the path cannot be opened for another reason than its absence.
-  func locate(_ system: any System) throws(PermissionError) -> InodePlace {
-    if let descriptor = try open(system) { return .found(descriptor) }
-    guard let anchor else {
-      return .missing("\(path) leads elsewhere, and an old journal does not identify the file")
-    }
-    if anchor.isInMemory, let boot = anchor.boot, let now = InodeAnchor.boot(system), boot != now {
-      return .deleted
-    }
-    guard let handle = anchor.handle else {
-      return .missing(
-        "\(path) leads elsewhere, and its file system has no handles to find the file by")
-    }
-    var isHere = false
-    for folder in mountPoints(system) {
-      guard
-        let mount = try? system.openat(.currentDirectory, folder, [.readOnly, .directory], mode: 0)
-      else { continue }
-      defer { system.close(mount) }
-      guard isFileSystem(mount, anchor, system) else { continue }
-      isHere = true
-      do throws(Errno) {
-        let descriptor = try system.open_by_handle_at(mount, handle)
-        if let status = try? system.statx(descriptor), identity.matches(InodeIdentity(status)) {
-          return .found(descriptor)
-        }
-        system.close(descriptor)
-      } catch .ESTALE {
-        return .deleted
-      } catch {
-        return .missing("\(path) leads elsewhere, and only root can find the file (\(error))")
-      }
-    }
-    return .missing(
-      isHere
-        ? "\(path) leads elsewhere" : "the file system of \(path) is not mounted here")
-  }
-
-  /// The mount points of local file systems; a server might not answer.
-  private func mountPoints(_ system: any System) -> [PathBytes] {
-    let bytes = (try? system.contents(of: "/proc/self/mountinfo", limit: 1 << 26)) ?? []
-    return MountTable(mountinfo: bytes).mounts.filter {
-      $0.rules.isDecidedByKernel && $0.fileSystem != "autofs"
-    }.map(\.point)
-  }
-
-  /// Returns whether an open directory is in the file system of this inode.
-  private func isFileSystem(
-    _ mount: Descriptor, _ anchor: InodeAnchor, _ system: any System
-  ) -> Bool {
-    guard let fields = try? system.fstatfs(mount), fields.type == anchor.type else { return false }
-    // Not every file system has an id, and some ids are those of the device.
-    let isSameDevice = (try? system.statx(mount).fileSystem) == identity.fileSystem
-    return fields.id == anchor.fileSystem && (anchor.fileSystem != 0 || isSameDevice)
-  }
 }
 
 extension InodeIdentity {

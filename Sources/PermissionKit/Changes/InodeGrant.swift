@@ -18,6 +18,19 @@ package struct InodeGrant: GrantCommand {
       case .defaultACL: self.init(mode: 0, acl: inode.defaultACL)
       }
     }
+
+    /// What the mode and the ACL say together; nil for a folder without a default ACL.
+    func list(_ attribute: InodeChange.Attribute) -> AccessControlList? {
+      attribute == .defaultACL ? acl : acl ?? AccessControlList(mode: mode)
+    }
+
+    /// Returns the state with other permissions; owner, group and special bits stay.
+    func setting(_ list: AccessControlList?, _ attribute: InodeChange.Attribute) -> State {
+      guard attribute != .defaultACL, let list else { return State(mode: mode, acl: list) }
+      if list == self.list(attribute) { return self }
+      let isMode = list.mask == nil && !list.hasNamed
+      return State(mode: mode & 0o7000 | list.mode, acl: isMode ? nil : list)
+    }
   }
 
   /// The absolute path of the inode, without symbolic links.
@@ -28,12 +41,14 @@ package struct InodeGrant: GrantCommand {
   package var uid: UInt32
   /// The name of the user, for people; nil if there is none.
   package var user: String?
-  /// The permissions of the user's entry after the change, or the mode bits that are added.
+  /// What the lease gives: by the user's entry, or by the mode bits of one class.
   package var permissions: Permissions
-  /// The state before the change.
-  package var before: State
-  /// The state after the change.
-  package var after: State
+  /// The state before the change; nil unless it was just planned, or is of an old journal.
+  package var before: State?
+  /// The state after the change, like `before`.
+  package var after: State?
+  /// What the merge found that planned the change.
+  var outcome: LeaseOutcome?
   /// How long the file system keeps the change.
   package var persistence: Persistence
   /// The attribute that changes.
@@ -42,13 +57,33 @@ package struct InodeGrant: GrantCommand {
   package var arguments: [PathBytes]
   /// The mode bits that the user needs, for `Attribute.mode`; nil in an old journal.
   var bits: UInt16?
-  /// When this process last changed the inode, by `StatusFields.changed`; nil if unknown.
-  var changed: Int64?
   /// What finds the inode again; nil in an old journal.
   package var anchor: InodeAnchor?
 
   /// Whether this changes the access ACL of a character device.
   package var isOfDevice: Bool { identity.type == 0o020000 && attribute == .accessACL }
+
+  /// Forgets what is only known while the change is planned.
+  mutating func forgetPlan() { (before, after, outcome) = (nil, nil, nil) }
+
+  /// What the grant gives, for the merge.
+  var lease: Lease {
+    Lease(uid: uid, tag: attribute == .mode ? bitClass : .user, rights: permissions)
+  }
+
+  /// The class of mode bits that the grant is about.
+  private var bitClass: AccessControlList.Tag {
+    let bits = bits ?? 0
+    return bits & 0o070 != 0 ? .owningGroup : bits & 0o007 != 0 ? .other : .owner
+  }
+
+  /// Returns whether both change the same ACL of the same inode.
+  func isSameACL(as other: InodeGrant) -> Bool {
+    identity.matches(other.identity)
+      && (anchor?.handle == nil || other.anchor?.handle == nil
+        || anchor?.handle == other.anchor?.handle)
+      && (attribute == .defaultACL) == (other.attribute == .defaultACL)
+  }
 
   /// The change in one line for people, without the path.
   package var summary: String {
@@ -58,7 +93,7 @@ package struct InodeGrant: GrantCommand {
       case .accessACL: "ACL entry user:\(user ?? "\(uid)"):\(permissions)"
       case .defaultACL: "default ACL entry user:\(user ?? "\(uid)"):\(permissions)"
       }
-    return before == after ? "\(change), kept from an earlier grant" : change
+    return before != nil && before == after ? "\(change), kept from an earlier grant" : change
   }
 
   // MARK: - Reading
@@ -72,38 +107,27 @@ package struct InodeGrant: GrantCommand {
       .changeFailed, message, path: path, call: call, errno: errno, advice: advice)
   }
 
-  /// Opens the inode; nil if another inode or none is at the path.
+  /// Opens the inode by its path; nil if another inode or none is there.
   func open(_ system: any System) throws(PermissionError) -> Descriptor? {
-    var call = "open"
     do throws(Errno) {
-      let descriptor: Descriptor
-      do throws(Errno) {
-        descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
-      } catch .ENOENT {
-        return nil
-      } catch .ENOTDIR {
-        return nil
-      }
-      call = "statx"
-      do throws(Errno) {
-        if identity.matches(InodeIdentity(try system.statx(descriptor))),
-          isHandle(of: descriptor, system)
-        {
-          return descriptor
-        }
-      } catch {
-        system.close(descriptor)
-        throw error
-      }
+      let descriptor = try system.open(path, [.path, .noFollow], through: [], within: Reach.limit)
+      if isInode(descriptor, system) { return descriptor }
       system.close(descriptor)
       return nil
+    } catch .ENOENT {
+      return nil
+    } catch .ENOTDIR {
+      return nil
     } catch {
-      throw failure("\(path) cannot be read", call, error)
+      throw failure("\(path) cannot be read", "open", error)
     }
   }
 
-  /// Returns whether an inode has the handle of the anchor, as far as both are known.
-  private func isHandle(of descriptor: Descriptor, _ system: any System) -> Bool {
+  /// Returns whether an open inode is that of the grant.
+  func isInode(_ descriptor: Descriptor, _ system: any System) -> Bool {
+    guard let status = try? system.statx(descriptor), identity.matches(InodeIdentity(status)) else {
+      return false
+    }
     guard let handle = anchor?.handle, let present = try? system.name_to_handle_at(descriptor)
     else { return true }
     return handle == present
@@ -142,44 +166,44 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  /// Returns whether the inode is in the state before or after the change.
-  package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
-    guard let descriptor = try open(system) else { return .neither }
-    defer { system.close(descriptor) }
-    let now = try state(descriptor, system)
-    return now == before ? .before : now == after ? .after : .neither
-  }
-
   // MARK: - Changing
 
   /// Changes the inode from a state to another one, by one system call.
   ///
   /// No system call exchanges an ACL for another one, so the state is read once more immediately
   /// before.
+  ///
+  /// - Parameters:
+  ///   - state: The new state.
+  ///   - old: The state in which the inode must be.
+  ///   - isPutBack: Whether the ACL was there before the first lease.
+  ///   - descriptor: The inode, open with O_PATH.
+  ///   - system: The system to change.
+  /// - Throws: EAGAIN if the inode is in another state.
   func set(
-    _ state: State, from old: State, _ descriptor: Descriptor, _ system: any System
+    _ state: State, from old: State, isPutBack: Bool = false, _ descriptor: Descriptor,
+    _ system: any System
   ) throws(PermissionError) {
     if state == old { return }
     var call = "chmod"
     do throws(Errno) {
-      let isMode = attribute == .mode || state.acl == old.acl
       // The kernel stores an ACL without named entries as the mode, so one call sets both.
       let acl = state.acl ?? AccessControlList(mode: state.mode)
-      if !isMode, attribute == .accessACL || state.acl != nil {
+      let isMode = state.acl == old.acl || state.acl == nil && old.acl == nil
+      if !isMode, attribute != .defaultACL || state.acl != nil {
         // The kernel keeps an ACL that names a user twice, which libacl does not call valid. Such an
         // ACL is changed and put back, but a valid one does not become such a one.
         call = "acl_valid"
-        guard acl.isValid || state == before || old.acl?.isValid == false else { throw .EINVAL }
+        guard acl.isValid || isPutBack || old.acl?.isValid == false else { throw .EINVAL }
       }
-      let bytes = acl.xattr
       call = "getxattr"
       guard try Self.state(attribute, of: descriptor, system) == old else { throw .EAGAIN }
       if isMode {
         call = "chmod"
         try system.chmod(descriptor, state.mode)
-      } else if attribute == .accessACL || state.acl != nil {
+      } else if attribute != .defaultACL || state.acl != nil {
         call = "setxattr"
-        try system.setxattr(name, of: descriptor, bytes)
+        try system.setxattr(name, of: descriptor, acl.xattr)
       } else {
         call = "removexattr"
         try system.removexattr(name, of: descriptor)
@@ -197,7 +221,7 @@ package struct InodeGrant: GrantCommand {
 
   /// Changes the inode if it is the planned one and still in the planned state.
   package func execute(_ system: any System) throws(PermissionError) {
-    guard let descriptor = try open(system) else {
+    guard let before, let after, let descriptor = try open(system) else {
       throw failure(
         "\(path) was removed or replaced after the plan was made, so it was not changed",
         advice: "try again")
@@ -212,7 +236,6 @@ package struct InodeGrant: GrantCommand {
     try set(after, from: before, descriptor, system)
     let done = try state(descriptor, system)
     guard done == after, let again = try open(system) else {
-      _ = try? release(descriptor, system, [self], 0)
       throw failure(
         "\(path) did not get the planned mode and ACL, because somebody else changes it; it was put back",
         advice: "try again")
@@ -220,66 +243,11 @@ package struct InodeGrant: GrantCommand {
     system.close(again)
   }
 
-  /// Restores the state `before`; if somebody else changed the inode since, removes only the granted
-  /// access.
-  package func undo(_ system: any System) throws(PermissionError) -> String? {
-    switch try release(system, among: [self], at: 0) {
-    case .released(let note, _): return note
-    case .missing(let reason): throw failure(reason)
-    }
-  }
-
   /// Returns the time of the last change of the inode, if it is at its path; nil if unknown.
   func lastChange(_ system: any System) -> Int64? {
     guard let descriptor = (try? open(system)) ?? nil else { return nil }
     defer { system.close(descriptor) }
     return (try? system.statx(descriptor))?.changed
-  }
-
-  /// Returns the same change for the present device node; nil if no node of that driver is there.
-  func retargetedToPresentNode(_ system: any System) throws(PermissionError) -> InodeGrant? {
-    do throws(Errno) {
-      let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
-      defer { system.close(descriptor) }
-      let present = InodeIdentity(try system.statx(descriptor))
-      guard present.type == identity.type, present.device.major == identity.device.major else {
-        return nil
-      }
-      var copy = self
-      copy.identity = present
-      copy.anchor = nil
-      return copy
-    } catch .ENOENT {
-      return nil
-    } catch {
-      throw failure("\(path) cannot be read", "open", error)
-    }
-  }
-
-  /// Returns the same change for an inode in another state.
-  func rebased(onto state: State) -> InodeGrant {
-    var copy = self
-    copy.before = state
-    copy.after = state
-    if attribute == .mode {
-      let added = bits ?? after.mode & ~before.mode
-      copy.after.mode = state.mode | added
-      guard var acl = state.acl else { return copy }
-      for (shift, tag): (UInt16, AccessControlList.Tag) in [(6, .owner), (3, .mask), (0, .other)] {
-        acl.set(tag, adding: Permissions(rawValue: UInt8(added >> shift & 7)))
-      }
-      copy.after.acl = acl
-      return copy
-    }
-    var inode = InodeFacts(kind: .regular, mode: state.mode, uid: 0, gid: 0, acl: state.acl)
-    if attribute == .defaultACL { inode.mode = state.acl?.mode ?? 0 }
-    let held = state.entry(of: uid)?.intersection(state.acl?.mask ?? .all)
-    // An empty entry would take away what the user has as a member of a group.
-    if !permissions.isEmpty, held?.isSuperset(of: permissions) != true {
-      inode = inode.granting(permissions.union(held ?? []), to: uid)
-    }
-    copy.after = State(mode: attribute == .defaultACL ? 0 : inode.mode, acl: inode.acl)
-    return copy
   }
 }
 

@@ -1,5 +1,5 @@
 /// Adds a file of udev rules, see udev(7), that repeats ACL entries each time a node is set up.
-package struct UdevRuleGrant: GrantCommand {
+package struct UdevRuleGrant: UndoableCommand {
   /// The folder for local udev rules.
   static let folder: PathBytes = "/etc/udev/rules.d"
 
@@ -91,12 +91,43 @@ package struct UdevRuleGrant: GrantCommand {
     } catch {
       throw failure("unlink", error)
     }
-    for entry in entries { _ = try entry.retargetedToPresentNode(system)?.undo(system) }
+    for entry in entries { try entry.removeFromNewNode(system) }
     do throws(PermissionError) {
       try system.complete(["udevadm", "control", "--reload"])
     } catch {
       return "\(path) is removed, but udev did not reload its rules: \(error.message)"
     }
     return nil
+  }
+}
+
+extension InodeGrant {
+  /// Removes the entry that the rule set on a node that was made after the grant.
+  fileprivate func removeFromNewNode(_ system: any System) throws(PermissionError) {
+    let descriptor: Descriptor
+    let status: StatusFields
+    do throws(Errno) {
+      descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+    } catch .ENOENT {
+      return
+    } catch {
+      throw failure("\(path) cannot be read", "open", error)
+    }
+    defer { system.close(descriptor) }
+    do throws(Errno) {
+      status = try system.statx(descriptor)
+    } catch {
+      throw failure("\(path) cannot be read", "statx", error)
+    }
+    let node = InodeIdentity(status)
+    // The node of the grant is that grant's own.
+    guard node.type == identity.type, node.device.major == identity.device.major,
+      !identity.matches(node),
+      !Seats(system).mayHaveGiven(node.device, to: uid, since: nil)
+    else { return }
+    let now = try state(descriptor, system)
+    guard var list = now.acl, list[lease.item] == permissions else { return }
+    list[lease.item] = nil
+    try set(now.setting(list.withoutIdleMask, .accessACL), from: now, descriptor, system)
   }
 }

@@ -55,7 +55,7 @@ struct BlockingMounts {
   }
 
   private static func path(of folder: Descriptor, _ system: LinuxSystem) -> PathBytes? {
-    let link = PathBytes("/proc/self/fd/\(folder.rawValue)")
+    let link = folder.link
     guard let descriptor = try? system.openat(.currentDirectory, link, [.path, .noFollow], mode: 0)
     else { return nil }
     defer { system.close(descriptor) }

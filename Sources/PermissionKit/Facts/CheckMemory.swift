@@ -53,7 +53,7 @@ extension System {
   }
 
   /// Returns the mounts in a mountinfo file, which a system for a single check reads once.
-  func mountTable(_ path: PathBytes = "/proc/self/mountinfo") throws(Errno) -> MountTable {
+  func mountTable(_ path: PathBytes = MountTable.own) throws(Errno) -> MountTable {
     try recalled(
       { memory in memory.mounts.first { $0.path == path }?.table },
       { $0.mounts.append((path, $1)) }

@@ -46,6 +46,7 @@ extension FactsReader {
       return facts.inodes[facts.inodes[index].parent].isLocked
     }
     // The ioctl needs a descriptor that is open for reading.
+    let system = systems[facts.inodes[index].mount]
     guard let directory = try? system.openat(descriptor, ".", [.readOnly, .directory], mode: 0)
     else {
       return false
@@ -78,6 +79,11 @@ extension MountTable {
     }
     return false
   }
+}
+
+extension System {
+  /// Whether a server has kept another process waiting for too long, see `apart`.
+  var isSilent: Bool { (self as? LinuxSystem)?.apart?.isOver == true }
 }
 
 // User namespaces.

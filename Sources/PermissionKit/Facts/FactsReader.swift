@@ -8,7 +8,7 @@ package struct FactsReader: ~Copyable {
   private let mountinfo: PathBytes
   /// The directory that relative paths start at; nil once it was read.
   private var start: PathBytes?
-  private let families: [DeviceFamily]
+  let families: [DeviceFamily]
   private let isOfOtherMachine: Bool
   private var mountsMayBelongToNamespace = false
   /// The facts that were read so far.
@@ -16,6 +16,9 @@ package struct FactsReader: ~Copyable {
   /// What is known about each inode in addition to its facts.
   private var seen = SeenInodes()
   private(set) var mountTable: MountTable?
+  /// Who looks at the inodes of each mount, in the order of the facts: where a server may keep a look
+  /// waiting, another process, see `System.apart`.
+  private(set) var systems: [any System] = []
   /// The path of this process to the root of the paths: empty, or `/proc/PID/root`.
   var prefix: PathBytes = ""
   /// Whether each mount that may block answers, by its mount point.
@@ -29,7 +32,6 @@ package struct FactsReader: ~Copyable {
   private static let maxLinks = 41
 
   // Created once, because a path allocates memory.
-  private static let ownMountinfo: PathBytes = "/proc/self/mountinfo"
   static let ownUsers: PathBytes = "/proc/self/uid_map"
   static let ownGroups: PathBytes = "/proc/self/gid_map"
   private static let ownRoot: PathBytes = "/"
@@ -51,10 +53,9 @@ package struct FactsReader: ~Copyable {
     families: [DeviceFamily] = DeviceFamily.builtIn, isOfOtherMachine: Bool = false
   ) throws(Errno) {
     self.isOfOtherMachine = isOfOtherMachine
-    let own = Self.ownMountinfo
     self.system = system
     self.families = families
-    mountinfo = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
+    mountinfo = MountTable.path(of: process)
     facts = AccessFacts(inodes: [], mounts: [])
     facts.inodes.reserveCapacity(32)
     facts.readerIsSubject = isSubject && process == nil
@@ -64,7 +65,7 @@ package struct FactsReader: ~Copyable {
       prefix = PathBytes("/proc/\(process)/root")
       root = PathBytes("/proc/\(process)/root/.")
       start = PathBytes("/proc/\(process)/cwd/.")
-      let isOwn = try system.mountTable(mountinfo) == system.mountTable(own)
+      let isOwn = try system.mountTable(mountinfo) == system.mountTable()
       mountsMayBelongToNamespace = !isOwn
       // The root of the process needs PTRACE_MODE_READ and may be refused; equal mounts mean an
       // equal root.
@@ -88,7 +89,7 @@ package struct FactsReader: ~Copyable {
   private mutating func readStart() {
     guard let start else { return }
     self.start = nil
-    if mountinfo == Self.ownMountinfo, mountTable?.hasBlocking == true {
+    if mountinfo == MountTable.own, mountTable?.hasBlocking == true {
       facts.silentStart = silentStart()
     }
     if facts.silentStart == nil, let index = try? open(start) { facts.start = index }
@@ -207,6 +208,7 @@ package struct FactsReader: ~Copyable {
     } catch .ENOENT {
       return .missing
     } catch {
+      if error == .ETIMEDOUT, systems[facts.inodes[directory].mount].isSilent { return .silent }
       return .unreadable(error)
     }
   }
@@ -226,9 +228,11 @@ package struct FactsReader: ~Copyable {
     _ name: PathBytes, in directory: Int? = nil, isChild: Bool = false
   ) throws(Errno) -> Int {
     var start = Descriptor.currentDirectory
+    var system = system
     if let directory {
       guard let descriptor = seen.inodes[directory].descriptor else { throw .EBADF }
       start = descriptor
+      system = systems[facts.inodes[directory].mount]
     }
     let descriptor = try system.openat(start, name, [.path, .noFollow], mode: 0)
     let index = try register(descriptor, parent: isChild ? directory : nil)
@@ -242,6 +246,7 @@ package struct FactsReader: ~Copyable {
   ) throws(Errno) -> Int {
     var keepsOpen = false
     defer { if !keepsOpen { system.close(descriptor) } }
+    // What the kernel remembers: it asks no server, see AT_STATX_DONT_SYNC.
     let status = try system.statx(descriptor)
     if let known = seen.index(of: status) {
       if let parent, !seen.inodes[known].parentIsKnown {
@@ -261,13 +266,21 @@ package struct FactsReader: ~Copyable {
     facts.inodes[index].isImmutable = status.isImmutable
     facts.inodes[index].isAppendOnly = status.isAppendOnly
     if status.isEncrypted { facts.inodes[index].isLocked = isLocked(descriptor, index) }
-    if kind == .characterDevice {
-      facts.inodes[index].driverErrno = missingDriver(status.device)
+    if kind.isDevice, facts.mounts[mount].fileSystem != "devpts",
+      isListed(status.device, isBlock: kind == .blockDevice) == false
+    {
+      facts.inodes[index].driverErrno =
+        kind == .characterDevice ? errnoOfMissing(status.device) : nil
+      facts.inodes[index].hasNoListedDriver = facts.inodes[index].driverErrno == nil
     }
     if kind == .symbolicLink {
-      facts.inodes[index].target = try? system.readlinkat(descriptor)
+      facts.inodes[index].target = try? systems[mount].readlinkat(descriptor)
     } else {
       readACL(of: descriptor, index)
+    }
+    if systems[mount].isSilent {
+      facts.inodes.removeLast()
+      throw .ETIMEDOUT
     }
     keepsOpen = kind == .directory
     seen.append(
@@ -277,35 +290,9 @@ package struct FactsReader: ~Copyable {
     return index
   }
 
-  /// Returns the errno of an open if no driver has registered the number of a node.
-  ///
-  /// A registered number has an entry in /sys/dev/char. Without a driver, chrdev_open() in
-  /// fs/char_dev.c answers ENXIO, unless one driver owns the whole major and answers itself. Nil if
-  /// a driver has registered the number, if no family has such numbers, or if this cannot be read.
-  private func missingDriver(_ device: DeviceNumber) -> Errno? {
-    // misc_open() in drivers/char/misc.c loads the module of a number that nobody has registered.
-    if device.major == 10 { return nil }
-    var family: DeviceFamily?
-    for known in families where !known.numbers.isEmpty && known.mayHave(device) { family = known }
-    guard let family else { return nil }
-    do throws(Errno) {
-      _ = try system.status(of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)"))
-      return nil
-    } catch .ENOENT {
-      // Without sysfs no device has an entry, so a missing entry proves nothing.
-      guard (try? system.status(of: "/sys/dev/char/1:3")) != nil else { return nil }
-      guard let dispatcher = family.dispatcher,
-        (try? system.kind(of: dispatcher.marker)) == .directory
-      else { return .ENXIO }
-      return dispatcher.errno
-    } catch {
-      return nil
-    }
-  }
-
   private mutating func readACL(of descriptor: Descriptor, _ index: Int) {
     do throws(Errno) {
-      let value = try system.getxattr(.access, of: descriptor)
+      let value = try systems[facts.inodes[index].mount].getxattr(.access, of: descriptor)
       // fuse_get_acl() of fs/fuse/acl.c: no bytes are no ACL.
       if value.isEmpty { return }
       facts.inodes[index].acl = AccessControlList(xattr: value)
@@ -355,6 +342,10 @@ package struct FactsReader: ~Copyable {
       facts.mounts[index].mayBelongToNamespace =
         ["tmpfs", "ramfs", "overlay"].contains(facts.mounts[index].fileSystem)
     }
+    let mount = facts.mounts[index]
+    systems.append(
+      mount.rules.mayKeepWaiting
+        ? system.apart(PathBytes(prefix.bytes + mount.point.bytes), within: Reach.limit) : system)
     return index
   }
 

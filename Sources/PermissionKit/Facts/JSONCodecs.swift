@@ -34,6 +34,16 @@ extension JSONCodec<AccessControlList> {
   ]).codec(AccessControlList.Entry(.other, []))
 }
 
+extension JSONCodec<AccessControlList?> {
+  /// An ACL as setfacl(1) reads it, with numbers; empty if there is none.
+  static let list = JSONCodec(
+    .string, expected: "an ACL", to: { $0?.brief ?? "" },
+    from: { text in
+      if text.isEmpty { return .some(nil) }
+      return AccessControlList(brief: text).map { .some($0) }
+    })
+}
+
 extension JSONCodec<IDMapping> {
   /// A pair of id maps; each range is a line of /proc/PID/uid_map or gid_map.
   package static let idMapping = JSONRecord<IDMapping>([
@@ -63,4 +73,20 @@ extension JSONCodec<Credentials> {
     .required("real", \.real, .integer), .required("effective", \.effective, .integer),
     .required("fileSystem", \.fileSystem, .integer),
   ]).codec(Credentials.IDs(0))
+}
+
+extension JSONCodec<[UInt8]> {
+  /// Bytes as hexadecimal digits.
+  static let hexadecimal = JSONCodec<[UInt8]>(
+    .string, expected: "hexadecimal digits",
+    to: { bytes in
+      bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    },
+    from: { text in
+      let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+      guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
+      return stride(from: 0, to: digits.count, by: 2).map {
+        UInt8(digits[$0] << 4 | digits[$0 + 1])
+      }
+    })
 }

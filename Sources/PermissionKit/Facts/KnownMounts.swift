@@ -9,7 +9,7 @@ struct KnownMounts {
     let id = id ?? 0
     if let index = facts.firstIndex(where: { $0.id == id }) { return index }
     if table[id: id] == nil {
-      table = (try? system.mountTable("/proc/self/mountinfo")) ?? table
+      table = (try? system.mountTable()) ?? table
     }
     var found = table[id: id] ?? .unreadable(id: id)
     if table.hasBlocking, found.fileSystem == "overlay" {

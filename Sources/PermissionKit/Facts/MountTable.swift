@@ -3,6 +3,14 @@
 /// For the format see `show_mountinfo()` in fs/proc_namespace.c; `mangle()` writes the octal
 /// escapes.
 package struct MountTable: Hashable, Sendable {
+  /// The mounts of the calling thread, which may have left those of its process.
+  package static let own: PathBytes = "/proc/thread-self/mountinfo"
+
+  /// Returns the mountinfo file of a process; nil means the calling thread.
+  static func path(of process: Int32?) -> PathBytes {
+    process.map { PathBytes("/proc/\($0)/mountinfo") } ?? own
+  }
+
   private let bytes: [UInt8]
   private var lines: [Line] = []
 
@@ -77,6 +85,38 @@ package struct MountTable: Hashable, Sendable {
       found.append(mount)
     }
     return found
+  }
+
+  /// Returns the mounts of the file system on a device.
+  func mounts(of device: DeviceNumber) -> [MountFacts] {
+    let number = Array("\(device.major):\(device.minor)".utf8)
+    return lines.compactMap { line in
+      var fields = parts(line.range, by: " ")
+      for _ in 0..<2 { _ = fields.next() }
+      guard let range = fields.next(), bytes[range] == number[...] else { return nil }
+      return mount(line)
+    }
+  }
+
+  /// Returns the mount points of the mounts that hide another one, the last mount first.
+  func covers(of hidden: MountFacts) -> [PathBytes] {
+    func parent(_ line: Line) -> UInt64? {
+      var fields = parts(line.range, by: " ")
+      _ = fields.next()
+      return fields.next().flatMap { number($0.lowerBound) }
+    }
+    // What it is mounted on hides nothing of it.
+    var ancestors: Set<UInt64> = []
+    var next: UInt64? = hidden.id
+    while let id = next, ancestors.insert(id).inserted {
+      next = lines.first { $0.id == id }.flatMap(parent)
+    }
+    return lines.reversed().compactMap { line in
+      guard !ancestors.contains(line.id), let mount = mount(line),
+        hidden.point == mount.point || hidden.point.isBelow(mount.point)
+      else { return nil }
+      return mount.point
+    }
   }
 
   /// The mounts that a look may wait for, or that it may mount.

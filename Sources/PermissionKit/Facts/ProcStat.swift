@@ -2,6 +2,8 @@
 package struct ProcStat: Hashable, Sendable {
   /// Field 3, one letter: R if running, S if sleeping, Z if ended and not yet waited for.
   package let state: String
+  /// Field 7: the controlling terminal; 0:0 for none.
+  package let terminal: DeviceNumber
   /// Field 22: the start of the process, in clock ticks after the start of the system.
   package let start: UInt64
 
@@ -10,9 +12,13 @@ package struct ProcStat: Hashable, Sendable {
     // Field 2 is the name in parentheses, which can contain any character.
     guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
-    guard fields.count > 19, let start = UInt64(String(decoding: fields[19], as: UTF8.self)) else {
-      return nil
-    }
+    guard fields.count > 19, let start = UInt64(String(decoding: fields[19], as: UTF8.self)),
+      let terminal = Int32(String(decoding: fields[4], as: UTF8.self))
+    else { return nil }
+    // new_encode_dev() of include/linux/kdev_t.h.
+    let number = UInt32(bitPattern: terminal)
+    self.terminal = DeviceNumber(
+      major: number >> 8 & 0xfff, minor: number & 0xff | number >> 12 & 0xfff00)
     state = String(decoding: fields[0], as: UTF8.self)
     self.start = start
   }

@@ -37,16 +37,35 @@ extension System {
       return .immediate
     }
     reader.read(path)
+    return reader.facts.reach
+  }
+
+  /// Whether a server may keep waiting who works on `path`.
+  package func leadsOverServer(_ path: PathBytes) -> Bool {
+    guard (try? mountTable())?.hasBlocking == true, var reader = try? FactsReader(self) else {
+      return false
+    }
+    reader.read(path)
+    return reader.facts.mounts.contains(where: \.rules.mayKeepWaiting)
+  }
+
+  /// The system by which to look at `path` without a wait; nil if it cannot be looked at.
+  package func reaching(_ path: PathBytes) -> (any System)? {
+    guard (try? mountTable())?.hasBlocking == true, var reader = try? FactsReader(self) else {
+      return self
+    }
+    reader.read(path)
     let facts = reader.facts
-    let places = (path.isAbsolute ? [] : [nil]) + facts.inodes.indices.map(Optional.some)
-    return places.lazy.map(facts.reach).first { $0 != .immediate } ?? .immediate
+    if facts.reach != .immediate { return nil }
+    let served = facts.mounts.first(where: \.rules.mayKeepWaiting)
+    return served.map { apart($0.point, within: Reach.limit) } ?? self
   }
 
   /// Whether paths lead another process to the same files: it has the same mounts and root directory.
   ///
   /// - Throws: The errno of what cannot be read of the process in /proc.
   package func sharesPaths(withProcess pid: Int32) throws(Errno) -> Bool {
-    let mounts = PathBytes("/proc/\(pid)/mountinfo")
+    let mounts = MountTable.path(of: pid)
     guard try mountTable(mounts) == mountTable() else { return false }
     let root = try openat(
       .currentDirectory, PathBytes("/proc/\(pid)/root/."), [.path, .directory], mode: 0)
@@ -64,13 +83,23 @@ extension System {
 }
 
 extension AccessFacts {
+  /// What keeps a look from going on anywhere.
+  fileprivate var reach: Reach {
+    ([nil] + inodes.indices.map(Optional.some)).lazy.map(reach).first { $0 != .immediate }
+      ?? .immediate
+  }
+
   /// What keeps a look from going on at an inode; `nil` stands for where relative paths start.
   func reach(at index: Int?) -> Reach {
     guard let index else { return silentStart.map(Reach.silent) ?? .immediate }
     let inode = inodes[index]
     if mounts[inode.mount].isTrigger { return .automount(path(of: index)) }
     for entry in inode.entries {
-      if entry.found == .silent { return .silent(path(of: index).appending(entry.name)) }
+      if entry.found == .silent {
+        // The server of the folder, or that of what is mounted on the name.
+        let own = mounts[inode.mount]
+        return .silent(own.rules.mayKeepWaiting ? own.point : path(of: index).appending(entry.name))
+      }
       if entry.found == .automount { return .automount(path(of: index).appending(entry.name)) }
     }
     return .immediate

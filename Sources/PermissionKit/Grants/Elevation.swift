@@ -126,7 +126,7 @@ package struct RootCommand: Hashable, Sendable {
       let pid = try system.spawn([starter] + options + [program] + arguments, output: file)
       while true {
         guard let end = try system.waitpid(pid, waits: true) else { continue }
-        let link = PathBytes("/proc/self/fd/\(file.rawValue)")
+        let link = file.link
         return (try system.contents(of: link), end)
       }
     } catch {

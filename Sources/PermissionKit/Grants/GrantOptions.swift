@@ -18,7 +18,11 @@ public struct GrantOptions: Sendable {
   /// Why the program asks, shown with the question: `snapshot needs the camera to take a picture`.
   public var purpose: String?
   /// Whether to change only device nodes below /dev and the directories that lead to them.
+  ///
+  /// Nor a device that somebody uses as a terminal, see `Terminals`.
   package var isConfinedToDevices = false
+  /// The devices that are not given then.
+  package var withheld: [DeviceFamily.Numbers] = []
 
   /// Creates options; by default for the smallest change, if the person at the terminal agrees.
   ///

@@ -41,31 +41,24 @@ struct GrantPlanner {
   /// - Returns: The smallest changes that give access.
   /// - Throws: If others gain and that is not allowed, or if a file cannot be changed safely.
   func plan(strategy: String) throws(PermissionError) -> GrantPlan? {
-    var least = LeastChange(
-      facts: factsWithoutGrants, credentials: request.subject.credentials)
-    var isAnyGranted = false
-    for ask in request.asks {
-      let decision = least.grant(
-        ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
-      if decision.isGranted {
-        isAnyGranted = true
-      } else if request.isRecursive {
-        throw refusal(
-          "\(ask.path) cannot be granted (\(decision.rule)), so nothing was changed", path: ask.path
-        )
-      }
-    }
-    guard isAnyGranted, !least.changes.isEmpty else { return nil }
+    let evaluator = request.inspection.evaluator
+    let isMissing = request.asks.contains { !evaluator.decide($0).isGranted }
+    var least = try leastChange(on: factsWithoutGrants(isMissing))
+    // Where access is missing only because an entry of a grant hides it, the entry is widened.
+    if isMissing, least?.changes.isEmpty == true { least = try leastChange(on: facts) }
+    guard let least, !least.changes.isEmpty else { return nil }
     var plan = GrantPlan(
       accessor: request.accessor, subject: request.subject, strategy: strategy, outcome: .granted)
     for missing in least.changes {
-      let change = missing.onto(facts.inodes[missing.inode], for: request.uid)
-      let classes = SubjectClasses(of: change.before, and: change.after, without: request.uid)
+      let (step, change, users) = try step(missing, facts.inodes[missing.inode])
+      let classes = SubjectClasses(
+        of: change.before, and: change.after, without: users.union([request.uid]))
       for gain in classes.gains.map(request.users.describe)
       where !plan.othersAffected.contains(gain) {
         plan.othersAffected.append(gain)
       }
-      plan.steps.append(try step(change, missing))
+      plan.steps.append(step)
+      if case .inode(let grant) = step.change { plan.warnings += grant.outcome?.notes ?? [] }
       warn(of: change, &plan)
     }
     if request.isRecursive { try addDefaults(&plan, least) }
@@ -78,35 +71,74 @@ struct GrantPlanner {
     return plan
   }
 
-  /// The facts without what other grants give the user.
+  /// Returns the smallest changes of facts that give access; nil if none gives any.
+  private func leastChange(on facts: AccessFacts) throws(PermissionError) -> LeastChange? {
+    var least = LeastChange(facts: facts, credentials: request.subject.credentials)
+    var isAnyGranted = false
+    for ask in request.asks {
+      let decision = least.grant(
+        ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
+      if decision.isGranted {
+        isAnyGranted = true
+      } else if request.isRecursive {
+        throw refusal(
+          "\(ask.path) cannot be granted (\(decision.rule)), so nothing was changed", path: ask.path
+        )
+      }
+    }
+    return isAnyGranted ? least : nil
+  }
+
+  /// Returns the facts without what other grants give the user.
   ///
   /// A request holds everything that it needs, so that each can end without the others: on a folder that
   /// two requests pass, both have a lease. If nothing is missing now, only grants that may end before
   /// the new ones are left out.
-  private var factsWithoutGrants: AccessFacts {
+  private func factsWithoutGrants(_ isMissing: Bool) -> AccessFacts {
     var facts = facts
-    let open = request.journaled.filter { $0.stage == .active }
-    guard !open.isEmpty else { return facts }
-    let evaluator = request.inspection.evaluator
-    let isMissing = request.asks.contains { !evaluator.decide($0).isGranted }
-    for (index, identity) in request.inspection.identities.enumerated() {
-      let here = open.filter { grant in
-        guard case .inode(let change) = grant.change else { return false }
-        return change.attribute != .defaultACL && change.identity.matches(identity)
-      }
-      guard !here.isEmpty else { continue }
-      let changes = here.compactMap { grant -> InodeGrant? in
-        if case .inode(let change) = grant.change { change } else { nil }
-      }
-      facts.inodes[index] = InodeGrant.inode(
-        facts.inodes[index], among: changes, for: request.uid
-      ) { place in isMissing || !here[place].lifetime.outlasts(request.lifetime) }
+    var leftOut: Set<String> = []
+    for entry in request.journaled.entries where entry.uid == request.uid && entry.stage == .active
+    {
+      if isMissing || !entry.end.outlasts(request.lifetime) { leftOut.insert(entry.id) }
+    }
+    if leftOut.isEmpty { return facts }
+    for index in facts.inodes.indices {
+      guard let leases = leases(on: index, .accessACL),
+        leases.grants.contains(where: { leftOut.contains($0.id) }),
+        let grant = leases.grants.first?.grant
+      else { continue }
+      let look = LeaseLook(
+        grant, facts.inodes[index], device: facts.inodes[index].device, leases, system)
+      facts.inodes[index] = look.inode { !leftOut.contains($0) }
     }
     return facts
   }
 
+  /// Returns the open leases on an inode of the facts; nil if there are none.
+  private func leases(on index: Int, _ attribute: InodeChange.Attribute) -> OpenLeases? {
+    let identities = request.inspection.identities
+    guard identities.indices.contains(index),
+      request.journaled.entries.contains(where: { $0.inode == identities[index].inode })
+    else { return nil }
+    let path = facts.path(of: index)
+    guard let descriptor = try? open(index, path) else { return nil }
+    defer { system.close(descriptor) }
+    return request.journaled.leases(
+      around: InodeGrant(
+        path: path, identity: identities[index], uid: request.uid, permissions: [],
+        persistence: .permanent,
+        attribute: attribute, arguments: [], anchor: InodeAnchor(descriptor, system)))
+  }
+
   /// Adds what a person should know about a change before agreeing to it.
   private func warn(of change: InodeChange, _ plan: inout GrantPlan) {
+    if facts.mounts[facts.inodes[change.inode].mount].fileSystem == "overlay",
+      change.before != change.after
+    {
+      plan.warnings.append(
+        "\(facts.path(of: change.inode)) is on an overlay: from a lower layer it is copied up first, and the copy stays when the access ends"
+      )
+    }
     guard change.before.kind == .directory, targets[change.inode] == nil,
       change.before != change.after
     else { return }
@@ -119,90 +151,128 @@ struct GrantPlanner {
   /// Returns the step for a change, after checking that the inode still matches the facts.
   ///
   /// - Parameters:
-  ///   - change: The change.
-  ///   - missing: The change without other grants; nil if it is the same.
-  /// - Returns: The step.
+  ///   - missing: What is missing without other grants.
+  ///   - inode: The inode as it is.
+  /// - Returns: The step, what it changes on the inode as it is, and who has leases on it.
   /// - Throws: If the inode cannot be changed safely.
   private func step(
-    _ change: InodeChange, _ missing: InodeChange? = nil
-  ) throws(PermissionError) -> GrantPlan.Step {
-    let path = facts.path(of: change.inode)
+    _ missing: InodeChange, _ inode: InodeFacts
+  ) throws(PermissionError) -> (GrantPlan.Step, InodeChange, Set<UInt32>) {
+    let path = facts.path(of: missing.inode)
+    try check(inode, missing, path)
+    var grant = try bind(missing, inode, path)
+    let look = LeaseLook(
+      grant, inode, device: inode.device, request.journaled.leases(around: grant), system)
+    if missing.attribute == .accessACL {
+      grant.permissions = missing.asked.union(look.hidden(request.subject.credentials))
+    }
+    var change = missing
+    change.before = inode
+    change.after = look.inode(with: grant.lease) { _ in true }
+    let after = InodeGrant.State(change.after, missing.attribute)
+    (grant.before, grant.after) = (InodeGrant.State(inode, missing.attribute), after)
+    grant.outcome = look.outcome(after, releasing: [])
+    grant.arguments = (grant.before == after ? missing : change).command(path)
+    let step = GrantPlan.Step(
+      .inode(grant), place: path.description, needsRoot: !mayChange(inode),
+      family: targets[missing.inode]?.resource.family)
+    return (step, change, look.users)
+  }
+
+  /// Whether this process may change the mode and the ACL of an inode.
+  private func mayChange(_ inode: InodeFacts) -> Bool {
+    inode.uid == own.user.fileSystem || own.effective.contains(.fowner)
+  }
+
+  /// Checks that an inode may be changed for this request.
+  private func check(
+    _ inode: InodeFacts, _ change: InodeChange, _ path: PathBytes
+  ) throws(PermissionError) {
     guard facts.isReachedFromRoot(change.inode) else {
       throw refusal("the path from the root directory to \(path) is unknown", path: path)
     }
-    if request.ownedOnly, change.before.uid != request.uid {
+    if request.ownedOnly, inode.uid != request.uid {
       throw refusal(
-        "\(path) belongs to \(request.users.userName(change.before.uid)), and only the configuration of"
+        "\(path) belongs to \(request.users.userName(inode.uid)), and only the configuration of"
           + " \(request.subject.displayName) names it", path: path,
         advice: "name the folder, as in \(request.accessor)=PATH")
     }
     // The owner of a link can point it to any inode, so follow it only to inodes of that owner.
-    let foreignLinks = facts.inodes.filter { inode in
-      inode.kind == .symbolicLink
-        && ![0, own.user.fileSystem, change.before.uid].contains(inode.uid)
+    let foreignLinks = facts.inodes.filter { link in
+      link.kind == .symbolicLink && ![0, own.user.fileSystem, inode.uid].contains(link.uid)
     }
     if let link = foreignLinks.first {
       throw refusal(
         "the path to \(path) follows a symbolic link of \(request.users.userName(link.uid)), who does"
           + " not own \(path)", path: path, advice: "use a path without this link")
     }
-    var grant = try bind(change, path)
-    if let missing {
-      if change.attribute == .mode { grant.bits = missing.after.mode & ~missing.before.mode }
-      if grant.before == grant.after { grant.arguments = missing.command(path) }
-    }
-    let isOwn = change.before.uid == own.user.fileSystem || own.effective.contains(.fowner)
-    let keepsGroup = own.isMember(of: change.before.gid) || own.effective.contains(.fsetid)
-    if change.before.mode & 0o2000 != 0, isOwn, !keepsGroup {
+    let keepsGroup = own.isMember(of: inode.gid) || own.effective.contains(.fsetid)
+    if inode.mode & 0o2000 != 0, mayChange(inode), !keepsGroup {
       throw refusal(
         "\(path) would lose its set-group-ID bit, because you are not in its group", path: path,
         advice: "try again as root")
     }
-    return GrantPlan.Step(
-      .inode(grant), place: path.description, needsRoot: !isOwn,
-      family: targets[change.inode]?.resource.family)
   }
 
   /// Returns the change for the inode that is at the path now.
   ///
   /// - Parameters:
   ///   - change: The change that was found on the facts.
+  ///   - inode: The inode as the facts have it.
   ///   - path: The path of the inode.
-  /// - Returns: The change, bound to the inode.
+  /// - Returns: The change, bound to the inode; what becomes of the inode is not in it.
   /// - Throws: If the inode no longer matches the facts.
   private func bind(
-    _ change: InodeChange, _ path: PathBytes
+    _ change: InodeChange, _ inode: InodeFacts, _ path: PathBytes
   ) throws(PermissionError) -> InodeGrant {
     let status: StatusFields
     let state: InodeGrant.State
     let anchor: InodeAnchor?
     do throws(Errno) {
-      let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+      let descriptor = try open(change.inode, path)
       defer { system.close(descriptor) }
       status = try system.statx(descriptor)
       state = try InodeGrant.state(change.attribute, of: descriptor, system)
       anchor = InodeAnchor(descriptor, system)
+    } catch .ESTALE {
+      throw changed(path)
     } catch {
       throw PermissionError(
         .changeFailed, "\(path) cannot be read", path: path, call: "open", errno: error)
     }
-    let before = InodeGrant.State(change.before, change.attribute)
     let identity = InodeIdentity(status)
-    let identities = request.inspection.identities
-    let isSame = identities.isEmpty || identities[change.inode] == identity
-    guard isSame, state == before, status.uid == change.before.uid, status.gid == change.before.gid,
-      status.kind == change.before.kind
-    else {
-      throw PermissionError(
-        .changeFailed, "\(path) changed while it was read", path: path, errno: .EAGAIN,
-        advice: "try again")
-    }
+    guard state == .init(inode, change.attribute), status.uid == inode.uid,
+      status.gid == inode.gid, status.kind == inode.kind
+    else { throw changed(path) }
     return InodeGrant(
       path: path, identity: identity, uid: request.uid, user: request.subject.name,
       permissions: change.permissions,
-      before: before, after: .init(change.after, change.attribute),
-      persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
-      attribute: change.attribute, arguments: change.command(path), anchor: anchor)
+      persistence: Persistence(fileSystem: facts.mounts[inode.mount].fileSystem),
+      attribute: change.attribute, arguments: [],
+      bits: change.attribute == .mode ? change.after.mode & ~change.before.mode : nil,
+      anchor: anchor)
+  }
+
+  private func changed(_ path: PathBytes) -> PermissionError {
+    PermissionError(
+      .changeFailed, "\(path) changed while it was read", path: path, errno: .EAGAIN,
+      advice: "try again")
+  }
+
+  /// Opens an inode of the facts with O_PATH, without a wait for what others put on its path.
+  ///
+  /// - Throws: ESTALE if another inode is there now.
+  private func open(_ index: Int, _ path: PathBytes) throws(Errno) -> Descriptor {
+    let descriptor = try system.open(path, [.path, .noFollow], through: [], within: Reach.limit)
+    do throws(Errno) {
+      let identities = request.inspection.identities
+      let identity = InodeIdentity(try system.statx(descriptor))
+      guard identities.isEmpty || identities[index] == identity else { throw .ESTALE }
+      return descriptor
+    } catch {
+      system.close(descriptor)
+      throw error
+    }
   }
 
   // MARK: - Files that are created later
@@ -218,7 +288,7 @@ struct GrantPlanner {
       var inode = least.facts.inodes[index]
       let path = facts.path(of: index)
       do throws(Errno) {
-        let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+        let descriptor = try open(index, path)
         defer { system.close(descriptor) }
         inode.defaultACL = try InodeGrant.state(.defaultACL, of: descriptor, system).acl
       } catch {
@@ -229,57 +299,21 @@ struct GrantPlanner {
         isLeftOut = true
         continue
       }
-      let old = inode.defaultACL ?? AccessControlList(mode: inode.mode)
-      let list = InodeFacts(kind: .directory, mode: old.mode, uid: 0, gid: 0, acl: old)
-        .granting(.all, to: request.uid)
-      guard list.acl != inode.defaultACL else { continue }
+      let (step, change, _) = try step(
+        InodeChange(
+          inode: index, attribute: .defaultACL, before: inode, after: inode, permissions: .all,
+          asked: .all), inode)
+      guard change.after.defaultACL != inode.defaultACL else { continue }
       if inode.defaultACL == nil {
         plan.othersAffected.append(
           "everybody whom a umask keeps out of new files in \(path)")
       }
-      var changed = inode
-      changed.defaultACL = list.acl
-      plan.steps.append(
-        try step(
-          InodeChange(
-            inode: index, attribute: .defaultACL, before: inode, after: changed,
-            permissions: .all)))
+      plan.steps.append(step)
     }
     if isLeftOut {
       plan.warnings.append(
         "new files there are not included, because a default ACL would replace everybody's umask; allowing others to gain (allow-others) includes them"
       )
     }
-  }
-}
-
-extension InodeChange {
-  /// Returns the change that gives the same permissions on the inode as it is.
-  ///
-  /// - Parameters:
-  ///   - inode: The inode, to which a grant may already give the permissions.
-  ///   - uid: The user.
-  /// - Returns: The change; it changes nothing if the inode already gives the permissions.
-  fileprivate func onto(_ inode: InodeFacts, for uid: UInt32) -> InodeChange {
-    guard inode != before else { return self }
-    var after = inode
-    switch attribute {
-    case .mode:
-      let bits = self.after.mode & ~before.mode
-      after.mode |= bits
-      for (shift, tag): (UInt16, AccessControlList.Tag) in [(6, .owner), (3, .mask), (0, .other)] {
-        after.acl?.set(tag, adding: Permissions(rawValue: UInt8(bits >> shift & 7)))
-      }
-    case .accessACL:
-      let entry = inode.acl?.entries.first { $0.tag == .user && $0.id == uid }
-      let held = entry?.permissions.intersection(inode.acl?.mask ?? .all)
-      if held?.isSuperset(of: permissions) != true {
-        after = inode.granting(permissions.union(held ?? []), to: uid)
-      }
-    case .defaultACL: return self
-    }
-    return InodeChange(
-      inode: self.inode, attribute: attribute, before: inode, after: after,
-      permissions: permissions)
   }
 }

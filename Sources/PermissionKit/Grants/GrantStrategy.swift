@@ -81,7 +81,7 @@ public struct GrantRequest: Sendable {
   /// Whether to change only inodes of the subject: its own configuration names the resources.
   package var ownedOnly = false
   /// The open grants of this process's journal.
-  package var journaled: [Grant] = []
+  package var journaled = GrantLedger()
   /// When the new grants end.
   package var lifetime = Grant.Lifetime()
 

@@ -28,6 +28,8 @@ public struct AccessContext: Sendable {
   public var families = DeviceFamily.builtIn
   /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.
   public var wantsDetail = false
+  /// Returns more kinds of devices, where a device may be of none of `families`; it may read files.
+  package var otherFamilies: (@Sendable () -> [DeviceFamily])?
   /// What the accessors of one command find once for all of them; nil if each looks for itself.
   package var sharedScan: SharedScan?
 
@@ -42,7 +44,7 @@ public struct AccessContext: Sendable {
   ///   - path: The only node or directory to check; nil for all.
   public init(
     system: any System = Systems.running, subject: Subject? = nil, root: PathBytes = "/",
-    probe: Probe.Method = .open, need: Permissions? = nil, path: PathBytes? = nil
+    probe: Probe.Method = .automatic, need: Permissions? = nil, path: PathBytes? = nil
   ) {
     self.system = system
     self.subject = subject

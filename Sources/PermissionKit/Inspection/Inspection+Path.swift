@@ -14,7 +14,7 @@ extension Inspection.Target {
       case .socket: .write
       case .regular, .symbolicLink, .fifo, nil: .read
       }
-    let family = context.families.first { family in
+    func isMeant(_ family: DeviceFamily) -> Bool {
       if let found {
         return found.kind == .characterDevice
           && family.contains(path, found.device, below: context.root, context.system)
@@ -22,6 +22,10 @@ extension Inspection.Target {
       // Nothing is there: a container may have been given none of them.
       return family.isPlace(path, below: context.root)
         || family.folder != "dev" && path == context.root.appending(family.folder)
+    }
+    var family = context.families.first(where: isMeant)
+    if family == nil, found?.kind == .characterDevice {
+      family = context.otherFamilies?().first(where: isMeant)
     }
     self.init(
       name: "path",
@@ -47,7 +51,7 @@ extension Inspection.Target {
       }
     }
     // A look must neither wait for a server nor mount anything.
-    guard system.reach(path) == .immediate, let status = try? system.status(of: path) else {
+    guard let status = try? system.reaching(path)?.status(of: path) else {
       return nil
     }
     return (status.kind, status.device)

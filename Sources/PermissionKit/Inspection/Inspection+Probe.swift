@@ -2,8 +2,8 @@ extension Inspection {
   /// Asks the kernel the same question once; nil if the kernel may not be asked.
   ///
   /// Opens a directory for reading, and uses faccessat2(2) for the permissions that an open cannot
-  /// ask for. Uses only faccessat2(2) for a device that an open would disturb. After the open of a
-  /// video node, asks the driver whether somebody captures, which starts nothing.
+  /// ask for. Uses only faccessat2(2) for what `method(_:)` does not allow to be opened. After the open
+  /// of a video node, asks the driver whether somebody captures, which starts nothing.
   /// Where a server or daemon decides, the operation itself is tried: a directory is listed, a name
   /// is looked up. Never opens what waits for a server or would mount something.
   package func probe(_ ask: Ask, _ decision: Decision) -> Probe? {
@@ -11,17 +11,52 @@ extension Inspection {
     if context.probe == .enter, let process = subject.process {
       return entered(ask, decision, process)
     }
-    switch method(ask) {
-    case .none: return nil
-    case .access:
-      var probe = Probe(method: .access, errno: refusal(ask.path, ask.need))
-      if probe.errno == nil, isServed(ask, decision) { probe.unproven = ask.need }
+    if method == .none { return nil }
+    let place = place(of: ask)
+    let how = method(ask, place)
+    if hasVideoBuffers(ask, decision), how.opens { return probeVideo(ask, place) }
+    let asking = asking(ask)
+    var probe = asking.answer(ask, decision, place, how)
+    if asking.system.isSilent {
+      probe.obstacle = facts.mounts.first(where: \.rules.mayKeepWaiting)
+        .flatMap { Reach.silent($0.point).reason?.message }
+    }
+    return probe
+  }
+
+  /// This inspection, or one that lets another process ask, where a server may keep it waiting.
+  func asking(_ ask: Ask) -> Inspection {
+    guard facts.mounts.contains(where: \.rules.mayKeepWaiting) else { return self }
+    var served: MountFacts?
+    for step in evaluator.steps(ask) {
+      guard case .permission(let index, _, _, _) = step.event else { continue }
+      let inode = facts.inodes[index]
+      // To another process /proc/self is itself.
+      if facts.mounts[inode.mount].fileSystem == "proc" { return self }
+      if facts.mounts[inode.mount].rules.mayKeepWaiting { served = facts.mounts[inode.mount] }
+    }
+    guard let served else { return self }
+    return Inspection(self, by: system.apart(served.point, within: Reach.limit))
+  }
+
+  private func answer(
+    _ ask: Ask, _ decision: Decision, _ place: Place, _ how: Probe.Method
+  ) -> Probe {
+    switch how {
+    case .none, .access, .automatic:
+      // As the calls that would follow: a capability can give each permission and not both at once.
+      let rest = ask.need.subtracting(ask.opened)
+      var errno = ask.opened.isEmpty ? nil : refusal(ask.path, ask.opened)
+      if errno == nil, !rest.isEmpty { errno = refusal(ask.path, rest) }
+      var probe = Probe(method: .access, errno: errno)
+      if probe.errno == nil, isServed(ask, decision) || isOnlyForOpen(ask, decision) {
+        probe.unproven = ask.need
+      }
       return probe
     case .open, .write, .enter:
-      if hasVideoBuffers(ask, decision) { return probeVideo(ask) }
-      if isServed(ask, decision) { return probeServed(ask) }
+      if isServed(ask, decision) { return probeServed(ask, place) }
       var errno: Errno?
-      if !ask.opened.isEmpty { errno = system.probe(open: ask.path, ask.flags) }
+      if !ask.opened.isEmpty { errno = refusalToOpen(ask, place) }
       let rest = ask.need.subtracting(ask.opened)
       if errno == nil, !rest.isEmpty { errno = refusal(ask.path, rest) }
       guard errno == nil, method == .write, ask.isDirectory, ask.need.contains(.write) else {
@@ -34,7 +69,14 @@ extension Inspection {
   /// Asks in the place of another process.
   private func entered(_ ask: Ask, _ decision: Decision, _ process: Int32) -> Probe {
     var probe = Probe(method: .enter, errno: nil)
-    let opens = !ask.opened.isEmpty && ask.resource.family?.opening != .disturbs
+    // A child that takes on ids can then be traced by their user, until it forbids that; see proc(5).
+    guard (try? system.line(of: "/proc/sys/fs/suid_dumpable")) != "1" else {
+      probe.obstacle =
+        "process \(process) is not entered while fs.suid_dumpable is 1, because its user could read the memory of the child"
+      return probe
+    }
+    let place = place(of: ask)
+    let opens = !ask.opened.isEmpty && (device(place) == nil || opensHarmlessly(ask, place))
     do throws(Errno) {
       let answer = try system.enter(
         process, as: subject.credentials, path: ask.path, flags: opens ? ask.flags : nil,
@@ -45,7 +87,7 @@ extension Inspection {
         probe.accessed = accessed
         // Root may not even see what a server or daemon decides about, and faccessat2(2) asks neither
         // of them nor a driver.
-        let isSeen = facts.target(of: ask.path) != nil
+        let isSeen = place.inode != nil
         if probe.errno == nil, decision.verdict == .undetermined,
           !isSeen || isServed(ask, decision) || !opens && decision.rule == .driver
         {
@@ -66,6 +108,13 @@ extension Inspection {
     return probe
   }
 
+  /// Whether the facts lead open(2) to another answer than faccessat2(2), which grants access: a mount
+  /// without devices, a driver.
+  private func isOnlyForOpen(_ ask: Ask, _ decision: Decision) -> Bool {
+    !decision.isGranted
+      && evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).isGranted
+  }
+
   /// Whether a server or daemon has the last word on the inode that was asked about, and
   /// faccessat2(2) does not ask it.
   private func isServed(_ ask: Ask, _ decision: Decision) -> Bool {
@@ -77,7 +126,7 @@ extension Inspection {
   }
 
   /// Asks by the very operations: open, list, look up, and create if the caller wants that.
-  private func probeServed(_ ask: Ask) -> Probe {
+  private func probeServed(_ ask: Ask, _ place: Place) -> Probe {
     var probe = Probe(method: .open, errno: nil)
     func attempt(_ operation: () throws(Errno) -> Void) {
       guard probe.errno == nil else { return }
@@ -85,8 +134,7 @@ extension Inspection {
     }
     if !ask.opened.isEmpty {
       attempt { () throws(Errno) in
-        let flags = ask.flags.union([.nonBlocking, .noControllingTerminal])
-        let file = try system.openat(.currentDirectory, ask.path, flags, mode: 0)
+        let file = try open(ask, place)
         defer { system.close(file) }
         if ask.isDirectory { _ = try system.getdents(file) }
       }
@@ -137,10 +185,6 @@ extension Inspection {
     }
   }
 
-  private func method(_ ask: Ask) -> Probe.Method {
-    method.opens && ask.resource.family?.opening == .disturbs ? .access : method
-  }
-
   private func hasVideoBuffers(_ ask: Ask, _ decision: Decision) -> Bool {
     guard let family = ask.resource.family, family.busyTest == .videoBuffers,
       decision.step == .target, ask.need != .execute, let index = decision.inode,
@@ -149,12 +193,10 @@ extension Inspection {
     return family.mayHave(device)
   }
 
-  private func probeVideo(_ ask: Ask) -> Probe {
+  private func probeVideo(_ ask: Ask, _ place: Place) -> Probe {
     var probe = Probe(method: .open, errno: nil)
     do throws(Errno) {
-      let node = try system.openat(
-        .currentDirectory, ask.path, ask.flags.union([.nonBlocking, .noControllingTerminal]),
-        mode: 0)
+      let node = try open(ask, place)
       defer { system.close(node) }
       do throws(Errno) {
         try system.reqbufs(none: node)

@@ -29,6 +29,8 @@ package final class Inspection: Sendable {
   package let targets: [Target]
   /// The facts about the resources of all targets.
   package let facts: AccessFacts
+  /// An evaluator of the facts for the subject.
+  package let evaluator: AccessEvaluator
   /// The identity of each inode of the facts, by index; empty if only the facts are known.
   package let identities: [InodeIdentity]
   /// How the kernel may be asked: only on behalf of this very process.
@@ -70,6 +72,7 @@ package final class Inspection: Sendable {
     guard count > 0 else {
       facts = AccessFacts()
       identities = []
+      evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
       return
     }
     do throws(Errno) {
@@ -81,6 +84,7 @@ package final class Inspection: Sendable {
       }
       facts = reader.facts
       identities = reader.identities
+      evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
     } catch {
       throw PermissionError(
         .system, "the root directory of \(subject.displayName) cannot be opened", call: "openat",
@@ -100,9 +104,22 @@ package final class Inspection: Sendable {
     time = context.system.realtime()
     self.targets = targets
     self.facts = facts
+    evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
     identities = []
     method = .none
     isSaved = true
+  }
+
+  /// Creates the same inspection, which asks by another system.
+  init(_ other: Inspection, by system: any System) {
+    var context = other.context
+    context.system = system
+    self.context = context
+    (users, subject, time, targets) = (other.users, other.subject, other.time, other.targets)
+    (facts, identities, method, isSaved) = (
+      other.facts, other.identities, other.method, other.isSaved
+    )
+    evaluator = other.evaluator
   }
 
   /// Returns the subject of the context, or the calling process if the context has none.
@@ -131,11 +148,6 @@ package final class Inspection: Sendable {
 
   /// Whether there are facts to judge.
   package var hasFacts: Bool { !facts.inodes.isEmpty }
-
-  /// An evaluator of the facts for the subject.
-  package var evaluator: AccessEvaluator {
-    AccessEvaluator(facts: facts, credentials: subject.credentials)
-  }
 
   /// Returns the question about one resource.
   ///

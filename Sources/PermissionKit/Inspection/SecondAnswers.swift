@@ -32,7 +32,7 @@ extension Inspection {
       "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)")
     note(probe.method.rawValue, probe.errno)
     if probe.method.opens, !ask.opened.isEmpty {
-      answers.open = system.probe(open: path, ask.flags)
+      answers.open = refusalToOpen(ask, place(of: ask))
     }
     // The same permissions as in the call that was refused.
     let asked = answers.open != nil ? ask.opened : ask.need
@@ -41,7 +41,12 @@ extension Inspection {
     if probe.method.opens {
       let flags = ask.flags
       if answers.open != nil {
-        answers.open2 = open2(path, flags)
+        answers.open2 = refused { () throws(Errno) in
+          system.close(
+            try open(ask, place(of: ask)) { (path, flags) throws(Errno) in
+              try system.openat2(.currentDirectory, path, flags)
+            })
+        }
         note("openat2", answers.open2)
         answers.controls = controls(ask, flags)
         for control in answers.controls { note("the same open of \(control.path)", control.errno) }
@@ -62,14 +67,6 @@ extension Inspection {
       answers.evidence.append("not visible: /proc/self/cgroup")
     }
     return answers
-  }
-
-  private func open2(_ path: PathBytes, _ flags: OpenFlags) -> Errno? {
-    refused { () throws(Errno) in
-      system.close(
-        try system.openat2(
-          .currentDirectory, path, flags.union([.nonBlocking, .noControllingTerminal])))
-    }
   }
 
   /// Repeats the open on files that this process may open.

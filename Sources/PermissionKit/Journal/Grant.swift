@@ -15,6 +15,8 @@ package struct Grant: Hashable, Sendable {
     case undoing
     /// The undo has begun, but the file is not found, so the access may still be there.
     case missing
+    /// Somebody else took the access away; never in a journal.
+    case ended
     /// Undone, or never applied.
     case undone
   }

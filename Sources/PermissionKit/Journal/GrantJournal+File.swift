@@ -12,7 +12,7 @@ extension GrantJournal {
   }
 
   /// The longest wait for the lock of a journal, in microseconds.
-  static let lockLimit: Int64 = 30_000_000
+  private static let lockLimit: Int64 = 30_000_000
 
   func failure(
     _ message: String, _ call: String? = nil, _ errno: Errno? = nil, advice: String? = nil
@@ -77,52 +77,20 @@ extension GrantJournal {
   // MARK: - The lock
 
   private func lock(_ file: Descriptor, until deadline: Int64) throws(PermissionError) {
-    var pause: Int32 = 1
-    while true {
-      do throws(Errno) {
-        return try system.flock(file)
-      } catch .EAGAIN {
-        guard system.monotonic() < deadline else { throw locked(file) }
-        _ = try? system.poll([], timeout: pause)
-        pause = min(pause * 2, 20)
-      } catch .EINTR {
-      } catch {
-        throw failure("the journal of grants \(path) cannot be used", "flock", error)
+    do throws(Errno) {
+      try system.flock(file, until: deadline)
+    } catch .EAGAIN {
+      let holder = system.lockHolder(of: file).map { pid in
+        let name = system.status(ofProcess: pid)?.name
+        return "process \(pid)\(name.map { " (\($0))" } ?? "")"
       }
+      throw failure(
+        "\(holder ?? "another process") has locked the journal of grants \(path) for"
+          + " \(Self.lockLimit / 1_000_000) seconds, so nothing was changed", "flock", .EAGAIN,
+        advice: "wait until that process ends, or end it")
+    } catch {
+      throw failure("the journal of grants \(path) cannot be used", "flock", error)
     }
-  }
-
-  /// Returns the error for a lock that another process does not release.
-  private func locked(_ file: Descriptor) -> PermissionError {
-    let holder = holder(of: file).map { pid in
-      let name = system.status(ofProcess: pid)?.name
-      return "process \(pid)\(name.map { " (\($0))" } ?? "")"
-    }
-    return failure(
-      "\(holder ?? "another process") has locked the journal of grants \(path) for"
-        + " \(Self.lockLimit / 1_000_000) seconds, so nothing was changed", "flock", .EAGAIN,
-      advice: "wait until that process ends, or end it")
-  }
-
-  /// Returns the process that has the lock, from /proc/locks; nil if that is not shown.
-  private func holder(of file: Descriptor) -> Int32? {
-    guard let status = try? system.statx(file),
-      let bytes = try? system.contents(of: "/proc/locks", limit: 1 << 24)
-    else { return nil }
-    // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
-    func hex(_ number: UInt32) -> String { (number < 16 ? "0" : "") + String(number, radix: 16) }
-    let device = status.fileSystem
-    let place = "\(hex(device.major)):\(hex(device.minor)):\(status.inode)"
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      let fields = line.split(separator: UInt8(ascii: " ")).map {
-        String(decoding: $0, as: UTF8.self)
-      }
-      guard fields.count > 5, fields[1] == "FLOCK", fields[5] == place else {
-        continue
-      }
-      return Int32(fields[4])
-    }
-    return nil
   }
 
   // MARK: - Trust
@@ -138,19 +106,17 @@ extension GrantJournal {
       let folder = try system.status(of: path.parent)
       let own = try system.credentials().user.fileSystem
       if status.kind == .regular, status.links == 0 { return false }
-      if status.kind != .regular {
-        problem = "is not a regular file"
-      } else if status.uid != own {
-        problem = "belongs to another user"
-      } else if status.mode & 0o022 != 0 {
-        problem = "is writable by others"
-      } else if status.links != 1 {
-        problem = "has another hard link"
-      } else if folder.uid != own && folder.uid != 0 || folder.mode & 0o022 != 0 {
-        problem = "is in a folder that is writable by others"
-      } else {
-        problem = nil
-      }
+      problem =
+        [
+          ("is not a regular file", status.kind != .regular),
+          ("belongs to another user", status.uid != own),
+          ("is writable by others", status.mode & 0o022 != 0),
+          ("has another hard link", status.links != 1),
+          (
+            "is in a folder that is writable by others",
+            folder.uid != own && folder.uid != 0 || folder.mode & 0o022 != 0
+          ),
+        ].first { $0.1 }?.0
     } catch {
       throw failure("the journal of grants \(path) cannot be used", "statx", error)
     }
@@ -166,15 +132,13 @@ extension GrantJournal {
 
   /// Reads the journal in one pass.
   ///
-  /// - Parameters:
-  ///   - file: The open journal.
-  ///   - uid: The user whose grants are wanted; nil for everybody's.
+  /// - Parameter file: The open journal.
   /// - Returns: The open grants, the size of the file, and whether its last line is incomplete.
   /// - Throws: If the file cannot be read, or is damaged.
   func ledger(
-    of file: Descriptor, for uid: UInt32? = nil
+    of file: Descriptor
   ) throws(PermissionError) -> (ledger: GrantLedger, size: Int, isTorn: Bool) {
-    var ledger = GrantLedger(of: uid)
+    var ledger = GrantLedger()
     var rest: [UInt8] = []
     var size = 0
     while true {
@@ -192,6 +156,7 @@ extension GrantJournal {
       rest = Array(rest[(end + 1)...])
     }
     try ledger.read(rest[...], self)
+    ledger.adopt()
     return (ledger, size, !rest.isEmpty)
   }
 
@@ -209,12 +174,7 @@ extension GrantJournal {
     var size = 0
     do throws(Errno) {
       try system.flock(file)
-      var bytes: [UInt8] = []
-      for grant in ledger.grants {
-        var record = GrantRecord(grant, by: nil, pid: nil)
-        record.stage = grant.stage
-        bytes += record.line
-      }
+      let bytes = ledger.lines(at: Timestamp.rfc3339(system.realtime()))
       size = bytes.count
       try system.writeAll(file, bytes)
       try system.fsync(file)

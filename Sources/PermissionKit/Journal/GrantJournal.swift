@@ -68,42 +68,37 @@ package struct GrantJournal: Sendable {
   /// - Returns: The grants, even those that have ended but are not undone yet.
   /// - Throws: If the journal cannot be read or is not trusted.
   package func grants(of uid: UInt32? = nil) throws(PermissionError) -> [Grant] {
-    guard let file = try open(.reading) else { return [] }
-    defer { system.close(file) }
-    let ledger = try ledger(of: file, for: uid).ledger
-    return uid.map { ledger.grants(of: [$0]) } ?? ledger.grants
+    try ledger().grants(of: uid)
   }
 
-  /// Returns the open grants of a user, and those of others on the same inodes, oldest first.
+  /// Returns the open grants, oldest first; those from which somebody else took everything are `ended`.
   ///
-  /// - Parameter uid: The user.
   /// - Returns: The grants; empty if there is no journal.
   /// - Throws: If the journal cannot be read or is not trusted.
-  func grants(around uid: UInt32) throws(PermissionError) -> [Grant] {
-    guard let file = try open(.reading) else { return [] }
+  package func grantsNow() throws(PermissionError) -> [Grant] { try ledger().grantsNow(system) }
+
+  /// Returns all open grants; empty if there is no journal.
+  ///
+  /// - Returns: The grants, and what is remembered of their inodes.
+  /// - Throws: If the journal cannot be read or is not trusted.
+  func ledger() throws(PermissionError) -> GrantLedger {
+    guard let file = try open(.reading) else { return GrantLedger() }
     defer { system.close(file) }
-    return try ledger(of: file).ledger.grants(around: uid)
+    return try ledger(of: file).ledger
   }
 
   /// Makes all changes of a plan, or none.
   ///
-  /// - Parameters:
-  ///   - lifetime: When the grants end.
-  ///   - makePlan: Creates the plan, given the open grants of the locked journal; nil if there is
-  ///     nothing to change.
+  /// - Parameter plan: Returns the grants to make, in their order, given the open grants of the locked
+  ///   journal; empty if there is nothing to change.
   /// - Returns: The new grants, and the older grants that were undone first.
   /// - Throws: If one change cannot be made; then none remains.
   package func carryOut(
-    lifetime: Grant.Lifetime = .init(),
-    _ makePlan: (GrantLedger) throws(PermissionError) -> GrantPlan?
+    _ plan: (GrantLedger) throws(PermissionError) -> [Grant]
   ) throws(PermissionError) -> Outcome {
-    guard let file = try open(.creating) else { return Outcome() }
-    var writer = try GrantJournalWriter(file, self, system)
-    defer { writer.close() }
-    var outcome = writer.recover()
-    guard let plan = try makePlan(writer.ledger) else { return outcome }
-    try writer.make(plan, lifetime, &outcome)
-    return outcome
+    try locked(.creating) { (writer, outcome) throws(PermissionError) in
+      try writer.make(plan(writer.ledger), &outcome)
+    }
   }
 
   /// Undoes unfinished grants, expired grants, and grants whose process has ended.
@@ -122,14 +117,10 @@ package struct GrantJournal: Sendable {
   package func undo(
     of uid: UInt32? = nil, _ isSelected: (Grant) -> Bool
   ) throws(PermissionError) -> Outcome {
-    guard let file = try open(.changing) else { return Outcome() }
-    var writer = try GrantJournalWriter(file, self, system)
-    defer { writer.close() }
-    var outcome = writer.recover()
-    try writer.undo(
-      writer.grants(of: uid).filter { $0.stage != .missing && isSelected($0) }, &outcome)
-    outcome.open = writer.ledger
-    return outcome
+    try locked(.changing) { (writer, outcome) throws(PermissionError) in
+      try writer.undo(
+        writer.ledger.grants(of: uid).filter { $0.stage != .missing && isSelected($0) }, &outcome)
+    }
   }
 
   /// Forgets the missing grants that a closure selects, without a change of their files.
@@ -138,15 +129,27 @@ package struct GrantJournal: Sendable {
   /// - Returns: The grants that were forgotten, as `grants`.
   /// - Throws: If the journal cannot be read.
   package func forget(_ isSelected: (Grant) -> Bool) throws(PermissionError) -> Outcome {
-    guard let file = try open(.changing) else { return Outcome() }
+    try locked(.changing) { writer, outcome in
+      for grant in writer.ledger.grants(of: nil) where grant.stage == .missing && isSelected(grant)
+      {
+        outcome.missing.removeAll { $0.id == grant.id }
+        writer.forget(grant, &outcome)
+        outcome.grants.append(grant)
+      }
+    }
+  }
+
+  /// Locks and reads the journal, recovers, and does what a closure does.
+  private func locked(
+    _ purpose: Purpose,
+    _ body: (inout GrantJournalWriter, inout Outcome) throws(PermissionError) -> Void
+  ) throws(PermissionError) -> Outcome {
+    guard let file = try open(purpose) else { return Outcome() }
     var writer = try GrantJournalWriter(file, self, system)
     defer { writer.close() }
     var outcome = writer.recover()
-    for grant in writer.grants(of: nil) where grant.stage == .missing && isSelected(grant) {
-      outcome.missing.removeAll { $0.id == grant.id }
-      writer.forget(grant, &outcome)
-      outcome.grants.append(grant)
-    }
+    try body(&writer, &outcome)
+    outcome.open = writer.ledger
     return outcome
   }
 

@@ -14,6 +14,8 @@ struct GrantJournalWriter {
   private static let compactionSize = 1 << 16
   /// The space that is reserved for the end of each open grant, in bytes.
   private static let reserve = 512
+  /// How many inodes are open at once.
+  private static let width = 64
 
   /// Takes over a locked file, and reads it; closes the file if it throws.
   init(_ file: Descriptor, _ journal: GrantJournal, _ system: any System) throws(PermissionError) {
@@ -26,6 +28,7 @@ struct GrantJournalWriter {
       system.close(file)
       throw error
     }
+    users = GrantMirror(journal).unfinished()
     // A compacted journal has one line for each open grant.
     guard size > Self.compactionSize, ledger.lines > 2 * ledger.count + 200 else { return }
     // Without space for the new file, the old one still serves.
@@ -36,17 +39,42 @@ struct GrantJournalWriter {
 
   /// Tells users of their grants, and releases the lock.
   mutating func close() {
-    GrantMirror(journal).update(ledger.grants(of: users), of: users)
+    GrantMirror(journal).update(ledger, of: users)
     system.close(file)
   }
 
-  /// Returns the open grants of a user, or of everybody, oldest first.
-  func grants(of uid: UInt32?) -> [Grant] { uid.map { ledger.grants(of: [$0]) } ?? ledger.grants }
+  private var now: String { Timestamp.rfc3339(system.realtime()) }
 
-  /// Appends records, and waits until they are on the disk.
-  private mutating func append(_ records: [GrantRecord]) throws(PermissionError) {
+  // MARK: - Lines
+
+  private func record(_ event: GrantRecord.Event, _ id: String) -> GrantRecord {
+    GrantRecord(time: now, event: event, id: id)
+  }
+
+  /// Remembers that what a user is shown will change.
+  private mutating func changes(_ uid: UInt32?) {
+    if let uid, users.insert(uid).inserted { GrantMirror(journal).begin(uid) }
+  }
+
+  /// Changes the ledger, appends records, and waits until they are on the disk.
+  ///
+  /// The ledger is changed even if the records cannot be written.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - reserves: Whether grants begin, so that the disk must have space for their ends.
+  /// - Throws: If the records cannot be written.
+  private mutating func append(
+    _ records: [GrantRecord], reserves: Bool = false
+  ) throws(PermissionError) {
+    if records.isEmpty { return }
     var bytes: [UInt8] = hasIncompleteLine ? [UInt8(ascii: "\n")] : []
-    for record in records { bytes += record.line }
+    for record in records {
+      changes(record.uid ?? ledger[record.id]?.uid)
+      ledger.add(record)
+      bytes += record.line
+    }
+    if reserves { try reserve(bytes.count) }
     var call = "write"
     do throws(Errno) {
       hasIncompleteLine = true
@@ -60,78 +88,10 @@ struct GrantJournalWriter {
     }
   }
 
-  private var now: String { Timestamp.rfc3339(system.realtime()) }
-
-  private func record(_ event: GrantRecord.Event, _ id: String) -> GrantRecord {
-    GrantRecord(time: now, event: event, id: id)
-  }
-
-  /// Removes a grant from the open ones.
-  private mutating func end(_ id: String) {
-    if let entry = ledger[id] { users.insert(entry.uid) }
-    ledger.remove(id)
-  }
-
-  // MARK: - Making
-
-  /// Makes all changes of a plan, or none.
-  ///
-  /// - Parameters:
-  ///   - plan: The changes.
-  ///   - lifetime: When the grants end.
-  ///   - outcome: Receives the new grants.
-  /// - Throws: If one change cannot be made; then none remains.
-  mutating func make(
-    _ plan: GrantPlan, _ lifetime: Grant.Lifetime, _ outcome: inout GrantJournal.Outcome
-  ) throws(PermissionError) {
-    let time = now
-    let request = "\(time)-\(system.getpid())"
-    let made = plan.steps.enumerated().map { number, step in
-      Grant(
-        id: "\(request)-\(number + 1)", request: request, time: time, accessor: plan.accessor,
-        path: plan.path, uid: plan.subject.credentials.user.fileSystem, lifetime: lifetime,
-        change: step.change,
-        stage: .intended)
-    }
-    let by = (try? system.credentials())?.user.fileSystem
-    try reserve(made.count)
-    for grant in made { ledger.add(grant) }
-    do throws(PermissionError) {
-      try append(made.map { GrantRecord($0, by: by, pid: system.getpid()) })
-      for grant in made {
-        try grant.change.command.execute(system)
-        ledger.set(.applied, of: grant.id)
-        if case .inode(let change) = grant.change {
-          ledger.setChanged(change.lastChange(system), grant.id)
-        }
-      }
-      do throws(PermissionError) {
-        try append(made.map { applied($0.id) } + [record(.committed, request)])
-      } catch {
-        // The lines are written. If they are lost with the power, the next run undoes the changes.
-        guard !hasIncompleteLine else { throw error }
-        outcome.notes.append(error.description)
-      }
-    } catch {
-      throw rollBack(made, after: error)
-    }
-    for var grant in made {
-      ledger.set(.active, of: grant.id)
-      users.insert(grant.uid)
-      grant.stage = .active
-      outcome.grants.append(grant)
-    }
-  }
-
-  private func applied(_ id: String) -> GrantRecord {
-    var applied = record(.applied, id)
-    if case .inode(let change) = ledger[id]?.grant?.change { applied.changed = change.changed }
-    return applied
-  }
-
   /// Reserves space on the disk for the end of every grant, so that a full disk keeps none.
-  private func reserve(_ count: Int) throws(PermissionError) {
-    let space = size + (ledger.count + count) * Self.reserve + count << 13
+  private func reserve(_ announced: Int) throws(PermissionError) {
+    // Each end has a line like that of the beginning, and a short one.
+    let space = 2 * (size + announced) + (ledger.count + 16) * Self.reserve
     do throws(Errno) {
       try system.fallocate(file, space)
     } catch .EOPNOTSUPP {
@@ -141,25 +101,90 @@ struct GrantJournalWriter {
     }
   }
 
+  /// Appends records about changes that are already made; if that fails, the outcome has a note.
+  private mutating func append(_ records: [GrantRecord], _ outcome: inout GrantJournal.Outcome) {
+    do throws(PermissionError) {
+      try append(records)
+    } catch {
+      let note =
+        "\(error.message) (\(error.errno?.description ?? "")), so the end of a grant is not recorded; the next run finds that it has ended"
+      if !outcome.notes.contains(note) { outcome.notes.append(note) }
+    }
+  }
+
+  /// Returns the line of what a merge decided about an ACL.
+  private mutating func line(_ outcome: LeaseOutcome, of acl: String) -> GrantRecord {
+    for id in outcome.ended { changes(ledger[id]?.uid) }
+    return GrantRecord(time: now, acl, outcome)
+  }
+
+  // MARK: - Making
+
+  /// Makes all grants, or none.
+  ///
+  /// - Parameters:
+  ///   - made: The grants, in their order; they receive identifiers.
+  ///   - outcome: Receives the new grants.
+  /// - Throws: If one change cannot be made; then none remains.
+  mutating func make(
+    _ made: [Grant], _ outcome: inout GrantJournal.Outcome
+  ) throws(PermissionError) {
+    if made.isEmpty { return }
+    let time = now
+    let request = "\(time)-\(system.getpid())"
+    var made = made
+    for index in made.indices {
+      (made[index].request, made[index].time) = (request, time)
+      made[index].id = "\(request)-\(index + 1)"
+    }
+    do throws(PermissionError) {
+      try append(announcement(of: made), reserves: true)
+      for grant in made { try grant.change.command.execute(system) }
+      do throws(PermissionError) {
+        try append(made.map(applied) + [record(.committed, request)])
+      } catch {
+        // The lines are written. If they are lost with the power, the next run undoes the changes.
+        guard !hasIncompleteLine else { throw error }
+        outcome.notes.append(error.description)
+      }
+    } catch {
+      throw rollBack(made, after: error)
+    }
+    for grant in made {
+      if case .inode(let change) = grant.change { outcome.notes += change.outcome?.notes ?? [] }
+    }
+    outcome.grants += made
+  }
+
+  /// Returns the lines that announce grants, each after that of its inode's ACL.
+  private mutating func announcement(of made: [Grant]) -> [GrantRecord] {
+    let by = (try? system.credentials())?.user.fileSystem
+    var lines: [GrantRecord] = []
+    for grant in made {
+      var acl: String?
+      if case .inode(let change) = grant.change, let merged = change.outcome {
+        acl = merged.acl ?? grant.id
+        lines.append(line(merged, of: acl ?? grant.id))
+      }
+      lines.append(GrantRecord(grant, acl: acl, by: by, pid: system.getpid()))
+    }
+    return lines
+  }
+
+  private func applied(_ grant: Grant) -> GrantRecord {
+    var applied = record(.applied, grant.id)
+    if case .inode(let change) = grant.change { applied.changed = change.lastChange(system) }
+    return applied
+  }
+
   /// Undoes the changes of a failed request, even if the journal cannot be written.
   private mutating func rollBack(
     _ made: [Grant], after error: PermissionError
   ) -> PermissionError {
     var error = error
-    var undone: [String] = []
-    for grant in made.reversed() {
-      do throws(PermissionError) {
-        if try grant.change.command.progress(system) == .after {
-          _ = try grant.change.command.undo(system)
-        }
-        end(grant.id)
-        undone.append(grant.id)
-      } catch let second {
-        // The journal contains the intent, so the next run tries again.
-        error.message += "; and \(second.message)"
-      }
-    }
-    try? append(undone.map { record(.undone, $0) })
+    var outcome = GrantJournal.Outcome()
+    // What cannot be undone is announced in the journal, so the next run tries again.
+    for second in release(made.reversed(), &outcome) { error.message += "; and \(second.message)" }
     return error
   }
 
@@ -182,62 +207,124 @@ struct GrantJournalWriter {
     together.ids = wanted.map(\.id)
     // Without this line the next one undoes what is left when it is asked to.
     try? append([together])
-    for grant in wanted { ledger.set(.undoing, of: grant.id) }
-    var failure: PermissionError?
-    for grant in wanted.reversed() {
-      do throws(PermissionError) {
-        if try undo(grant, &outcome) { outcome.grants.append(grant) }
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
+    if let failure = release(wanted.reversed(), &outcome).first { throw failure }
   }
 
-  /// Undoes one grant even if later ones changed the inode.
+  /// Undoes grants, those of many inodes together.
   ///
-  /// - Returns: False if the file is not found.
-  private mutating func undo(
-    _ grant: Grant, _ outcome: inout GrantJournal.Outcome
-  ) throws(PermissionError) -> Bool {
-    let isAgain = grant.stage == .undoing
-    // An earlier undo may have rebased this grant.
-    let grant = ledger[grant.id]?.grant ?? grant
-    var undone = record(.undone, grant.id)
-    if case .inode(let own) = grant.change {
-      let sharing = ledger.sharing(own)
-      guard let place = sharing.firstIndex(where: { $0.id == grant.id }) else { return true }
-      let release = try own.release(
-        system, among: sharing.map(\.grant), at: place, isAgain: isAgain)
-      switch release {
-      case .missing(let reason):
-        miss(grant, reason, &outcome)
-        return false
-      case .released(let note, let rebased):
-        if let note { outcome.notes.append(note) }
-        for (index, other) in rebased where other != sharing[index].grant {
-          undone.rebased = undone.rebased ?? [:]
-          undone.rebased?[sharing[index].id] = .inode(other)
+  /// - Parameters:
+  ///   - wanted: The grants, in the order in which to undo them.
+  ///   - outcome: Receives the grants that were undone, and notes.
+  /// - Returns: The errors; those grants are not undone.
+  private mutating func release(
+    _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome
+  ) -> [PermissionError] {
+    var errors: [PermissionError] = []
+    var acls: [String] = []
+    var members: [String: [Grant]] = [:]
+    for grant in wanted {
+      guard let entry = ledger[grant.id] else { continue }
+      if let acl = entry.acl {
+        if members[acl] == nil { acls.append(acl) }
+        members[acl, default: []].append(grant)
+        continue
+      }
+      do throws(PermissionError) {
+        // If the line of an ACL is lost, the change had not begun.
+        if let note = try grant.change.undoable?.undo(system) { outcome.notes.append(note) }
+        finish([grant], &outcome)
+      } catch {
+        errors.append(error)
+      }
+    }
+    while !acls.isEmpty {
+      let chunk = acls.prefix(Self.width).map { ($0, members[$0] ?? []) }
+      acls.removeFirst(chunk.count)
+      release(chunk, &outcome, &errors)
+    }
+    return errors
+  }
+
+  /// Undoes the grants of some ACLs: finds the inodes, records what they become, and changes them.
+  private mutating func release(
+    _ acls: [(acl: String, grants: [Grant])], _ outcome: inout GrantJournal.Outcome,
+    _ errors: inout [PermissionError]
+  ) {
+    var found: [LeaseRelease] = []
+    var finder = InodeFinder(system)
+    defer {
+      for release in found { system.close(release.descriptor) }
+      finder.close()
+    }
+    for (acl, grants) in acls {
+      guard let leases = ledger.leases(acl), case .inode(let grant) = grants[0].change else {
+        finish(grants, &outcome)
+        continue
+      }
+      do throws(PermissionError) {
+        switch finder.find(grant) {
+        case .deleted:
+          outcome.notes.append("\(grant.path) was deleted")
+          finish(grants, &outcome)
+        case .missing(let reason): for grant in grants { miss(grant, reason, &outcome) }
+        case .found(let descriptor):
+          var release = LeaseRelease(grants, grant, descriptor, leases)
+          defer { found.append(release) }
+          try release.look(system)
+        }
+      } catch {
+        errors.append(error)
+      }
+    }
+    let decided = found.compactMap { release in
+      release.outcome.map { line($0, of: release.leases.acl) }
+    }
+    try? append(decided)
+    var ends: [GrantRecord] = []
+    for var release in found where release.outcome != nil {
+      do throws(PermissionError) {
+        try carryOut(&release)
+        outcome.notes += release.outcome?.notes ?? []
+        outcome.grants += release.grants
+        ends += end(of: release)
+      } catch {
+        errors.append(error)
+      }
+    }
+    append(ends, &outcome)
+  }
+
+  /// Changes an inode; looks again if somebody else changed it meanwhile.
+  private mutating func carryOut(_ release: inout LeaseRelease) throws(PermissionError) {
+    var again = 0
+    while true {
+      do throws(PermissionError) {
+        return try release.carryOut(system)
+      } catch {
+        again += 1
+        guard error.errno == .EAGAIN, again < 100 else { throw error }
+        try release.look(system)
+        if let outcome = release.outcome {
+          try? append([line(outcome, of: release.leases.acl)])
         }
       }
-    } else if let note = try grant.change.command.undo(system) {
-      outcome.notes.append(note)
     }
-    end(grant.id)
-    for (id, change) in undone.rebased ?? [:] { ledger.set(change, of: id) }
-    write(undone, &outcome)
-    return true
   }
 
-  /// Writes a record about a change that is already made.
-  private mutating func write(_ record: GrantRecord, _ outcome: inout GrantJournal.Outcome) {
-    do throws(PermissionError) {
-      try append([record])
-    } catch {
-      let note =
-        "\(error.message) (\(error.errno?.description ?? "")), so the end of a grant is not recorded; the next run finds that it has ended"
-      if !outcome.notes.contains(note) { outcome.notes.append(note) }
+  /// Returns the lines of grants that are undone.
+  private func end(of release: LeaseRelease) -> [GrantRecord] {
+    let changed = (try? system.statx(release.descriptor))?.changed
+    return release.grants.map { grant in
+      var line = record(.undone, grant.id)
+      line.changed = changed
+      return line
     }
+  }
+
+  /// Records that grants are undone.
+  private mutating func finish(_ grants: [Grant], _ outcome: inout GrantJournal.Outcome) {
+    outcome.grants += grants
+    append(grants.map { record(.undone, $0.id) }, &outcome)
   }
 
   /// Records that the file of a grant is not found.
@@ -246,12 +333,10 @@ struct GrantJournalWriter {
   ) {
     outcome.missing.append(grant)
     outcome.notes.append("\(reason), so the access of uid \(grant.uid) may still be there")
-    guard ledger[grant.id]?.stage != .missing || grant.stage != .missing else { return }
-    ledger.set(.missing, of: grant.id)
-    users.insert(grant.uid)
+    guard ledger[grant.id]?.stage != .missing else { return }
     var missing = record(.missing, grant.id)
     missing.note = reason
-    write(missing, &outcome)
+    append([missing], &outcome)
   }
 
   // MARK: - Recovery
@@ -262,34 +347,30 @@ struct GrantJournalWriter {
     let time = system.realtime()
     // Many grants share a lifetime, and to look for a process takes system calls.
     var ended: [Grant.Lifetime: Bool] = [:]
+    var wanted: [Grant] = []
     for entry in ledger.entries.reversed() {
-      switch entry.stage {
-      case .undone: continue
-      case .intended, .applied, .undoing, .missing: break
-      case .active:
-        let hasEnded = ended[entry.lifetime] ?? entry.lifetime.hasEnded(at: time, system)
-        ended[entry.lifetime] = hasEnded
+      if entry.stage == .active {
+        let hasEnded = ended[entry.end] ?? entry.end.hasEnded(at: time, system)
+        ended[entry.end] = hasEnded
         guard hasEnded else { continue }
       }
-      if let grant = ledger[entry.id]?.grant, journal.recovers(grant) { recover(grant, &outcome) }
+      guard let grant = entry.grant, journal.recovers(grant) else { continue }
+      if entry.stage == .intended, let command = grant.change.undoable,
+        (try? command.progress(system)) == .before
+      {
+        forget(grant, &outcome)
+      } else {
+        wanted.append(grant)
+      }
     }
+    for error in release(wanted, &outcome) { outcome.notes.append(error.description) }
+    outcome.recovered = outcome.grants
+    outcome.grants = []
     return outcome
   }
 
   /// Records that a grant has ended, without a change.
   mutating func forget(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
-    end(grant.id)
-    write(record(.undone, grant.id), &outcome)
-  }
-
-  private mutating func recover(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
-    do throws(PermissionError) {
-      if grant.stage == .intended, try grant.change.command.progress(system) == .before {
-        return forget(grant, &outcome)
-      }
-      if try undo(grant, &outcome) { outcome.recovered.append(grant) }
-    } catch {
-      outcome.notes.append(error.description)
-    }
+    append([record(.undone, grant.id)], &outcome)
   }
 }

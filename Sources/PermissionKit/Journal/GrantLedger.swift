@@ -3,154 +3,101 @@ internal import JSONSyntax
 /// The open grants of a journal, in the order in which they were made.
 ///
 /// Each line of the journal changes a few grants, which are found by their identifiers, so that a
-/// journal is read in one pass.
+/// journal is read in one pass. A line that is written changes them in the same way.
 package struct GrantLedger: Sendable {
-  /// An open grant, whose change is read from the line only if somebody needs it.
-  struct Entry: Sendable {
-    let id: String
-    let request: String
-    let time: String
-    let accessor: String
-    let path: PathBytes?
-    let uid: UInt32
-    let lifetime: Grant.Lifetime
-    var stage: Grant.Stage
-    /// When the inode was changed, if a line after the first one tells.
-    var changed: Int64?
-    private var change: GrantChange?
-    private let json: JSONValue
-
-    /// Creates an entry for a new grant.
-    init(_ grant: Grant) {
-      (id, request, time) = (grant.id, grant.request, grant.time)
-      (accessor, path) = (grant.accessor, grant.path)
-      (uid, stage) = (grant.uid, grant.stage)
-      lifetime = grant.lifetime
-      change = grant.change
-      json = .null
-    }
-
-    /// Creates an entry for a line of the journal; nil if the line lacks something.
-    init?(_ record: GrantRecord, change json: JSONValue) {
-      guard let accessor = record.accessor, let uid = record.uid, let request = record.request
-      else { return nil }
-      id = record.id
-      self.request = request
-      time = record.time
-      self.accessor = accessor
-      path = record.path
-      self.uid = uid
-      lifetime = record.lifetime ?? .init()
-      stage = record.stage ?? .intended
-      self.json = json
-    }
-
-    /// The whole grant; nil if the line has no change that this version knows.
-    var grant: Grant? {
-      guard var change = change ?? (try? GrantRecord.change.decode(json)) else { return nil }
-      if let changed, case .inode(var inode) = change {
-        inode.changed = changed
-        change = .inode(inode)
-      }
-      return Grant(
-        id: id, request: request, time: time, accessor: accessor, path: path, uid: uid,
-        lifetime: lifetime, change: change, stage: stage)
-    }
-
-    /// Returns whether the change may be of the inode with this number.
-    func isAbout(inode number: UInt64) -> Bool {
-      if case .inode(let change) = change { return change.identity.inode == number }
-      return change == nil && json["inode"]?["identity"]?["inode"]?.integer() == number
-    }
-
-    mutating func set(_ change: GrantChange) { (self.change, changed) = (change, nil) }
-  }
-
-  private var slots: [Entry?] = []
+  private var slots: [GrantRecord?] = []
   private var places: [String: Int] = [:]
   private var requests: [String: [Int]] = [:]
+  /// What is remembered of each ACL, by the identifier of the record.
+  private var acls: [String: GrantRecord] = [:]
+  /// The places of the grants on each ACL.
+  private var members: [String: [Int]] = [:]
   /// The identifiers of all grants so far, with those that are undone.
   private var known: Set<String> = []
+  /// Whether the grants of an old journal have their records, see `adopt`.
+  private var isAdopted = false
   /// The number of lines so far.
   private(set) var lines = 0
-  /// The bytes that the first line of each wanted grant contains; nil if all are wanted.
-  private let mark: [UInt8]?
 
   /// Creates an empty ledger.
-  ///
-  /// - Parameter uid: The user whose grants are wanted; nil for everybody's.
-  init(of uid: UInt32? = nil) { mark = uid.map { Array("\"uid\":\($0),".utf8) } }
+  package init() {}
 
-  /// The open grants, oldest first.
-  var grants: [Grant] { slots.compactMap { $0?.grant } }
+  /// The first lines of the open grants, with their present stages, oldest first.
+  var entries: [GrantRecord] { slots.compactMap { $0 } }
 
-  /// The open grants without their changes, oldest first.
-  var entries: [Entry] { slots.compactMap { $0 } }
-
-  /// Returns the open grants of some users, oldest first.
-  package func grants(of users: Set<UInt32>) -> [Grant] {
-    slots.compactMap { entry in
-      guard let entry, users.contains(entry.uid) else { return nil }
-      return entry.grant
-    }
-  }
-
-  /// Returns the open grants of a user, and those of others on the same inodes, oldest first.
-  func grants(around uid: UInt32) -> [Grant] {
-    let numbers = Set(
-      grants(of: [uid]).compactMap { grant -> UInt64? in
-        if case .inode(let change) = grant.change { change.identity.inode } else { nil }
-      })
-    return slots.compactMap { entry in
-      guard let entry, entry.uid == uid || numbers.contains(where: entry.isAbout) else {
-        return nil
-      }
-      return entry.grant
-    }
+  /// Returns the open grants of a user, or of everybody, oldest first.
+  package func grants(of uid: UInt32?) -> [Grant] {
+    slots.compactMap { entry in uid == nil || entry?.uid == uid ? entry?.grant : nil }
   }
 
   /// The number of open grants.
   var count: Int { places.count }
 
   /// The open grant with this identifier; nil if there is none.
-  subscript(id: String) -> Entry? { places[id].flatMap { slots[$0] } }
+  subscript(id: String) -> GrantRecord? { places[id].flatMap { slots[$0] } }
 
-  /// Adds a grant that was not known before.
-  mutating func add(_ grant: Grant) { add(Entry(grant)) }
+  // MARK: - Leases
 
-  private mutating func add(_ entry: Entry) {
-    places[entry.id] = slots.count
-    known.insert(entry.id)
-    requests[entry.request, default: []].append(slots.count)
-    slots.append(entry)
+  /// Returns what is remembered of an ACL, with its open leases; nil if there are none.
+  func leases(_ acl: String) -> OpenLeases? {
+    guard let record = acls[acl]?.remembered else { return nil }
+    let grants = (members[acl] ?? []).compactMap { place -> (String, InodeGrant)? in
+      guard let entry = slots[place], let grant = entry.inodeGrant else { return nil }
+      return (entry.id, grant)
+    }
+    return OpenLeases(acl: acl, record: record, grants: grants)
   }
 
-  /// Removes a grant that has ended.
-  mutating func remove(_ id: String) {
-    if let place = places.removeValue(forKey: id) { slots[place] = nil }
+  /// Returns what is remembered of the ACL that a grant changes; nil if there are no leases on it.
+  func leases(around grant: InodeGrant) -> OpenLeases? {
+    let entry = slots.first { entry in
+      guard let entry, entry.acl != nil, entry.inode == grant.identity.inode else { return false }
+      return entry.inodeGrant?.isSameACL(as: grant) == true
+    }
+    return entry??.acl.flatMap(leases)
   }
 
-  /// Sets the stage of an open grant.
-  mutating func set(_ stage: Grant.Stage, of id: String) {
-    if let place = places[id] { slots[place]?.stage = stage }
-  }
-
-  /// Sets the change of an open grant.
-  mutating func set(_ change: GrantChange, of id: String) {
-    if let place = places[id] { slots[place]?.set(change) }
-  }
-
-  /// Returns the open grants of the same ACL, oldest first.
-  func sharing(_ grant: InodeGrant) -> [(id: String, grant: InodeGrant)] {
-    slots.compactMap { slot in
-      guard let slot, slot.isAbout(inode: grant.identity.inode),
-        case .inode(let other) = slot.grant?.change, other.isSameACL(as: grant)
-      else { return nil }
-      return (slot.id, other)
+  /// Returns the open grants, oldest first; those from which somebody else took everything are `ended`.
+  func grantsNow(_ system: any System) -> [Grant] {
+    var ended: Set<String> = []
+    var finder = InodeFinder(system)
+    defer { finder.close() }
+    for acl in acls.keys {
+      guard let leases = leases(acl), let grant = leases.grants.first?.grant,
+        case .found(let descriptor) = finder.find(grant)
+      else { continue }
+      defer { system.close(descriptor) }
+      ended.formUnion((try? grant.look(at: descriptor, leases, system))?.ended ?? [])
+    }
+    return grants(of: nil).map { grant in
+      var grant = grant
+      if ended.contains(grant.id) { grant.stage = .ended }
+      return grant
     }
   }
 
-  // MARK: - Reading
+  // MARK: - Lines
+
+  /// Returns the lines of a journal that has only the open grants.
+  ///
+  /// - Parameters:
+  ///   - time: The present, RFC 3339.
+  ///   - uid: The user whose grants are wanted, as if what others have by grants were theirs; nil for
+  ///     everybody's.
+  /// - Returns: The lines.
+  func lines(at time: String, of uid: UInt32? = nil) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var written: Set<String> = []
+    for var entry in entries where uid == nil || entry.uid == uid {
+      if let acl = entry.acl, written.insert(acl).inserted, let leases = leases(acl) {
+        let record = uid.map(leases.seen(by:)) ?? leases.record
+        bytes += GrantRecord(time: time, acl, LeaseOutcome(record: record)).line
+      }
+      (entry.by, entry.pid) = (nil, nil)
+      bytes += entry.line
+    }
+    return bytes
+  }
 
   /// Adds the lines of a journal.
   ///
@@ -166,82 +113,137 @@ package struct GrantLedger: Sendable {
     let reader = JSONReader()
     for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines += 1
-      if let mark, line.contains(Self.intent), !line.contains(mark) { continue }
       guard let json = try? reader.value(from: Array(line)) else { continue }
-      if let version = json["v"], ![1, 2].contains(version.integer()) {
+      if let version = json["v"], ![1, 2, 3].contains(version.integer()) {
         throw journal.unreadable(lines)
       }
-      let (header, change) = Self.split(json)
-      guard let record = try? GrantRecord.codec.decode(header) else { continue }
-      guard add(record, change) || mark != nil else { throw journal.damaged(lines) }
+      guard let record = try? GrantRecord.codec.decode(json) else { continue }
+      guard add(record) else { throw journal.damaged(lines) }
     }
     // What `split` gives after the last newline is no line.
     lines -= 1
   }
 
-  /// What the first line of a grant contains.
-  private static let intent = Array("\"event\":\"intent\"".utf8)
-
-  /// Returns the line without its change, and the change.
-  private static func split(_ json: JSONValue) -> (JSONValue, JSONValue) {
-    guard let change = json["change"], let object = json.object else { return (json, .null) }
-    let members = object.members.filter { $0.key != "change" }.map { ($0.key, $0.value) }
-    return (.object(JSONObject(members)), change)
-  }
-
   /// Changes the grants as a record says; returns false if it names an unknown grant.
-  private mutating func add(_ record: GrantRecord, _ change: JSONValue) -> Bool {
+  @discardableResult
+  mutating func add(_ record: GrantRecord) -> Bool {
     let id = record.id
+    if record.v > 2 { adopt() }
     switch record.event {
-    case .intent:
-      guard let entry = Entry(record, change: change) else { return false }
-      add(entry)
-      return true
+    case .leased: return remember(record)
+    case .intent: return open(record)
     case .committed:
       guard let members = requests[id] else { return false }
       for place in members where slots[place]?.stage == .applied { slots[place]?.stage = .active }
       return true
     case .applied:
-      setChanged(record.changed, id)
+      setWritten(record)
       return set(.applied, [id])
     case .missing: return set(.missing, [id])
     case .undoing: return set(.undoing, [id] + (record.ids ?? []))
     case .undone:
+      setWritten(record)
       // The intent line may be incomplete; its grant is undone nevertheless.
       remove(id)
-      for (id, change) in record.rebased ?? [:] { set(change, of: id) }
+      for member in record.rebased?.object?.members ?? [] {
+        if let place = places[member.key] { slots[place]?.change = member.value }
+      }
       return true
     }
   }
 
-  /// Sets the time when a grant changed its inode.
-  mutating func setChanged(_ time: Int64?, _ id: String) {
-    if let time, let place = places[id] { slots[place]?.changed = time }
+  private mutating func open(_ record: GrantRecord) -> Bool {
+    guard record.accessor != nil, record.uid != nil, let request = record.request else {
+      return false
+    }
+    if let acl = record.acl, acls[acl] == nil { return false }
+    let place = slots.count
+    places[record.id] = place
+    known.insert(record.id)
+    requests[request, default: []].append(place)
+    if let acl = record.acl { members[acl, default: []].append(place) }
+    slots.append(record)
+    if record.stage == nil { slots[place]?.stage = .intended }
+    return true
+  }
+
+  private mutating func remember(_ record: GrantRecord) -> Bool {
+    guard let leased = record.leased else { return false }
+    if leased["rights"] != nil || leased["ended"] != nil,
+      let outcome = try? GrantRecord.leased.decode(leased)
+    {
+      for (id, rights) in outcome.rights { reduce(id, to: rights) }
+      for id in outcome.ended { remove(id) }
+    }
+    // A lease on it may follow.
+    acls[record.id] = record
+    return true
+  }
+
+  private mutating func reduce(_ id: String, to rights: Permissions) {
+    if let place = places[id] { slots[place]?.inodeGrant?.permissions = rights }
+  }
+
+  /// Remembers that an ACL is as it was to be written.
+  private mutating func setWritten(_ record: GrantRecord) {
+    guard let acl = self[record.id]?.acl else { return }
+    acls[acl]?.stage = .applied
+    if let changed = record.changed { acls[acl]?.changed = changed }
+  }
+
+  private mutating func remove(_ id: String) {
+    guard let place = places.removeValue(forKey: id) else { return }
+    let acl = slots[place]?.acl
+    slots[place] = nil
+    guard let acl else { return }
+    members[acl]?.removeAll { $0 == place }
+    if members[acl]?.isEmpty != false { (acls[acl], members[acl]) = (nil, nil) }
   }
 
   /// Sets the stage of grants; returns false if none of them was ever known.
   private mutating func set(_ stage: Grant.Stage, _ ids: [String]) -> Bool {
-    for id in ids { set(stage, of: id) }
+    for id in ids { if let place = places[id] { slots[place]?.stage = stage } }
     return ids.contains { known.contains($0) }
   }
-}
 
-extension ArraySlice<UInt8> {
-  /// Returns whether the bytes contain other bytes, which are not empty.
-  fileprivate func contains(_ wanted: [UInt8]) -> Bool {
-    unsafe withUnsafeBufferPointer { bytes in
-      unsafe wanted.withUnsafeBufferPointer { wanted in
-        var start = 0
-        while start + wanted.count <= bytes.count {
-          var length = 0
-          while length < wanted.count, unsafe bytes[start + length] == wanted[length] {
-            length += 1
-          }
-          if length == wanted.count { return true }
-          start += 1
-        }
-        return false
+  // MARK: - Other journals
+
+  /// Adds the open grants of another journal.
+  mutating func add(_ other: GrantLedger) {
+    acls.merge(other.acls) { own, _ in own }
+    for entry in other.entries { _ = open(entry) }
+  }
+
+  /// Replays the pictures of an old journal, in which each grant had those of its inode.
+  mutating func adopt() {
+    if isAdopted { return }
+    isAdopted = true
+    var firsts: [UInt64: [(acl: String, grant: InodeGrant)]] = [:]
+    for place in slots.indices {
+      guard let entry = slots[place], entry.acl == nil, var grant = entry.inodeGrant,
+        let before = InodeGrant.State(entry.change?["inode"]?["before"]),
+        let after = InodeGrant.State(entry.change?["inode"]?["after"])
+      else { continue }
+      if grant.attribute == .mode { grant.bits = grant.bits ?? after.mode & ~before.mode }
+      let list = before.list(grant.attribute)
+      var record = LeasedACL(list, owner: nil)
+      let number = grant.identity.inode
+      let acl = firsts[number]?.first { $0.grant.isSameACL(as: grant) }?.acl ?? entry.id
+      if let open = leases(acl) {
+        let merge = LeaseMerge(
+          open.record, now: list, owner: nil, leases: open.grants.map(\.grant.lease))
+        (record.base, record.hadMask) = (merge.base, open.record.hadMask)
+        for ((id, _), lease) in zip(open.grants, merge.leases) { reduce(id, to: lease.rights) }
+      } else {
+        firsts[number, default: []].append((acl, grant))
       }
+      record.written = after.list(grant.attribute)
+      record.seen = entry.stage == .active ? nil : .some(list)
+      acls[acl] = GrantRecord(time: entry.time, acl, LeaseOutcome(record: record))
+      var adopted = entry
+      (adopted.v, adopted.acl, adopted.inodeGrant) = (3, acl, grant)
+      slots[place] = adopted
+      members[acl, default: []].append(place)
     }
   }
 }

@@ -1,7 +1,10 @@
-/// Shows users the grants that root made for them: one file for each user beside root's journal.
+/// Shows users the grants that root made for them: one file for each user.
 ///
-/// The file belongs to root, and an ACL entry lets its user read it. Nothing is decided by these
-/// files; the journal alone counts.
+/// The file is `/var/lib/permcheck-users/UID/now/grants.jsonl`. The folder UID belongs to root, and an ACL
+/// entry lets its user, and nobody else, search it; it never changes, and the first grant makes one for each
+/// user of the data base, so that a look at it from outside tells nothing. Nothing is decided by these files;
+/// the journal alone counts. A mark beside the journal is made before its first line about a user and removed
+/// after the last one: a run that finds such a mark writes the file.
 package struct GrantMirror: Sendable {
   private let journal: GrantJournal
   private var system: any System { journal.system }
@@ -12,80 +15,152 @@ package struct GrantMirror: Sendable {
   /// Creates the mirror of root's journal.
   package init(_ system: any System) { self.init(.root(system)) }
 
+  private static let folder: PathBytes = "/var/lib/permcheck-users"
+
+  private func folder(of uid: UInt32) -> PathBytes { Self.folder.appending(PathBytes("\(uid)")) }
+
   private func path(of uid: UInt32) -> PathBytes {
-    journal.path.parent.appending(PathBytes("\(uid).jsonl"))
+    folder(of: uid).appending("now/grants.jsonl")
   }
 
   /// Returns the open grants of a user; empty if there are none or this process may not read them.
   ///
   /// - Parameter uid: The user.
   /// - Returns: The grants, oldest first.
-  package func grants(of uid: UInt32) -> [Grant] {
+  package func grants(of uid: UInt32) -> [Grant] { ledger(of: uid).grants(of: uid) }
+
+  /// Returns the open grants of a user, with what is remembered of their inodes, as if the leases of
+  /// others were nobody's.
+  func ledger(of uid: UInt32) -> GrantLedger {
     guard
       let file = try? system.openat(
         .currentDirectory, path(of: uid),
         [.readOnly, .noFollow, .nonBlocking, .noControllingTerminal], mode: 0)
-    else { return [] }
+    else { return GrantLedger() }
     defer { system.close(file) }
     // Only root writes this file.
     guard let status = try? system.statx(file), status.kind == .regular, status.uid == 0 else {
-      return []
+      return GrantLedger()
     }
-    return (try? journal.ledger(of: file).ledger.grants) ?? []
+    return (try? journal.ledger(of: file).ledger) ?? GrantLedger()
+  }
+
+  private var isShown: Bool { journal.path == GrantJournal.root(system).path }
+
+  private func mark(of uid: UInt32) -> PathBytes {
+    journal.path.parent.appending(PathBytes("\(uid)\(Self.markEnd)"))
+  }
+
+  private static let markEnd = ".jsonl.new"
+  /// The end of the names of files that earlier versions kept beside the journal.
+  private static let oldEnd = ".jsonl"
+
+  /// Returns the users whose files a killed process, or an earlier version, left as they were.
+  func unfinished() -> Set<UInt32> {
+    guard isShown, let names = try? system.names(in: journal.path.parent) else { return [] }
+    return Set(
+      names.map(\.description).compactMap { name in
+        [Self.markEnd, Self.oldEnd].lazy.compactMap { end in
+          name.hasSuffix(end) ? UInt32(name.dropLast(end.utf8.count)) : nil
+        }.first
+      })
+  }
+
+  /// Announces that the journal will say something new of a user.
+  func begin(_ uid: UInt32) {
+    guard isShown, uid != 0, let file = try? create(mark(of: uid)) else { return }
+    system.close(file)
   }
 
   /// Writes the files of these users, if this is root's journal.
   ///
   /// A failure changes nothing but what the user sees.
-  func update(_ grants: [Grant], of users: Set<UInt32>) {
-    guard !users.isEmpty, journal.path == GrantJournal.root(system).path else { return }
-    openFolder()
+  func update(_ ledger: GrantLedger, of users: Set<UInt32>) {
+    guard !users.isEmpty, isShown else { return }
+    closeFolder()
+    makeFolders(for: users)
     for uid in users where uid != 0 {
-      let own = grants.filter { $0.uid == uid }
+      let lines = ledger.lines(at: Timestamp.rfc3339(system.realtime()), of: uid)
       let path = path(of: uid)
-      if own.isEmpty {
-        try? system.unlink(path)
-        continue
-      }
-      let new = PathBytes(path.bytes + Array(".new".utf8))
       do throws(Errno) {
-        try? system.unlink(new)
-        try write(own, to: new, for: uid)
-        try system.rename(new, path)
+        if lines.isEmpty {
+          do throws(Errno) { try system.unlink(path) } catch .ENOENT {}
+        } else {
+          let new = PathBytes(path.bytes + Array(".new".utf8))
+          let file = try create(new)
+          defer { system.close(file) }
+          try system.writeAll(file, lines)
+          try system.chmod(file, 0o644)
+          try system.rename(new, path)
+        }
       } catch {
-        try? system.unlink(new)
+        // The next run writes it.
         try? system.unlink(path)
       }
+      try? system.unlink(mark(of: uid))
+      let old = journal.path.parent.appending(PathBytes("\(uid)\(Self.oldEnd)"))
+      try? system.unlink(old)
     }
   }
 
-  /// Lets everybody search the folder of the journal, so that users reach their files.
-  private func openFolder() {
+  /// Lets nobody but root into the folder of the journal, which earlier versions opened.
+  private func closeFolder() {
     guard
       let folder = try? system.openat(
         .currentDirectory, journal.path.parent, [.readOnly, .directory, .noFollow], mode: 0)
     else { return }
     defer { system.close(folder) }
-    guard let status = try? system.statx(folder), status.uid == 0, status.mode & 0o777 == 0o700
+    guard let status = try? system.statx(folder), status.uid == 0, status.mode & 0o777 == 0o711
     else { return }
-    try? system.chmod(folder, 0o711)
+    try? system.chmod(folder, 0o700)
   }
 
-  private func write(_ grants: [Grant], to path: PathBytes, for uid: UInt32) throws(Errno) {
-    let file = try system.openat(
-      .currentDirectory, path, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
-    defer { system.close(file) }
-    var bytes: [UInt8] = []
-    for grant in grants {
-      var record = GrantRecord(grant, by: nil, pid: nil)
-      record.stage = grant.stage
-      bytes += record.line
+  /// Makes the folders of these users, and of all others with them, if one is missing.
+  private func makeFolders(for users: Set<UInt32>) {
+    func isMissing(_ uid: UInt32) -> Bool {
+      (try? system.kind(of: folder(of: uid).appending("now"))) != .directory
     }
-    try system.writeAll(file, bytes)
+    guard users.contains(where: { $0 != 0 && isMissing($0) }) else { return }
+    try? makeFolder(Self.folder, mode: 0o711)
+    for uid in users.union(localUsers) where uid != 0 && isMissing(uid) {
+      try? makeFolder(folder(of: uid), mode: 0o700, for: uid)
+      try? makeFolder(folder(of: uid).appending("now"), mode: 0o755)
+    }
+  }
+
+  /// The users of /etc/passwd: no server is asked while the journal is locked.
+  private var localUsers: [UInt32] {
+    let lines = (try? system.contents(of: "/etc/passwd")) ?? []
+    let users = lines.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let fields = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      return fields.count > 2 ? UInt32(String(decoding: fields[2], as: UTF8.self)) : nil
+    }
+    return Array(users.prefix(1000))
+  }
+
+  private func makeFolder(
+    _ folder: PathBytes, mode: UInt16, for uid: UInt32? = nil
+  ) throws(Errno) {
+    do throws(Errno) {
+      try system.mkdirat(.currentDirectory, folder, mode: 0o700)
+    } catch .EEXIST {
+      // A run that was killed did not come to its end.
+    }
+    let file = try system.openat(
+      .currentDirectory, folder, [.readOnly, .directory, .noFollow], mode: 0)
+    defer { system.close(file) }
+    // The umask has no say.
+    try system.chmod(file, mode)
+    guard let uid else { return }
     let acl = AccessControlList([
-      .init(.owner, [.read, .write]), .init(.user, id: uid, .read), .init(.owningGroup, []),
-      .init(.mask, .read), .init(.other, []),
+      .init(.owner, .all), .init(.user, id: uid, .execute), .init(.owningGroup, []),
+      .init(.mask, .execute), .init(.other, []),
     ])
     try system.setxattr(.access, of: file, acl.xattr)
+  }
+
+  private func create(_ path: PathBytes) throws(Errno) -> Descriptor {
+    try system.openat(
+      .currentDirectory, path, [.writeOnly, .create, .truncate, .noFollow], mode: 0o600)
   }
 }

@@ -12,13 +12,25 @@ extension GrantRecord {
     .optional("path", \.path, .path), .optional("uid", \.uid, .integer),
     .optional("by", \.by, .integer),
     .optional("pid", \.pid, .integer), .optional("lifetime", \.lifetime, .lifetime),
-    .optional("change", \.change, .change), .optional("stage", \.stage, .name),
+    .optional("change", \.change, .raw), .optional("stage", \.stage, .name),
     .optional("note", \.note, .string), .optional("changed", \.changed, .integer),
-    .optional("rebased", \.rebased, JSONCodec<GrantChange>.change.dictionary),
+    .optional("acl", \.acl, .string), .optional("leased", \.leased, .raw),
+    .optional("rebased", \.rebased, .raw),
   ])
 
   /// The codec of the member `change` of a line.
   static let change = JSONCodec<GrantChange>.change
+  /// The codec of the member `leased` of a line.
+  static let leased = JSONRecord<LeaseOutcome>([
+    .required("base", \.record.base, .list), .required("written", \.record.written, .list),
+    .optional("seen", \.record.seen, .list), .optional("owner", \.record.owner, .integer),
+    .required("mask", \.record.hadMask, .bool),
+    .optional(
+      "rights", .rights, get: { $0.rights.isEmpty ? nil : $0.rights }, set: { $0.rights = $1 }),
+    .optional(
+      "ended", JSONCodec<String>.string.list, get: { $0.ended.isEmpty ? nil : $0.ended },
+      set: { $0.ended = $1 }),
+  ]).codec(LeaseOutcome(record: LeasedACL(nil, owner: nil)))
 
   /// The codec of a line.
   static let codec = record.codec(GrantRecord(time: "", event: .intent, id: ""))
@@ -59,36 +71,17 @@ extension JSONCodec<InodeGrant> {
   fileprivate static let inode = JSONRecord<InodeGrant>([
     .required("path", \.path, .path), .required("identity", \.identity, identity),
     .required("uid", \.uid, .integer), .optional("user", \.user, .string),
-    .required("permissions", \.permissions, .permissions), .required("before", \.before, state),
-    .required("after", \.after, state), .required("persistence", \.persistence, .name),
+    .required("permissions", \.permissions, .permissions),
+    .required("persistence", \.persistence, .name),
     .required("attribute", \.attribute, .name),
     .required("arguments", \.arguments, JSONCodec<PathBytes>.path.list),
-    .optional("bits", \.bits, .integer), .optional("changed", \.changed, .integer),
-    .optional("anchor", \.anchor, anchor),
+    .optional("bits", \.bits, .integer), .optional("anchor", \.anchor, anchor),
   ]).codec(.blank)
 
   private static let anchor = JSONRecord<InodeAnchor>([
-    .optional("handle", \.handle, handle), .required("type", \.type, .integer),
+    .optional("handle", \.handle, .hexadecimal), .required("type", \.type, .integer),
     .required("fileSystem", \.fileSystem, .integer), .optional("boot", \.boot, .string),
   ]).codec(InodeAnchor(handle: nil, type: 0, fileSystem: 0, boot: nil))
-
-  /// Bytes as hexadecimal digits.
-  private static let handle = JSONCodec<[UInt8]>(
-    .string, expected: "hexadecimal digits",
-    to: { bytes in
-      bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    },
-    from: { text in
-      let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-      guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
-      return stride(from: 0, to: digits.count, by: 2).map {
-        UInt8(digits[$0] << 4 | digits[$0 + 1])
-      }
-    })
-
-  private static let state = JSONRecord<InodeGrant.State>([
-    .required("mode", \.mode, .integer), .optional("acl", \.acl, .acl),
-  ]).codec(InodeGrant.State(mode: 0, acl: nil))
 
   private static let identity = JSONRecord<InodeIdentity>([
     .required("fileSystem", \.fileSystem, .deviceNumber), .required("inode", \.inode, .integer),
@@ -101,8 +94,34 @@ extension InodeGrant {
   /// An empty value that the codec fills with the members of a document.
   fileprivate static let blank = InodeGrant(
     path: "", identity: InodeIdentity(StatusFields(mode: 0, uid: 0, gid: 0, inode: 0)), uid: .max,
-    user: nil, permissions: [], before: State(mode: 0, acl: nil), after: State(mode: 0, acl: nil),
-    persistence: .permanent, attribute: .accessACL, arguments: [])
+    user: nil, permissions: [], persistence: .permanent, attribute: .accessACL, arguments: [])
+}
+
+extension JSONCodec<JSONValue> {
+  /// What is read only if somebody needs it.
+  fileprivate static let raw = JSONCodec(schema: .bool(true), encode: { $0 }, decode: { $0 })
+}
+
+extension InodeGrant.State {
+  /// Reads a picture of an old journal.
+  init?(_ json: JSONValue?) {
+    guard let json, let mode: UInt16 = json["mode"]?.integer() else { return nil }
+    let acl = json["acl"].map { try? JSONCodec<AccessControlList>.acl.decode($0) }
+    if case .some(.none) = acl { return nil }
+    self.init(mode: mode, acl: acl ?? nil)
+  }
+}
+
+extension JSONCodec<[String: Permissions]> {
+  /// Permissions by the identifiers of grants.
+  fileprivate static let rights = JSONCodec(
+    schema: JSONSchema.object(nil, required: [], properties: []),
+    encode: { .object(JSONObject($0.map { ($0.key, JSONValue($0.value.rawValue)) })) },
+    decode: { json in
+      (json.object?.members ?? []).reduce(into: [:]) { rights, member in
+        rights[member.key] = Permissions(rawValue: member.value.integer() ?? 0)
+      }
+    })
 }
 
 extension JSONCodec<GroupGrant> {

@@ -3,6 +3,8 @@ internal import JSONSyntax
 /// One line of the journal.
 struct GrantRecord: Sendable {
   enum Event: String, Sendable {
+    /// What is remembered of an ACL with leases, before it is changed.
+    case leased
     /// The request begins to make this change.
     case intent
     /// The change is made.
@@ -17,11 +19,11 @@ struct GrantRecord: Sendable {
     case undone
   }
 
-  /// The version of this format; version 1 did not know `stage`, `note` and `missing`.
-  var v = 2
+  /// The version of this format; before version 3 each grant had pictures of its inode.
+  var v = 3
   var time: String
   var event: Event
-  /// The identifier of the grant; that of the request for `committed`.
+  /// The identifier of the grant; that of the request for `committed`, of the record for `leased`.
   var id: String
   /// All grants that are undone together, for `undoing`; one line makes the list atomic.
   var ids: [String]?
@@ -35,46 +37,69 @@ struct GrantRecord: Sendable {
   /// The id of the process that wrote the line.
   var pid: Int32?
   var lifetime: Grant.Lifetime?
-  var change: GrantChange?
-  /// The later grants of the same inode as they are after an undo, by identifier.
-  var rebased: [String: GrantChange]?
+  /// The change, which is read only if somebody needs it, see `grant`.
+  var change: JSONValue?
+  /// The identifier of the record of the inode's ACL, see `leased`.
+  var acl: String?
+  /// What is remembered of an ACL, for `leased`: a `LeaseOutcome`.
+  var leased: JSONValue?
+  /// The later grants of the same inode after an undo, by identifier, before version 3.
+  var rebased: JSONValue?
   /// The stage of the grant, for `intent` in a compacted journal.
   var stage: Grant.Stage?
-  /// When the inode was changed, for `applied`.
+  /// When the inode was changed, for `applied`, `undone` and `leased`.
   var changed: Int64?
   /// Why the file is not found, for `missing`.
   var note: String?
+}
+
+extension GrantRecord {
+  /// Creates a record that contains a whole grant.
+  init(_ grant: Grant, acl: String?, by: UInt32?, pid: Int32?) {
+    self.init(
+      time: grant.time, event: .intent, id: grant.id, request: grant.request,
+      accessor: grant.accessor, path: grant.path, uid: grant.uid, by: by, pid: pid,
+      lifetime: grant.lifetime, change: Self.change.encode(grant.change.recorded), acl: acl)
+  }
+
+  /// Creates a record of what is remembered of an ACL.
+  init(time: String, _ acl: String, _ outcome: LeaseOutcome) {
+    self.init(time: time, event: .leased, id: acl, leased: Self.leased.encode(outcome))
+    changed = outcome.record.changed
+  }
 
   /// The record as one line of JSON, with a newline.
   var line: [UInt8] {
     JSONWriter(sortsKeys: true).bytes(Self.record.json(self)) + [UInt8(ascii: "\n")]
   }
 
-  /// Creates a record that contains a whole grant.
-  init(_ grant: Grant, by: UInt32?, pid: Int32?) {
-    self.init(
-      time: grant.time, event: .intent, id: grant.id, request: grant.request,
-      accessor: grant.accessor, path: grant.path, uid: grant.uid, by: by, pid: pid,
-      lifetime: grant.lifetime, change: grant.change)
+  /// When the grant ends.
+  var end: Grant.Lifetime { lifetime ?? .init() }
+
+  /// The whole grant; nil if the line has no change that this version knows.
+  var grant: Grant? {
+    guard let accessor, let uid, let request,
+      let change = change.flatMap({ try? Self.change.decode($0) })
+    else { return nil }
+    return Grant(
+      id: id, request: request, time: time, accessor: accessor, path: path, uid: uid,
+      lifetime: end, change: change, stage: stage ?? .intended)
   }
 
-  /// Creates a record with these values.
-  init(
-    time: String, event: Event, id: String, request: String? = nil, accessor: String? = nil,
-    path: PathBytes? = nil, uid: UInt32? = nil, by: UInt32? = nil, pid: Int32? = nil,
-    lifetime: Grant.Lifetime? = nil,
-    change: GrantChange? = nil
-  ) {
-    self.time = time
-    self.event = event
-    self.id = id
-    self.request = request
-    self.accessor = accessor
-    self.path = path
-    self.uid = uid
-    self.by = by
-    self.pid = pid
-    self.lifetime = lifetime
-    self.change = change
+  /// The number of the inode that changes; nil for other changes.
+  var inode: UInt64? { change?["inode"]?["identity"]?["inode"]?.integer() }
+
+  /// The change of an inode; nil for another change.
+  var inodeGrant: InodeGrant? {
+    get { if case .inode(let inode) = grant?.change { inode } else { nil } }
+    set { change = newValue.map { Self.change.encode(.inode($0)) } }
+  }
+
+  /// What is remembered of the ACL, for `leased`; without `seen` once it was written.
+  var remembered: LeasedACL? {
+    guard let leased, var record = (try? Self.leased.decode(leased))?.record else { return nil }
+    if stage == .applied { record.seen = nil }
+    record.changed = changed
+    return record
   }
 }

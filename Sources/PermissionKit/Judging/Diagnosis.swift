@@ -185,8 +185,7 @@ struct Diagnosis {
   /// See fuse_allow_current_process() in fs/fuse/dir.c.
   private func nameMount(_ report: inout ResourceReport, _ decision: Decision) {
     guard let index = decision.inode,
-      let table = try? system.mountTable(
-        PathBytes("/proc/\(subject.process.map(String.init) ?? "self")/mountinfo"))
+      let table = try? system.mountTable(MountTable.path(of: subject.process))
     else { return }
     let folder = facts.path(of: index)
     let closed = facts.inodes[index].entries.filter {

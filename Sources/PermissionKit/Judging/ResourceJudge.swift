@@ -151,6 +151,9 @@ package struct ResourceJudge {
       report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
     case .otherKind, .locked, .taken, .granted, .limited, .service, .refused: break
     }
+    if let probe, probe.isLate, let obstacle = probe.obstacle {
+      report.reasons = [Reason(.notAnswering, .proven, obstacle)]
+    }
   }
 
   /// Whether a device of the family would be at this path: `/dev/video9`, `/dev/v4l/by-id/usb-…`.
@@ -203,7 +206,7 @@ package struct ResourceJudge {
   /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
   private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
     guard let probe, !isRetry, probe.obstacle == nil, probe.errno != decision.errno,
-      !probe.isSilent(on: decision)
+      !probe.isSilent
     else {
       return false
     }

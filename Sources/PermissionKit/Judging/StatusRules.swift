@@ -104,7 +104,7 @@ struct StatusRules {
   /// Whether the lesser permissions with which the resource is of use are granted.
   private var isEnoughForLess: Bool {
     guard let lesser = ask.resource.lesserNeed, !isLocked,
-      probe?.shown?.isSilent(on: decision) != true
+      probe?.shown?.isSilent != true
     else { return false }
     let less = Ask(
       resource: ask.resource, need: lesser, isDirectory: ask.resource.kind == .directory)
@@ -139,8 +139,9 @@ struct StatusRules {
   /// Returns the status for a decision and the kernel's answer; the kernel takes precedence.
   static func status(_ decision: Decision, _ probe: Probe?) -> AuthorizationStatus {
     guard let probe else { return status(decision) }
+    if probe.isLate { return .notDetermined }
     guard let errno = probe.errno else {
-      if probe.isSilent(on: decision) { return status(decision) }
+      if probe.isSilent { return status(decision) }
       return probe.isBusy ? .restricted : .authorized
     }
     if decision.errno == errno { return status(decision) }
@@ -158,4 +159,7 @@ struct StatusRules {
 extension Probe {
   /// The answer, if the kernel could be asked.
   var shown: Probe? { obstacle == nil ? self : nil }
+
+  /// Whether a server did not answer in time.
+  var isLate: Bool { obstacle != nil && method != .enter }
 }

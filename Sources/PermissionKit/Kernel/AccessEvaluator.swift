@@ -46,6 +46,21 @@ package struct AccessEvaluator: Sendable {
     let decision = procedure.run(question)
     return (decision, procedure.steps ?? [])
   }
+
+  /// Returns where a path leads whoever is asked about, if nothing but names and links decides.
+  ///
+  /// - Parameter path: The path, as in `decide(_:path:)`.
+  /// - Returns: The inode; nil if the facts lack it. And whether root alone could have made each name on
+  ///   the way: the directories are root's, nobody else may write to them, the kernel alone says so (the
+  ///   daemon of a FUSE mount can claim any owner), and no link jumps to what a process has
+  ///   (`/proc/PID/root`, `cwd`, `fd/N`).
+  func place(of path: PathBytes) -> (inode: Int?, isRoots: Bool) {
+    var call = KernelCall(self, path)
+    call.asksNobody = true
+    call.tracksMakers = true
+    let decision = call.run(.open(.path))
+    return (decision.isGranted ? decision.inode : nil, !call.hasOtherMakers)
+  }
 }
 
 /// One step of a walk, as `AccessEvaluator.explain(_:path:)` returns it.

@@ -22,10 +22,12 @@ struct InodeChange: Hashable, Sendable {
   /// The index in `AccessFacts.inodes`.
   let inode: Int
   var attribute: Attribute
-  let before: InodeFacts
+  var before: InodeFacts
   var after: InodeFacts
   /// The permissions of the subject's own entry or bits after the change.
   var permissions: Permissions
+  /// The permissions that are asked for; `permissions` may have others that an entry would hide.
+  var asked: Permissions
 }
 
 extension InodeFacts {

@@ -58,6 +58,9 @@ package struct InodeFacts: Hashable, Sendable {
   package var device: DeviceNumber?
   /// The errno of the driver's own open, if it is known; 0 if the driver opens the device.
   package var driverErrno: Errno?
+  /// Whether sysfs lists no driver for the number of a device node, so that only an open shows whether
+  /// there is one.
+  package var hasNoListedDriver = false
   /// The index of the mount in `AccessFacts.mounts`.
   package var mount: Int
   /// The index of the directory that `..` leads to; a root is its own parent.

@@ -230,8 +230,9 @@ extension KernelCall {
     case .characterDevice, .blockDevice:
       if let errno = inodes[current].driverErrno {
         if errno.rawValue != 0 { throw refuse(errno, .driver, current) }
-      } else if inodes[current].kind == .characterDevice, let device = inodes[current].device,
-        driverDecides(device, flags)
+      } else if inodes[current].hasNoListedDriver
+        || inodes[current].kind == .characterDevice
+          && inodes[current].device.map({ driverDecides($0, flags) }) == true
       {
         throw undetermined(.driver, current)
       }

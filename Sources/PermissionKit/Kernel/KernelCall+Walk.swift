@@ -145,6 +145,7 @@ extension KernelCall {
     if lastEnd - lastStart > Self.maxName {
       throw refuse(.ENAMETOOLONG, .nameTooLong, current, .walk)
     }
+    if tracksMakers { lookAtMakers() }
     let found =
       lastSource == Self.questionPath
       ? entry(path.bytes) : entry(inodes[lastSource].target?.bytes ?? [])
@@ -168,6 +169,15 @@ extension KernelCall {
       }
       if inodes[current].entriesAreComplete { return nil }
       throw undetermined(.unreadable, current, .walk)
+    }
+  }
+
+  /// Notes if others than root can make names in `current`, or only a daemon says that they cannot.
+  private mutating func lookAtMakers() {
+    if inodes[current].uid != 0 || inodes[current].mode & 0o022 != 0
+      || !traits[mount(current)].rules.isDecidedByKernel
+    {
+      hasOtherMakers = true
     }
   }
 
@@ -200,6 +210,7 @@ extension KernelCall {
     if mountHas(.noSymbolicLinks, inode) { throw refuse(.ELOOP, .noSymlinkMount, inode, .walk) }
     steps?.append(WalkStep(event: .link(inode)))
     if let jump = inodes[inode].jump {
+      hasOtherMakers = true
       // proc_pid_get_link() of fs/proc/base.c calls ptrace_may_access() for the subject.
       let mayTrace = subject.effective.contains(.sysPtrace) && subject.userNamespace == nil
       if !facts.readerIsSubject, !mayTrace { throw undetermined(.fileSystemRules, inode, .walk) }

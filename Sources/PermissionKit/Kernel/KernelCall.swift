@@ -54,6 +54,11 @@ struct KernelCall {
   /// Whether every permission counts as granted, so that only names and links decide.
   var asksNobody = false
 
+  /// Whether to look who could have made each name on the way, see `AccessEvaluator.place(of:)`.
+  var tracksMakers = false
+  /// Whether somebody else than root could have made a name, or a process has chosen where a link leads.
+  var hasOtherMakers = false
+
   var steps: [WalkStep]?
 
   /// An error that ends the call with a decision.

@@ -57,6 +57,7 @@ struct LeastChange {
     }) {
       changes[known].after = change.after
       changes[known].permissions = change.permissions
+      changes[known].asked.formUnion(change.asked)
     } else {
       changes.append(change)
     }
@@ -82,7 +83,8 @@ struct LeastChange {
       changed.mode |= UInt16(asked.rawValue) << shift
       changed.acl?.set(tag, adding: asked)
       return InodeChange(
-        inode: index, attribute: .mode, before: inode, after: changed, permissions: asked)
+        inode: index, attribute: .mode, before: inode, after: changed, permissions: asked,
+        asked: asked)
     }
     guard case .bits(let bits) = rule.layer else { return nil }
     switch bits {
@@ -100,7 +102,8 @@ struct LeastChange {
       let entry = asked.union(Permissions(had))
       return InodeChange(
         inode: index, attribute: .accessACL, before: inode,
-        after: inode.granting(entry, to: credentials.user.fileSystem), permissions: entry)
+        after: inode.granting(entry, to: credentials.user.fileSystem), permissions: entry,
+        asked: asked)
     }
   }
 }

@@ -26,10 +26,10 @@ struct SubjectClasses {
   /// - Parameters:
   ///   - old: The inode before the change.
   ///   - new: The inode after the change.
-  ///   - uid: The subject of the change, who is not compared.
-  init(of old: InodeFacts, and new: InodeFacts, without uid: UInt32) {
+  ///   - subjects: The subjects of the change, who are not compared.
+  init(of old: InodeFacts, and new: InodeFacts, without subjects: Set<UInt32>) {
     let entries = (old.acl?.entries ?? []) + (new.acl?.entries ?? [])
-    let users = Set(entries.filter { $0.tag == .user }.map(\.id) + [old.uid]).subtracting([uid])
+    let users = Set(entries.filter { $0.tag == .user }.map(\.id) + [old.uid]).subtracting(subjects)
     let groups = Set(entries.filter { $0.tag == .group }.map(\.id) + [old.gid]).sorted()
     // With more than 12 groups, compares only single groups and pairs, the subsets that matter.
     var subsets: [[UInt32]] = [[]]
@@ -42,7 +42,7 @@ struct SubjectClasses {
       }
     }
     let (oldEvaluator, newEvaluator) = (Self.evaluator(old), Self.evaluator(new))
-    let stranger = Self.unused(Set(entries.map(\.id) + [old.uid, old.gid, uid]))
+    let stranger = Self.unused(subjects.union(entries.map(\.id) + [old.uid, old.gid]))
     var gains: [Gain] = []
     var losses: [Gain] = []
     for user in users.sorted() + [stranger] {
@@ -64,6 +64,14 @@ struct SubjectClasses {
     }
     self.gains = gains
     self.losses = losses
+  }
+
+  /// Returns what mode and ACL of an inode permit to somebody, each permission for itself.
+  static func rights(of credentials: Credentials, on inode: InodeFacts) -> Permissions {
+    var credentials = credentials
+    credentials.effective = []
+    let evaluator = AccessEvaluator(evaluator(inode), credentials: credentials)
+    return Permissions([.read, .write, .execute].filter { evaluator.permits($0, of: 0) })
   }
 
   private static func unused(_ ids: Set<UInt32>) -> UInt32 {

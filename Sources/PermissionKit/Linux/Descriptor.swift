@@ -9,3 +9,16 @@
   /// AT_FDCWD: relative paths start at the working directory.
   public static let currentDirectory = Descriptor(rawValue: -100)
 }
+
+extension Descriptor {
+  /// The link of the descriptor in /proc, `/proc/self/fd/N`, which leads to the very file.
+  package var link: PathBytes {
+    var digits: [UInt8] = []
+    var rest = rawValue
+    repeat {
+      digits.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    return PathBytes(Array("/proc/self/fd/".utf8) + digits.reversed())
+  }
+}

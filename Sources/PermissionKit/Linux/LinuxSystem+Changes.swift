@@ -27,6 +27,10 @@ extension LinuxSystem {
   package func setxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
+    if let apart {
+      try apart.ask(.setxattr, descriptor, unsafe bytes(Self.name(attribute)), data: value)
+      return
+    }
     let result = unsafe value.withUnsafeBytes {
       unsafe ccap_setxattr(
         descriptor.rawValue, Self.name(attribute), $0.baseAddress, $0.count)
@@ -36,11 +40,19 @@ extension LinuxSystem {
 
   /// removexattr(2) through /proc/self/fd.
   package func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
+    if let apart {
+      try apart.ask(.removexattr, descriptor, unsafe bytes(Self.name(attribute)))
+      return
+    }
     _ = try check(unsafe ccap_removexattr(descriptor.rawValue, Self.name(attribute)))
   }
 
   /// chmod(2) through /proc/self/fd.
   package func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
+    if let apart {
+      try apart.ask(.chmod, descriptor, mode: UInt32(mode))
+      return
+    }
     _ = try check(ccap_chmod(descriptor.rawValue, UInt32(mode)))
   }
 
@@ -93,6 +105,10 @@ extension LinuxSystem {
   /// unlink(2); a NUL in the path gives EINVAL.
   package func unlink(_ path: PathBytes) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
+    if let apart {
+      try apart.ask(.unlink, .currentDirectory, path)
+      return
+    }
     _ = try check(unsafe withCString(path) { unsafe Glibc.unlink($0) != 0 ? -errno : 0 })
   }
 }
@@ -102,7 +118,8 @@ extension LinuxSystem {
 extension LinuxSystem {
   /// Calls `body` with the arguments in the format of execve(2).
   func withArguments<Result>(
-    _ arguments: [PathBytes], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    _ arguments: [PathBytes],
+    _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) throws(Errno) -> Result
   ) throws(Errno) -> Result {
     if arguments.isEmpty || arguments.contains(where: { $0.bytes.contains(0) }) { throw .EINVAL }
     var copies = unsafe arguments.map { argument -> UnsafeMutablePointer<CChar>? in
@@ -110,9 +127,9 @@ extension LinuxSystem {
     }
     unsafe copies.append(nil)
     defer { unsafe copies.forEach { unsafe free($0) } }
-    return unsafe copies.withUnsafeBufferPointer { buffer in
-      guard let start = buffer.baseAddress else { return unsafe body([nil]) }
-      return unsafe body(start)
+    return try unsafe copies.withUnsafeBufferPointer { (buffer) throws(Errno) in
+      guard let start = buffer.baseAddress else { return try unsafe body([nil]) }
+      return try unsafe body(start)
     }
   }
 

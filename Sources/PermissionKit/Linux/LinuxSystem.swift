@@ -21,11 +21,13 @@ package struct LinuxSystem: System {
 
   /// What this check has read; nil if everything is read anew.
   let memory: Memory?
+  /// The process that makes the calls on files; nil if this process does.
+  let apart: Apart?
 
   /// Creates the system, which has no state.
   package init() { self.init(memory: nil) }
 
-  init(memory: Memory?) { self.memory = memory }
+  init(memory: Memory?, apart: Apart? = nil) { (self.memory, self.apart) = (memory, apart) }
 
   /// Returns the result of a C wrapper; throws the errno if the wrapper returned -errno.
   func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
@@ -73,6 +75,12 @@ package struct LinuxSystem: System {
   ) throws(Errno) -> Descriptor {
     // The kernel would end the path at the NUL and open another file.
     if path.bytes.contains(0) { throw .EINVAL }
+    if let apart {
+      let flags = flags.union(.closeOnExec).rawValue
+      return Descriptor(
+        rawValue: Int32(
+          try apart.ask(.openat, directory, path, flags: flags, mode: UInt32(mode)).result))
+    }
     let result = unsafe withCString(path) {
       unsafe ccap_openat(
         directory.rawValue, $0, flags.union(.closeOnExec).rawValue, UInt32(mode))
@@ -81,11 +89,18 @@ package struct LinuxSystem: System {
   }
 
   /// close(2); ignores an error, because the descriptor is closed in any case.
-  package func close(_ descriptor: Descriptor) { _ = Glibc.close(descriptor.rawValue) }
+  package func close(_ descriptor: Descriptor) {
+    guard let apart, descriptor.rawValue >= CCAP_APART_OWN else {
+      _ = Glibc.close(descriptor.rawValue)
+      return
+    }
+    _ = try? apart.ask(.close, descriptor)
+  }
 
   /// read(2) of at most `count` bytes, repeated after EINTR.
   package func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
-    try unsafe filling(count) { unsafe ccap_read(descriptor.rawValue, $0, count) }
+    if let apart { return try apart.ask(.read, descriptor, size: count).bytes }
+    return try unsafe filling(count) { unsafe ccap_read(descriptor.rawValue, $0, count) }
   }
 
   /// write(2), repeated after EINTR; may write fewer bytes than given.
@@ -109,6 +124,7 @@ package struct LinuxSystem: System {
 
   /// statx(2) with AT_EMPTY_PATH and AT_STATX_DONT_SYNC.
   package func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
+    if let apart { return status(try apart.statx(descriptor, "")) }
     var fields = ccap_stat()
     _ = try check(unsafe ccap_statx(descriptor.rawValue, "", &fields))
     return status(fields)
@@ -118,6 +134,7 @@ package struct LinuxSystem: System {
   package func status(of path: PathBytes) throws(Errno) -> StatusFields {
     if path.bytes.contains(0) { throw .EINVAL }
     if path.isEmpty { throw .ENOENT }
+    if let apart { return status(try apart.statx(.currentDirectory, path)) }
     var fields = ccap_stat()
     let result = unsafe withCString(path) {
       unsafe ccap_statx(Descriptor.currentDirectory.rawValue, $0, &fields)
@@ -141,7 +158,8 @@ package struct LinuxSystem: System {
 
   /// readlinkat(2) with an empty path, at most 4,096 bytes.
   package func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
-    PathBytes(
+    if let apart { return PathBytes(try apart.ask(.readlinkat, descriptor, size: 4096).bytes) }
+    return PathBytes(
       try unsafe filling(4096) {
         unsafe ccap_readlinkat(
           descriptor.rawValue, "", $0.assumingMemoryBound(to: CChar.self), 4096)
@@ -152,6 +170,9 @@ package struct LinuxSystem: System {
   package func getxattr(
     _ attribute: ACLAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
+    if let apart {
+      return try apart.ask(.getxattr, descriptor, unsafe bytes(Self.name(attribute))).bytes
+    }
     func get(_ size: Int) throws(Errno) -> [UInt8] {
       try unsafe filling(size) {
         unsafe ccap_getxattr(descriptor.rawValue, Self.name(attribute), $0, size)
@@ -194,6 +215,15 @@ package struct LinuxSystem: System {
 
   /// fstatfs(2), which also works on an O_PATH descriptor.
   package func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
+    if let apart {
+      let bytes = try apart.ask(.fstatfs, descriptor).bytes
+      return unsafe bytes.withUnsafeBytes { fields in
+        func field(_ index: Int) -> UInt64 {
+          unsafe fields.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)
+        }
+        return FileSystemFields(flags: field(0), type: field(1), id: field(2))
+      }
+    }
     var flags: UInt64 = 0
     var type: UInt64 = 0
     var id: UInt64 = 0
@@ -210,8 +240,12 @@ package struct LinuxSystem: System {
     while true {
       let bytes: [UInt8]
       do throws(Errno) {
-        bytes = try unsafe filling(1 << 15) {
-          unsafe ccap_getdents64(descriptor.rawValue, $0, 1 << 15)
+        if let apart {
+          bytes = try apart.ask(.getdents, descriptor, size: 1 << 15).bytes
+        } else {
+          bytes = try unsafe filling(1 << 15) {
+            unsafe ccap_getdents64(descriptor.rawValue, $0, 1 << 15)
+          }
         }
       } catch .ENOENT {
         return names
@@ -232,6 +266,10 @@ package struct LinuxSystem: System {
   /// faccessat2(2) with AT_EACCESS, which follows links; a NUL in the path gives EINVAL.
   package func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
+    if let apart {
+      try apart.ask(.faccessat2, .currentDirectory, path, mode: UInt32(need.rawValue))
+      return
+    }
     let result = unsafe withCString(path) {
       unsafe ccap_faccessat2($0, Int32(need.rawValue))
     }
@@ -287,9 +325,10 @@ package struct LinuxSystem: System {
   /// Returns the id of this process, see getpid(2).
   package func getpid() -> Int32 { Glibc.getpid() }
 
-  /// Returns the bytes of a variable, see getenv(3); nil if the variable is not set.
+  /// Returns the bytes of a variable, see secure_getenv(3); nil if the variable is not set, or if somebody
+  /// started this program who has fewer rights than the program.
   package func getenv(_ name: String) -> PathBytes? {
-    guard let value = unsafe Glibc.getenv(name) else { return nil }
+    guard let value = unsafe ccap_getenv(name) else { return nil }
     return unsafe bytes(value)
   }
 
@@ -344,30 +383,5 @@ package struct LinuxSystem: System {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-  }
-
-  // MARK: Diagnosis
-
-  /// openat2(2) with O_CLOEXEC and without RESOLVE_… flags; a NUL in the path gives EINVAL.
-  package func openat2(
-    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
-  ) throws(Errno) -> Descriptor {
-    if path.bytes.contains(0) { throw .EINVAL }
-    let result = unsafe withCString(path) {
-      unsafe ccap_openat2(directory.rawValue, $0, flags.union(.closeOnExec).rawValue)
-    }
-    return Descriptor(rawValue: try check(result))
-  }
-
-  /// lsm_list_modules(2), which needs Linux 6.8.
-  package func lsm_list_modules() throws(Errno) -> [UInt64] {
-    var ids = [UInt64](repeating: 0, count: 32)
-    let count = try check(unsafe ccap_lsm_list_modules(&ids))
-    return Array(ids.prefix(Int(count)))
-  }
-
-  /// VIDIOC_REQBUFS with a count of 0, for a single-planar and then a multi-planar capture queue.
-  package func reqbufs(none descriptor: Descriptor) throws(Errno) {
-    _ = try check(ccap_reqbufs_none(descriptor.rawValue))
   }
 }

@@ -30,6 +30,14 @@ package struct SignalInfo: Hashable, Sendable {
   package static let terminate: Int32 = 15
   /// SIGCHLD: a child process ended or stopped.
   package static let child: Int32 = 17
+  /// SIGCONT: a process that was stopped goes on.
+  package static let `continue`: Int32 = 18
+  /// SIGTSTP: the user pressed Ctrl-Z.
+  package static let suspend: Int32 = 20
+  /// SIGTTIN and SIGTTOU: a process in the background wanted the terminal.
+  package static let byBackground: Set<Int32> = [21, 22]
+  /// SIGWINCH: the terminal has another size.
+  package static let resize: Int32 = 28
   /// SIGSTOP, which cannot be caught.
   package static let stop: Int32 = 19
   /// Every signal except SIGKILL and SIGSTOP.

@@ -26,6 +26,16 @@ extension System {
   @_spi(SystemCalls) public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
     true
   }
+  /// Returns this system: nothing keeps it waiting.
+  @_spi(SystemCalls) public func apart(_ mount: PathBytes, within milliseconds: Int32) -> any System
+  { self }
+  /// Waits for nothing.
+  @_spi(SystemCalls) public func open(
+    _ path: PathBytes, _ flags: OpenFlags, through covers: [PathBytes],
+    within milliseconds: Int32
+  ) throws(Errno) -> Descriptor {
+    try openat(.currentDirectory, path, flags, mode: 0)
+  }
   /// Fails with ENOSYS.
   @_spi(SystemCalls) public func connect(_ path: PathBytes) throws(Errno) -> Descriptor {
     throw .ENOSYS

@@ -2,17 +2,40 @@ extension System {
   /// Whether this process acts as root; false if its credentials cannot be read.
   package var isRoot: Bool { (try? credentials())?.isRoot == true }
 
-  /// Returns the whole contents of a file of at most `limit` bytes.
+  /// Returns the whole contents of a regular file of at most `limit` bytes, and opens nothing else;
+  /// /dev/null is empty.
+  ///
+  /// Whoever chose the path could have put a device or a FIFO there, at which an open does something, and
+  /// could exchange the file between a look at its type and the open. So the very inode that was looked at
+  /// is opened.
   ///
   /// - Parameters:
   ///   - path: The file.
   ///   - limit: The most bytes that the file can have.
   /// - Returns: The bytes.
-  /// - Throws: EFBIG if the file has more than `limit` bytes; else the errno of the open or read.
+  /// - Throws: EFBIG if the file has more than `limit` bytes; EINVAL if it is not regular; else the errno of
+  ///   the open or read.
   public func contents(
     of path: PathBytes, limit: Int = 1 << 20
   ) throws(Errno) -> [UInt8] {
-    // O_NONBLOCK: a FIFO in the place of the file must not block the open.
+    if path.isOfTheSystem { return try wholeContents(of: path, limit: limit) }
+    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
+    defer { close(descriptor) }
+    let status = try statx(descriptor)
+    // /dev/null, which people name where a file shall be empty.
+    if status.kind == .characterDevice, status.device == DeviceNumber(major: 1, minor: 3) {
+      return []
+    }
+    guard status.kind == .regular else { throw .EINVAL }
+    do throws(Errno) {
+      return try wholeContents(of: descriptor.link, limit: limit)
+    } catch .ENOENT {
+      // Without /proc, only the path can be opened.
+      return try wholeContents(of: path, limit: limit)
+    }
+  }
+
+  private func wholeContents(of path: PathBytes, limit: Int) throws(Errno) -> [UInt8] {
     let file = try openat(
       .currentDirectory, path, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
     defer { close(file) }
@@ -22,24 +45,6 @@ extension System {
       if part.isEmpty { return bytes }
       if bytes.isEmpty { bytes = part } else { bytes += part }
       if bytes.count > limit { throw .EFBIG }
-    }
-  }
-
-  /// Returns the whole contents of a regular file, and opens nothing else.
-  ///
-  /// The owner of the path could exchange the file between a look at its type and an open, so the very
-  /// inode that was looked at is opened.
-  ///
-  /// - Throws: EINVAL if the file is not regular; else as `contents(of:limit:)`.
-  package func regularContents(of path: PathBytes, limit: Int) throws(Errno) -> [UInt8] {
-    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
-    defer { close(descriptor) }
-    guard try statx(descriptor).kind == .regular else { throw .EINVAL }
-    do throws(Errno) {
-      return try contents(of: PathBytes("/proc/self/fd/\(descriptor.rawValue)"), limit: limit)
-    } catch .ENOENT {
-      // Without /proc, only the path can be opened.
-      return try contents(of: path, limit: limit)
     }
   }
 
@@ -144,5 +149,27 @@ extension System {
     } catch {
       return error
     }
+  }
+}
+
+extension PathBytes {
+  /// Whether the kernel or root alone made each name of this path.
+  ///
+  /// The links root, cwd and fd of /proc/PID lead to what the user of that process chose; names that begin
+  /// as these do, or with two dots, are left out too.
+  fileprivate var isOfTheSystem: Bool {
+    guard
+      hasPrefix("/proc/") || hasPrefix("/sys/") || hasPrefix("/etc/") || hasPrefix("/run/udev/")
+        || hasPrefix("/run/systemd/")
+    else { return false }
+    for index in bytes.indices.dropLast(2) where bytes[index] == UInt8(ascii: "/") {
+      switch (bytes[index + 1], bytes[index + 2]) {
+      case (UInt8(ascii: "."), UInt8(ascii: ".")), (UInt8(ascii: "r"), UInt8(ascii: "o")),
+        (UInt8(ascii: "c"), UInt8(ascii: "w")), (UInt8(ascii: "f"), UInt8(ascii: "d")):
+        return false
+      default: break
+      }
+    }
+    return true
   }
 }

@@ -140,7 +140,7 @@ public protocol System: Sendable {
   @_spi(SystemCalls) func credentials() throws(Errno) -> Credentials
   /// Returns the id of this process, see getpid(2).
   @_spi(SystemCalls) func getpid() -> Int32
-  /// getenv(3) as bytes; nil if the variable is not set.
+  /// secure_getenv(3) as bytes; nil if the variable is not set, or in a set-user-ID program.
   @_spi(SystemCalls) func getenv(_ name: String) -> PathBytes?
 
   /// Returns the working directory, see getcwd(3).
@@ -250,6 +250,30 @@ public protocol System: Sendable {
   ///
   /// - Returns: Whether there was an answer in time, which may be an error.
   @_spi(SystemCalls) func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool
+  /// The same system, whose calls on files another process makes, so that no server keeps this one
+  /// waiting: after a time, which all of them share, they throw ETIMEDOUT.
+  ///
+  /// A descriptor without O_PATH that it opens is of use to it alone; it also takes those of this process.
+  ///
+  /// - Parameters:
+  ///   - mount: The mount point of the server, which is not asked again for a while if it does not answer.
+  ///   - milliseconds: How long all calls together may take.
+  /// - Returns: That system; this one if no process could be started.
+  @_spi(SystemCalls) func apart(_ mount: PathBytes, within milliseconds: Int32) -> any System
+  /// openat(2) of a path that may lead over servers, daemons or links of others, with a deadline.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - flags: The flags.
+  ///   - covers: The mount points, the last mount first, of mounts that hide the path; they are looked
+  ///     through, which wants CAP_SYS_ADMIN.
+  ///   - milliseconds: The longest time.
+  /// - Returns: The open file.
+  /// - Throws: ETIMEDOUT after that time; else the errno of the open, or of unshare(2).
+  @_spi(SystemCalls) func open(
+    _ path: PathBytes, _ flags: OpenFlags, through covers: [PathBytes],
+    within milliseconds: Int32
+  ) throws(Errno) -> Descriptor
   /// Asks open(2) and faccessat2(2) in a child that takes on the place of another process: its cgroup,
   /// mount and user namespaces, root, ids and capabilities; not its filter of system calls, its
   /// Landlock rules and its security label.

@@ -147,7 +147,7 @@ struct Confinement {
 
   /// The mounts that the process sees; nil if they cannot be read.
   private var mounts: MountTable? {
-    let path = PathBytes("/proc/\(process.map(String.init) ?? "self")/mountinfo")
+    let path = MountTable.path(of: process)
     return try? system.mountTable(path)
   }
 

@@ -48,7 +48,8 @@ extension DeviceCatalog {
       let captures = capabilities.split(separator: ":").contains { $0 == "capture" }
       return (captures, "udev ID_V4L_CAPABILITIES=\(capabilities)")
     }
-    if hasNode, mayOpen {
+    // Below another root, its owner chose where the name leads.
+    if hasNode, mayOpen, root == "/" || number != nil && !system.isRoot {
       do throws(Errno) {
         let capability = try queryCapability(path)
         if !capability.card.isEmpty { label = capability.card.description }

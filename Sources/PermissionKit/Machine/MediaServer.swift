@@ -175,7 +175,7 @@ struct MediaServer {
         .currentDirectory, path.parent, [.path, .directory], mode: 0)
     else { return path }
     defer { system.close(folder) }
-    let link = PathBytes("/proc/self/fd/\(folder.rawValue)")
+    let link = folder.link
     guard
       let entry = try? system.openat(.currentDirectory, link, [.path, .noFollow], mode: 0)
     else { return path }
@@ -200,7 +200,7 @@ struct MediaServer {
     defer { system.close(socket) }
     let status = try system.statx(socket)
     guard status.kind == .socket, owner == nil || status.uid == owner else { throw .EACCES }
-    var line = try ServerLine(system, PathBytes("/proc/self/fd/\(socket.rawValue)"))
+    var line = try ServerLine(system, socket.link)
     switch language {
     case .pulseAudio: return try PulseAudioProtocol.sources(&line)
     case .pipeWire(let mediaClass):

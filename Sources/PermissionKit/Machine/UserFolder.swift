@@ -61,7 +61,7 @@ package struct UserFolder: Sendable {
     let fallback = Location.folder(realHome.appending(name), evidence: "the default")
     do throws(Errno) {
       // A FIFO or a device in the place of the file could look empty or never end.
-      let bytes = try system.regularContents(of: file, limit: 1 << 16)
+      let bytes = try system.contents(of: file, limit: 1 << 16)
       switch Self.setting(of: key, in: bytes) {
       case .none: return fallback
       case .value(let line, let isRelative, let path):
@@ -92,7 +92,7 @@ package struct UserFolder: Sendable {
   /// Returns whether both paths lead to the same folder.
   private func isSame(_ folder: PathBytes, _ home: PathBytes) -> Bool {
     if folder.withoutTrailingSlashes == home.withoutTrailingSlashes { return true }
-    guard system.reach(folder) == .immediate, let one = try? system.status(of: folder),
+    guard let one = try? system.reaching(folder)?.status(of: folder),
       let other = try? system.status(of: home)
     else {
       return false

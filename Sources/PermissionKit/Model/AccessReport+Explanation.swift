@@ -43,7 +43,8 @@ extension Remedy {
 }
 
 extension PathBytes {
-  /// The bytes as one word of a shell, see sh(1); bytes that are not text as in `$'\xff'` of bash(1).
+  /// The bytes as one word of a shell, see sh(1); bytes that are not text, or that a terminal does not
+  /// show, as in `$'\xff'` of bash(1).
   package var shellQuoted: String {
     let text = description
     let isPlain = text.utf8.allSatisfy {
@@ -55,7 +56,9 @@ extension PathBytes {
       }
     }
     if isPlain, !text.isEmpty { return text }
-    let hasBytes = bytes.contains { $0 < 0x20 || $0 == 0x7f } || text.has("\\x")
+    let hasBytes =
+      bytes.contains { $0 < 0x20 || $0 == 0x7f } || text.has("\\x")
+      || Sanitizer.clean(text) != text
     if hasBytes {
       let escaped = bytes.map { byte in
         (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "\\")

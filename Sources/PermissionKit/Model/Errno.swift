@@ -20,6 +20,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let ENXIO = Errno(rawValue: 6)
   /// Bad file descriptor.
   package static let EBADF = Errno(rawValue: 9)
+  package static let ECHILD = Errno(rawValue: 10)
   /// Try again: no data yet, or the state changed while it was read.
   public static let EAGAIN = Errno(rawValue: 11)
   /// Permission denied: mode, ACL, nodev, noexec, an LSM.
@@ -88,6 +89,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
     case 5: "EIO"
     case 6: "ENXIO"
     case 9: "EBADF"
+    case 10: "ECHILD"
     case 11: "EAGAIN"
     case 12: "ENOMEM"
     case 13: "EACCES"

@@ -22,12 +22,12 @@ public struct Permissions: OptionSet, Hashable, Sendable {
   /// Nil if the text is empty or has any other character.
   public init?(_ text: some StringProtocol) {
     var bits: UInt8 = 0
-    for character in text {
-      switch character {
-      case "r": bits |= 4
-      case "w": bits |= 2
-      case "x": bits |= 1
-      case "-": continue
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "r"): bits |= 4
+      case UInt8(ascii: "w"): bits |= 2
+      case UInt8(ascii: "x"): bits |= 1
+      case UInt8(ascii: "-"): continue
       default: return nil
       }
     }

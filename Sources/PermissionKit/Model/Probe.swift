@@ -2,7 +2,15 @@
 public struct Probe: Hashable, Sendable {
   /// How the kernel is asked.
   public enum Method: String, Hashable, Sendable, CaseIterable {
+    /// `open` where an open is known to change nothing, otherwise `access`.
+    ///
+    /// A device is opened if it is of a family whose nodes an open does not disturb, or one of those in
+    /// `DeviceNumber.opensHarmlessly`.
+    case automatic = "auto"
     /// open(2), the only complete answer; opens the device for a moment.
+    ///
+    /// Devices of a family that an open disturbs are not opened. Root does not open what somebody else
+    /// could have put at the path.
     case open
     /// As `open`; in a directory that must be writable, a file is created and removed.
     ///
@@ -19,7 +27,9 @@ public struct Probe: Hashable, Sendable {
     case none
 
     /// Whether the kernel is asked by opening the file.
-    package var opens: Bool { self == .open || self == .write || self == .enter }
+    package var opens: Bool {
+      self == .automatic || self == .open || self == .write || self == .enter
+    }
   }
 
   /// The call that was made.
@@ -36,7 +46,7 @@ public struct Probe: Hashable, Sendable {
   /// The answer of faccessat2(2) in the place of the process, beside that of the open.
   package var accessed: Errno?
 
-  /// The permissions that no call has tried, where a server or daemon decides about them.
+  /// The permissions that no call has tried, where more decides about them than faccessat2(2) asks.
   package var unproven: Permissions = []
 
   /// Creates an answer of the kernel.
@@ -47,10 +57,7 @@ public struct Probe: Hashable, Sendable {
 }
 
 extension Probe {
-  /// Returns whether the answer says nothing about what decided: faccessat2(2) grants, and the
-  /// driver or a server, which it does not ask, has the last word.
-  func isSilent(on decision: Decision) -> Bool {
-    obstacle != nil
-      || errno == nil && (method == .access && decision.rule == .driver || !unproven.isEmpty)
-  }
+  /// Whether the answer says nothing about what decided: faccessat2(2) grants, and a driver, a mount
+  /// without devices or a server, which it does not ask, has the last word.
+  var isSilent: Bool { obstacle != nil || errno == nil && !unproven.isEmpty }
 }

@@ -32,3 +32,23 @@ extension StringProtocol {
   /// Returns whether the text has a part.
   package func has(_ part: StaticString) -> Bool { range(of: part) != nil }
 }
+
+extension ArraySlice<UInt8> {
+  /// Returns whether the bytes contain other bytes, which are not empty.
+  func contains(_ wanted: [UInt8]) -> Bool {
+    unsafe withUnsafeBufferPointer { bytes in
+      unsafe wanted.withUnsafeBufferPointer { wanted in
+        var start = 0
+        while start + wanted.count <= bytes.count {
+          var length = 0
+          while length < wanted.count, unsafe bytes[start + length] == wanted[length] {
+            length += 1
+          }
+          if length == wanted.count { return true }
+          start += 1
+        }
+        return false
+      }
+    }
+  }
+}

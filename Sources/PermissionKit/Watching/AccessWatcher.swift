@@ -2,7 +2,7 @@
 ///
 /// Nothing is polled where the kernel reports changes. inotify(7) watches every inode on the way to
 /// each resource, the folders of devices, and the data base of users and groups;
-/// /proc/self/mountinfo reports changes of mounts. Events within a short time lead to one check,
+/// /proc/thread-self/mountinfo reports changes of mounts. Events within a short time lead to one check,
 /// which has the final answer. Inodes that this process may not watch, and a subject that is
 /// another process, are checked every second instead.
 ///
@@ -62,7 +62,7 @@ public final class AccessWatcher {
     }
     for make in makers { snapshots.append(CheckSnapshot(try make(), system)) }
     for process in Set(snapshots.map(\.process)).union([nil]) {
-      let path = process.map { PathBytes("/proc/\($0)/mountinfo") } ?? "/proc/self/mountinfo"
+      let path = MountTable.path(of: process)
       if let file = try? system.openat(.currentDirectory, path, .readOnly, mode: 0) {
         mounts.append(file)
       }
@@ -108,13 +108,14 @@ public final class AccessWatcher {
         let end = [deadline, nextCheck].compactMap { $0 }.min()
         let ready = try wait(until: end, also: true)
         if ready.stops { return .stopped }
+        // Before the events, which may never end.
+        if let deadline, system.monotonic() >= deadline { return .timeOver }
         var counts = ready.mounts
         if ready.inodes, try watches.drain() { counts = true }
         if let nextCheck, system.monotonic() >= nextCheck { counts = true }
         if counts {
-          return .checked(try check())
+          return .checked(try check(until: deadline))
         }
-        if let deadline, system.monotonic() >= deadline { return .timeOver }
       }
     } catch {
       throw PermissionError(.system, "waiting for changes failed", call: "poll", errno: error)
@@ -147,8 +148,8 @@ public final class AccessWatcher {
   }
 
   /// Waits until no event comes for a short time, or until the longest storm of events is over.
-  private func settle() throws(Errno) {
-    let end = system.monotonic() + Self.longestStorm
+  private func settle(until deadline: Int64?) throws(Errno) {
+    let end = min(system.monotonic() + Self.longestStorm, deadline ?? .max)
     while system.monotonic() < end {
       let quiet = system.monotonic() + Self.quietTime
       guard try wait(until: quiet, also: false).inodes else { return }
@@ -159,13 +160,15 @@ public final class AccessWatcher {
   // MARK: - Checking
 
   /// Checks every accessor again, repeats if events came meanwhile, and returns the changes.
-  private func check() throws(Errno) -> [Change] {
-    let end = system.monotonic() + Self.longestCheck
+  private func check(until deadline: Int64?) throws(Errno) -> [Change] {
+    let end = min(system.monotonic() + Self.longestCheck, deadline ?? .max)
     let before = snapshots
     repeat {
-      try settle()
+      try settle(until: deadline)
       takeSnapshots()
-    } while try watches.drain() && system.monotonic() < end
+      // What is read from here on is looked at; what is not read stays for the next check.
+      if system.monotonic() >= end { break }
+    } while try watches.drain()
     let time = system.realtime()
     return zip(before, snapshots).compactMap { old, new in
       let change = Change(time: time, from: old, to: new)
@@ -174,13 +177,15 @@ public final class AccessWatcher {
     }
   }
 
-  /// Checks again until a check needs no new watch, at most eight times.
+  /// Checks again until a check needs no new watch: eight times, and then after a second.
   private func takeSnapshots() {
-    for _ in 0..<8 {
+    var isNew = true
+    for _ in 0..<8 where isNew {
       for (index, make) in makers.enumerated() { snapshots[index] = snapshots[index].again(make) }
-      guard arm() else { break }
+      isNew = arm()
     }
-    let needsPolling = !watches.unwatched.isEmpty || snapshots.contains { !$0.isFullyWatched }
+    let needsPolling =
+      isNew || !watches.unwatched.isEmpty || snapshots.contains { !$0.isFullyWatched }
     nextCheck = needsPolling ? system.monotonic() + Self.interval : nil
   }
 

@@ -71,4 +71,10 @@ extension AccessorRegistry.Entry {
   package var isHelperGrantable: Bool {
     family != nil && (origin == .builtIn || declaration?.grant == .acl)
   }
+
+  /// The devices that the root side does not give, unless root's own file declares the accessor.
+  package var withheldFromUsers: [DeviceFamily.Numbers] {
+    if case .file(let path) = origin, path.hasPrefix("/etc/permcheck/accessors.d/") { return [] }
+    return [Terminals.builtInPorts]
+  }
 }

@@ -18,6 +18,10 @@ open class DeclaredAccessor: ResourceAccessor {
   ) {
     self.declaration = declaration
     family = declaration.family
+    var context = context
+    if context.otherFamilies == nil {
+      context.otherFamilies = { AccessorDeclaration.shipped.compactMap(\.family) }
+    }
     super.init(name: declaration.name, context: context, analytics: analytics)
     followsSubject = declaration.followsSubject
     planNotes = declaration.risk.map { [$0] } ?? []

@@ -68,9 +68,12 @@ extension System {
 
   /// Returns whether root alone can change what this absolute path names: the file, and every folder
   /// on the way, belongs to root, nobody else may write there, and there is no link.
+  ///
+  /// Owners that a FUSE daemon or a removable disk claims prove nothing, see `claimsOwners`.
   package func isWritableOnlyByRoot(_ path: PathBytes, _ kind: FileKind = .regular) -> Bool {
     var place: PathBytes = "/"
     var names = path.components[...]
+    var trusted: DeviceNumber?
     while true {
       guard
         let descriptor = try? openat(.currentDirectory, place, [.path, .noFollow], mode: 0)
@@ -80,9 +83,22 @@ extension System {
       guard let status = try? statx(descriptor), status.uid == 0, status.mode & 0o022 == 0,
         status.kind == (names.isEmpty ? kind : .directory)
       else { return false }
+      if status.fileSystem != trusted {
+        if trusted != nil, claimsOwners(descriptor, status) { return false }
+        trusted = status.fileSystem
+      }
       guard let name = names.popFirst() else { return true }
       if name == ".." { return false }
       place = place.appending(name)
     }
+  }
+
+  /// Whether somebody else than root may have made the owners that a file system shows: it is served by a FUSE
+  /// daemon, or it is a disk that was mounted without trust in it (`nosuid,nodev`), as udisks does for users.
+  private func claimsOwners(_ descriptor: Descriptor, _ status: StatusFields) -> Bool {
+    guard let fields = try? fstatfs(descriptor) else { return true }
+    // FUSE_SUPER_MAGIC of linux/magic.h; ST_NOSUID and ST_NODEV of statvfs(3).
+    let isUntrusted = fields.flags & 2 != 0 && fields.flags & 4 != 0
+    return fields.type == 0x6573_5546 || status.fileSystem.major != 0 && isUntrusted
   }
 }

@@ -68,8 +68,6 @@ public struct DeclarationFiles: Sendable {
 
   private static func usualFolders(_ system: any System) -> [PathBytes] {
     var folders = rootFolders
-    // A program with more rights than its caller takes nothing from the caller's environment.
-    if LinuxSystem.hasForeignCaller { return folders.map { $0.appending("permcheck/accessors.d") } }
     // A relative path counts for nothing, see the XDG Base Directory Specification.
     if let config = system.getenv("XDG_CONFIG_HOME"), config.isAbsolute {
       folders.append(config)
@@ -181,7 +179,7 @@ public struct DeclarationFiles: Sendable {
     do throws(Errno) {
       guard system.reach(path) == .immediate else { throw .ETIMEDOUT }
       let reader = DeclarationReader(
-        try system.regularContents(of: path, limit: Self.mostBytes))
+        try system.contents(of: path, limit: Self.mostBytes))
       problems += reader.mistakes.map { mistake in
         Problem(
           path: path, line: mistake.place.line, column: mistake.place.column,

@@ -4,4 +4,7 @@
 // Gives the environment back its variable, so that neither this program nor another one misses it.
 void tool_start_done(void);
 
+// The commit and the toolchain of a build by Release/build, a line each; empty for other builds.
+const char *tool_build(void);
+
 #endif

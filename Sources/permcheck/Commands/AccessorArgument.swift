@@ -11,6 +11,7 @@ struct AccessorArgument {
   let name: String
   /// The path as it was given; nil for everything that the accessor finds.
   let path: PathBytes?
+  private let accessors: Accessors
   /// Whether the argument is a path alone.
   var isPath: Bool { name == PathAccessor.name }
 
@@ -19,7 +20,7 @@ struct AccessorArgument {
     let equals = argument.bytes.firstIndex(of: UInt8(ascii: "="))
     let word = argument.bytes[..<(equals ?? argument.bytes.endIndex)]
     if word.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
-      self.init(path: argument)
+      self.init(path: argument, accessors)
       return
     }
     let name = PathBytes(Array(word)).description
@@ -27,7 +28,7 @@ struct AccessorArgument {
       throw ValidationError(Suggestions.unknownAccessor(name, accessors.all, equals != nil))
     }
     guard let equals else {
-      self.init(entry, name: name, path: nil)
+      self.init(entry, accessors, name: name, path: nil)
       return
     }
     let path = PathBytes(Array(argument.bytes[(equals + 1)...]))
@@ -43,25 +44,27 @@ struct AccessorArgument {
         "\(name)=\(Sanitizer.clean(path.description)): the path must start with /; here \(name)=\(Sanitizer.clean(path.absolute(LinuxSystem()).description))"
       )
     }
-    self.init(entry, name: name, path: path)
+    self.init(entry, accessors, name: name, path: path)
   }
 
-  private init(_ entry: AccessorRegistry.Entry, name: String, path: PathBytes?) {
-    (self.entry, self.name, self.path) = (entry, name, path)
+  private init(
+    _ entry: AccessorRegistry.Entry, _ accessors: Accessors, name: String, path: PathBytes?
+  ) {
+    (self.entry, self.accessors, self.name, self.path) = (entry, accessors, name, path)
   }
 
-  private init(path: PathBytes) {
+  private init(path: PathBytes, _ accessors: Accessors) {
     var registry = AccessorRegistry()
     registry.add(PathAccessor.name, summary: "", origin: .builtIn) {
-      PathAccessor($0, shown: path, analytics: $1)
+      PathAccessor($0.knowing(accessors), shown: path, analytics: $1)
     }
-    self.init(registry.entries[0], name: PathAccessor.name, path: path)
+    self.init(registry.entries[0], accessors, name: PathAccessor.name, path: path)
   }
 
   /// The argument as it means the same in every working directory.
   func absolute(_ system: any System) -> AccessorArgument {
     guard isPath, let path, !path.isAbsolute else { return self }
-    return AccessorArgument(path: path.absolute(system))
+    return AccessorArgument(path: path.absolute(system), accessors)
   }
 
   /// The argument as it was given.

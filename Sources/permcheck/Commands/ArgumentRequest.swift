@@ -25,6 +25,15 @@ struct ArgumentRequest {
     self.argument = argument
     accessor = argument.accessor(context, analytics)
     accessor.acceptsLimited = !wantsAll
+    var options = options
+    let system = context.system
+    if let helper = options.elevation as? HelperElevation, !system.isRoot,
+      helper.serves(argument, options)
+    {
+      // The plan is what the helper will do.
+      options.isConfinedToDevices = true
+      options.withheld = argument.entry.withheldFromUsers
+    }
     (accessor as? ResourceAccessor)?.grants = options
     if case .executable = argument.entry.origin { accessor.requestsAccess = runsPrograms }
     prepared = accessor.prepare()

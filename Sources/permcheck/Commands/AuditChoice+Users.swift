@@ -17,6 +17,8 @@ extension AuditChoice {
     var question = question
     question.everyone = users.map(\.credentials)
     let (need, credentials, totals) = (question.need, first.credentials, AuditTotals())
+    let aside = aside(roots, system)
+    if aside != nil { question.patience = Self.patience }
     let walk = try walk(question, roots, system, console, RecordOutput()) {
       AuditSink.sink(credentials, need, system, totals, list: { _ in }, end: {})
     }
@@ -29,6 +31,7 @@ extension AuditChoice {
         ? .notDetermined : .authorized)
     console.print(try output.format(console).text(result))
     try console.flush()
+    if let aside { system.end(aside, result.status.rawValue) }
     return result.status
   }
 }

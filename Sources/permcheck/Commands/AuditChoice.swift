@@ -41,6 +41,9 @@ struct AuditChoice {
     try choose(&question, judged, system)
     let roots = try roots(accessors, context, judged)
 
+    let aside = aside(roots, system)
+    if aside != nil { question.patience = Self.patience }
+
     let (records, totals) = (RecordOutput(), AuditTotals())
     let (list, need, credentials) = (self.list, question.need, judged.credentials)
     let (form, style, isVerbose) = (output.form, console.style, output.verbose)
@@ -52,7 +55,8 @@ struct AuditChoice {
         end: { lines.flush() })
     }
     let counts = walk.counts
-    let doubts = counts.refused < counts.asked ? try doubts(judged, roots, system) : []
+    let doubts =
+      counts.refused < counts.asked && !walk.isEnded ? try doubts(judged, roots, system) : []
     let status: ExitStatus =
       counts.refused > 0
       ? .refused
@@ -65,7 +69,13 @@ struct AuditChoice {
       console.print(try output.format(console).text(result))
       try console.flush()
     }
+    if let aside { system.end(aside, status.rawValue) }
     return status
+  }
+
+  /// Lets another process walk where a server may keep it waiting without an end; nil where none may.
+  func aside(_ roots: [PathBytes], _ system: LinuxSystem) -> Descriptor? {
+    roots.contains(where: system.leadsOverServer) ? try? system.standAside() : nil
   }
 
   /// What is asked, of this process.
@@ -75,6 +85,9 @@ struct AuditChoice {
     question.threads = threads
     return question
   }
+
+  /// How long a server may keep the audit from coming further, in tenths of a second.
+  static let patience = 50
 
   /// Walks to the end, or until somebody stops it or nobody reads the records any more.
   func walk(
@@ -86,11 +99,15 @@ struct AuditChoice {
       walk = try TreeWalk(question, roots: roots, makeSink)
       let progress = AuditProgress(
         system, console, isShown: (list != .lines || countsUsers) && !output.quiet)
-      try walk.run {
+      let isDone = try walk.run {
         if records.failure != nil || progress.isInterrupted { walk.stop() }
         progress.show(walk.counts)
       }
       progress.clear()
+      if !isDone {
+        console.warn(
+          "a server did not answer within \(Self.patience / 10) s, so the audit is not complete")
+      }
     } catch {
       let call = question.identity == nil ? "pthread_create" : "setgroups"
       throw PermissionError(
@@ -129,7 +146,7 @@ struct AuditChoice {
   }
 
   private static func isMissing(_ path: PathBytes, _ system: any System) -> Bool {
-    guard system.reach(path) == .immediate else { return false }
+    guard let system = system.reaching(path) else { return false }
     do throws(Errno) {
       system.close(try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0))
       return false

@@ -17,10 +17,19 @@ extension CompletionScript {
         done
     }
 
-    # Only files are quoted, and only folders get a slash: no name or command that is also a folder.
+    # Readline quotes files, and gives only folders a slash: no name or command that is also a folder.
+    # compgen -W would expand the words, and anybody who may name a group or a user could run a command.
     __permcheck_add_completions() {
-        if [[ "${1}" = -[df] ]]; then compopt -o filenames 2>/dev/null; fi
         local completion
+        if [[ "${1}" = -W ]]; then
+            while IFS='' read -r completion; do
+                if [[ -z "${completion}" || "${completion}" != "${cur}"* ]]; then continue; fi
+                printf -v completion %q "${completion}"
+                COMPREPLY+=("${completion}")
+            done <<<"${2}"
+            return
+        fi
+        if [[ "${1}" = -[df] ]]; then compopt -o filenames 2>/dev/null; fi
         while IFS='' read -r completion; do
             COMPREPLY+=("${completion}")
         done < <(IFS=$'\n' compgen "${@}" -- "${cur}")

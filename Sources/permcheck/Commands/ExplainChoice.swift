@@ -13,7 +13,7 @@ struct ExplainChoice {
   /// Explains, prints, and returns the exit status.
   func run(_ accessors: Accessors) throws -> ExitStatus {
     let system = LinuxSystem.cached()
-    let context = try subject.context(system)
+    let context = try subject.context(system).knowing(accessors)
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     let explanation = try Explainer(context).explain {
       (subject) throws(PermissionError) -> [Inspection.Target] in

@@ -7,7 +7,7 @@ import PermissionKit
 enum Front {
   /// A command that needs no parser.
   enum Command {
-    case version
+    case version(isVerbose: Bool)
     case check(CheckChoice)
     case explain(ExplainChoice)
   }
@@ -20,7 +20,11 @@ enum Front {
 
   /// Returns the command of these arguments; nil if the parser has to read them.
   static func command(_ arguments: [String]) -> Command? {
-    if arguments == ["--version"] { return .version }
+    if arguments.first == "--version" || arguments.last == "--version" {
+      let others = arguments.filter { $0 != "--version" }
+      if others.isEmpty { return .version(isVerbose: false) }
+      if others == ["-v"] || others == ["--verbose"] { return .version(isVerbose: true) }
+    }
     var rest = arguments[...]
     var isExplain = false
     if let first = rest.first {

@@ -14,7 +14,7 @@ struct GrantFlags: ParsableArguments {
   @Flag(help: "Also make changes that give access to others; the plan names them.")
   var allowOthers = false
 
-  @Flag(help: "Include everything in a folder; change nothing if a part cannot be granted.")
+  @Flag(help: "Include everything in a folder: all of it or nothing.")
   var recursive = false
 
   @Option(

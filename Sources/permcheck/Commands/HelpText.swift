@@ -85,7 +85,7 @@ enum HelpText {
   static func short(_ whole: String) -> String {
     let help = Help(whole)
     let common = Set(topics.flatMap(\.options))
-    var lines = help.start + help.entries.filter { !common.contains($0.name) }.map(\.text).joined()
+    let lines = help.start + help.entries.filter { !common.contains($0.name) }.map(\.text).joined()
     var more = ""
     for topic in topics {
       let names = help.entries.map(\.name).filter(topic.options.contains)
@@ -93,11 +93,15 @@ enum HelpText {
       more += wrapped(
         "\(topic.title): \(names.joined(separator: ", ")); see permcheck help \(topic.name)")
     }
-    if !more.isEmpty { lines += "\n" + more + "Exit status: see permcheck help status\n" }
-    let isOfTool = help.end.contains("SUBCOMMANDS:")
-    return lines + help.end
-      + (isOfTool
-        ? "  What all have in common: permcheck help \(names.joined(separator: ", "))\n" : "")
+    if help.end.contains("SUBCOMMANDS:") {
+      return lines + help.end
+        + "  What all have in common: permcheck help \(names.joined(separator: ", "))\n"
+        + "  Manual: man permcheck\n"
+    }
+    let usage = help.start.split(separator: "\n").first { $0.hasPrefix("USAGE: permcheck ") }
+    let name = usage?.split(separator: " ").dropFirst(2).first ?? "check"
+    return lines + "\n" + more
+      + "Exit status: see permcheck help status; manual: man permcheck-\(name)\n" + help.end
   }
 
   private static func wrapped(_ line: String) -> String {

@@ -25,7 +25,7 @@ struct List: AccessorCommand {
     let format = output.format(console)
     if grants {
       let journal = try GrantJournal.standard(system)
-      var grants = try journal.grants()
+      var grants = try journal.grantsNow()
       let own = try system.credentials().user.real
       // An ordinary user also sees what root granted.
       if own != 0 { grants += GrantMirror(system).grants(of: own) }

@@ -15,8 +15,8 @@ struct Run: AccessorCommand {
         sudo permcheck run camera --user tester --request --yes -- v4l2-ctl --all
         permcheck run /srv/photos --need rx -- rsync -a /srv/photos backup:
 
-      Ends with the status of the command, with 126 if access was refused, or with
-      127 if there is no such command. As root, --user runs the command as that user.
+      Ends with the status of the command, with 126 if access was refused, or with 127
+      if there is none. As root, --user runs it as that user, in a session of its own.
       """)
 
   @Argument(
@@ -32,7 +32,7 @@ struct Run: AccessorCommand {
 
   static let terminator = "command"
 
-  @Flag(help: "Give missing access, and revoke it when the command ends.")
+  @Flag(help: "Give missing access until the command ends.")
   var request = false
 
   @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -43,6 +43,12 @@ struct Run: AccessorCommand {
 
   @Flag(name: .shortAndLong, help: "Do not say why access was refused; only set the exit status.")
   var quiet = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep this environment variable for another user.", valueName: "name"),
+    completion: .variables)
+  var env: [TextArgument] = []
 
   @OptionGroup var grants: GrantFlags
   @OptionGroup var subject: SubjectOptions
@@ -57,6 +63,13 @@ struct Run: AccessorCommand {
       throw ValidationError("--request does not work with --root")
     }
     if yes, !request { throw ValidationError("--yes requires --request") }
+    for name in env.map(\.text) where name.isEmpty || name.contains("=") {
+      throw ValidationError("--env \(name): expected a name; to set a variable, run env NAME=VALUE")
+    }
+    if !env.isEmpty, subject.who.user == nil, subject.who.uid == nil {
+      throw ValidationError(
+        "--env requires --user or --uid; without them the command has the whole environment")
+    }
   }
 
   func run(_ accessors: Accessors) throws {
@@ -67,20 +80,21 @@ struct Run: AccessorCommand {
       try AccessorArgument($0, accessors, through: subject.through).absolute(system)
     }
     let analytics = log.analytics(system)
-    let words = try commandLine(context)
+    let other = try otherUser(context)
     guard request else {
-      let reports = requests.map { $0.accessor(context, analytics).currentAccess() }
-      try gate(reports, system)
-      try setEnvironment(context, system)
-      throw start(failed: system.execvp(words), system)
+      try gate(requests.map { $0.accessor(context, analytics).currentAccess() }, system)
+      guard let other else { throw start(failed: system.execvp(command), system) }
+      let signals = try system.signalfd(SignalInfo.catchable)
+      defer { system.close(signals) }
+      throw end(try supervise(other, signals, system), system)
     }
     try refuseUntrusted(requests, accessors, system)
-    try run(words, while: requests, context, analytics, system)
+    try run(other, while: requests, context, analytics, system)
   }
 
   /// Gives missing access, runs the command, and takes the access back when it ends.
   private func run(
-    _ words: [PathBytes], while requests: [AccessorArgument], _ context: AccessContext,
+    _ other: OtherUser?, while requests: [AccessorArgument], _ context: AccessContext,
     _ analytics: AnalyticsLog, _ system: LinuxSystem
   ) throws {
     var options = grants.options(system)
@@ -115,8 +129,7 @@ struct Run: AccessorCommand {
         tell(options.takeHelperAnswers(system), system)
       }
       try gate(reports, system)
-      try setEnvironment(context, system)
-      ending = .success(try supervise(words, signals, system))
+      ending = .success(try supervise(other, signals, system))
     } catch let error as PermissionError where error.code == .notAllowed {
       // Root made no change for the accessor that was asked for last.
       byRoot.withLock { _ = $0.popLast() }
@@ -126,11 +139,16 @@ struct Run: AccessorCommand {
       ending = .failure(error)
     }
     try revoke(mark, byRoot.withLock { $0 }, system)
-    switch try ending.get() {
-    case .exited(let status): throw ExitCode(status)
+    throw end(try ending.get(), system)
+  }
+
+  /// Ends as the command did, and returns the status where that is not possible.
+  private func end(_ end: ProcessEnd, _ system: any System) -> ExitCode {
+    switch end {
+    case .exited(let status): return ExitCode(status)
     case .signalled(let signal):
       system.raise(signal)
-      throw ExitCode(128 + signal)
+      return ExitCode(128 + signal)
     }
   }
 
@@ -146,38 +164,18 @@ struct Run: AccessorCommand {
     }
   }
 
-  /// Returns the command as it is started: with the ids of `--user`, which only root may choose.
-  private func commandLine(_ context: AccessContext) throws -> [PathBytes] {
+  /// The user that `--user` or `--uid` names, whom only root may choose; nil for this process's own.
+  private func otherUser(_ context: AccessContext) throws -> OtherUser? {
     let own = try context.system.credentials()
     guard let other = context.subject, other.credentials.user.real != own.user.real else {
-      return command
+      return nil
     }
-    let ids = other.credentials
     guard own.isRoot else {
       throw PermissionError(
         .invalidArgument, "only root may run a command as \(other.displayName)",
         advice: "use sudo, or leave out --user")
     }
-    let groups =
-      other.source == .user
-      ? ["--init-groups"]
-      : ids.groups.isEmpty
-        ? ["--clear-groups"] : ["--groups", ids.groups.map(String.init).joined(separator: ",")]
-    var words: [PathBytes] = [
-      context.system.program("setpriv"), "--reuid", PathBytes("\(ids.user.real)"), "--regid",
-      PathBytes("\(ids.group.real)"),
-    ]
-    words += groups.map { PathBytes($0) } + ["--inh-caps=-all", "--ambient-caps=-all", "--"]
-    return words + command
-  }
-
-  /// Gives the environment of this process, which the command gets, the home and name of `--user`.
-  private func setEnvironment(_ context: AccessContext, _ system: LinuxSystem) throws {
-    guard let other = context.subject else { return }
-    if let home = other.home { try system.setenv("HOME", home) }
-    for variable in ["USER", "LOGNAME"] {
-      if let name = other.name { try system.setenv(variable, PathBytes(name)) }
-    }
+    return OtherUser(subject: other, kept: env.map(\.text))
   }
 
   /// Returns whether the person at the terminal agrees to all plans, or `--yes` is given.
@@ -231,11 +229,12 @@ struct Run: AccessorCommand {
 
   /// Runs the command until it ends, and forwards signals to it.
   private func supervise(
-    _ words: [PathBytes], _ signals: Descriptor, _ system: any System
+    _ other: OtherUser?, _ signals: Descriptor, _ system: LinuxSystem
   ) throws -> ProcessEnd {
+    if let other { return try superviseSession(of: other, signals, system) }
     let pid: Int32
     do throws(Errno) {
-      pid = try system.spawn(words, output: .standardOutput)
+      pid = try system.spawn(command, output: .standardOutput)
     } catch {
       throw start(failed: error, system)
     }
@@ -249,6 +248,25 @@ struct Run: AccessorCommand {
       } catch .EINTR {}
       while let arrived = try system.pendingSignal(signals) { forward(arrived, to: pid, system) }
       if let end = try system.waitpid(pid, waits: false) { return end }
+    }
+  }
+
+  /// Runs the command of another user until it ends.
+  private func superviseSession(
+    of other: OtherUser, _ signals: Descriptor, _ system: LinuxSystem
+  ) throws -> ProcessEnd {
+    var relay: SessionRelay
+    do throws(Errno) {
+      let words = try other.command(command, holdsGrants: request, system)
+      relay = try SessionRelay(words, signals, system)
+    } catch {
+      throw PermissionError(
+        .system, "a session for \(other.subject.displayName) cannot be started", call: "openpty",
+        errno: error)
+    }
+    switch relay.run() {
+    case .success(let end): return end
+    case .failure(let errno): throw start(failed: errno, system)
     }
   }
 

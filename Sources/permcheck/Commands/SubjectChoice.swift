@@ -7,7 +7,7 @@ struct SubjectChoice: Equatable {
   var who: [Who] = [.current]
   /// The permissions to check; nil for the accessor's own needs.
   var need: Permissions?
-  var probe = Probe.Method.open
+  var probe = Probe.Method.automatic
   var through = AudioRoute.alsa
   var root: PathBytes = "/"
 

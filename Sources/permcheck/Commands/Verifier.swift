@@ -1,4 +1,5 @@
 @_spi(SystemCalls) import PermissionKit
+import PermissionKitPlugins
 
 /// Holds expectations against what is so.
 struct Verifier {
@@ -11,16 +12,18 @@ struct Verifier {
 
   let items: [Item]
   private let system: any System
+  private let accessors: Accessors
   private let skipsUnavailable: Bool
 
   /// Looks up the subjects.
   ///
   /// - Throws: An error if a user or process cannot be looked up.
   init(
-    _ expectations: [Expectation], _ system: any System, skipsUnavailable: Bool,
-    _ mistakes: inout [Mistake]
+    _ expectations: [Expectation], _ system: any System, _ accessors: Accessors,
+    skipsUnavailable: Bool, _ mistakes: inout [Mistake]
   ) throws {
     self.system = system
+    self.accessors = accessors
     self.skipsUnavailable = skipsUnavailable
     let users = UserDatabase(system)
     var known: [Who: Subject] = [:]
@@ -109,27 +112,14 @@ struct Verifier {
     case .accessor(let argument): context.path = argument.path
     case .path(let path): context.path = path
     }
-    // Whoever owns a folder on the way could put a link there, so root asks and opens nothing.
-    if let path = context.path, item.who == .current, item.subject.credentials.user.effective == 0,
-      !Self.isRootsPlace(path)
-    {
-      context.probe = .access
-    }
     return context
-  }
-
-  /// Whether root alone makes the names on the way: those of devices, /proc and /sys.
-  private static func isRootsPlace(_ path: PathBytes) -> Bool {
-    let isOpenToAll = ["/dev/shm/", "/dev/mqueue/"].contains { path.hasPrefix($0) }
-    let isUp = path.description.split(separator: "/").contains("..")
-    return !isOpenToAll && !isUp && ["/dev/", "/proc/", "/sys/"].contains { path.hasPrefix($0) }
   }
 
   /// Returns what permcheck check would ask for an item.
   private func accessor(_ item: Item, _ context: AccessContext) -> PermissionAccessor {
     switch item.expectation.target {
     case .accessor(let argument): argument.accessor(context, .discard)
-    case .path(let path): PathAccessor(context, shown: path, analytics: .discard)
+    case .path(let path): PathAccessor(context.knowing(accessors), shown: path, analytics: .discard)
     }
   }
 

@@ -110,7 +110,7 @@ struct Verify: AccessorCommand {
     let reader = ExpectationReader(try input.bytes(system), accessors)
     var mistakes = reader.mistakes
     let verifier = try Verifier(
-      reader.expectations, system, skipsUnavailable: skipUnavailable, &mistakes)
+      reader.expectations, system, accessors, skipsUnavailable: skipUnavailable, &mistakes)
     guard let last = mistakes.sorted().last else { return verifier }
     func line(_ mistake: Mistake) -> String {
       "\(input.name):\(mistake.place.line):\(mistake.place.column): \(Sanitizer.clean(mistake.message))"

@@ -101,9 +101,9 @@ struct ViewOptions: ParsableArguments {
 
   @Option(
     help:
-      "How to ask the kernel: open, access, none, or write, which also creates and removes a file in a folder; for --pid and root: enter, a child that takes on the process's cgroup, namespaces and ids, but not its seccomp filter, Landlock rules and security label."
+      "How to ask the kernel: auto (open, but access for devices that an open may disturb), open, access, none, or write, which also creates and removes a file in a folder; for --pid and root: enter, a child that takes on the process's cgroup, namespaces and ids, but not its seccomp filter, Landlock rules and security label."
   )
-  var probe: Probe.Method = .open
+  var probe: Probe.Method = .automatic
 
   @Option(
     name: [.customLong("through"), .customLong("route")],

@@ -68,10 +68,12 @@ extension GrantListing {
       let end =
         grant.stage == .missing
         ? "missing"
-        : grant.lifetime.hasEnded(at: time, users.system)
-          ? "EXPIRED, still in place"
-          : grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
-            ?? grant.lifetime.process.map { "with process \($0.pid)" }
+        : grant.stage == .ended
+          ? "ended, somebody else took it away"
+          : grant.lifetime.hasEnded(at: time, users.system)
+            ? "EXPIRED, still in place"
+            : grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
+              ?? grant.lifetime.process.map { "with process \($0.pid)" }
       return [
         name(grant), users.userName(grant.uid), grant.place, grant.change.command.summary,
         "since \(grant.time)", end ?? "",

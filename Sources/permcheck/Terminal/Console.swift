@@ -100,7 +100,7 @@ extension System {
   ///
   /// - Throws: An error if there is something else than a file, or the file cannot be written.
   fileprivate func replace(_ path: PathBytes, with bytes: [UInt8]) throws(PermissionError) {
-    let new = PathBytes(path.bytes + Array(".\(getpid()).new".utf8))
+    var new = path
     do throws(Errno) {
       var mode: UInt16 = 0o644
       if let old = try? openat(.currentDirectory, path, [.path, .noFollow], mode: 0) {
@@ -110,8 +110,8 @@ extension System {
         if status.kind != .regular { throw .EINVAL }
         mode = UInt16(status.mode & 0o777)
       }
-      let file = try openat(
-        .currentDirectory, new, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
+      let (file, name) = try temporary(beside: path, mode: mode)
+      new = name
       do throws(Errno) {
         defer { close(file) }
         var rest = bytes[...]
@@ -128,6 +128,27 @@ extension System {
         call: "rename", errno: error,
         advice: error == .EINVAL ? "it is not a regular file" : nil)
     }
+  }
+}
+
+extension System {
+  /// Creates a file with a name that nobody can foresee, as mkstemp(3) does.
+  private func temporary(
+    beside path: PathBytes, mode: UInt16
+  ) throws(Errno) -> (file: Descriptor, name: PathBytes) {
+    var last = Errno.EEXIST
+    for _ in 0..<100 {
+      let suffix = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+      let name = PathBytes(path.bytes + Array(".\(suffix).new".utf8))
+      do throws(Errno) {
+        let file = try openat(
+          .currentDirectory, name, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
+        return (file, name)
+      } catch .EEXIST {
+        last = .EEXIST
+      }
+    }
+    throw last
   }
 }
 

@@ -91,6 +91,7 @@ class Comparison:
         self.holders = {}
         self.questions = self.unreadable = 0
         self.disagreements = []
+        self.probes = {}
         atexit.register(self.end_holders)
 
     def end_holders(self):
@@ -139,7 +140,7 @@ class Comparison:
 
     def ask_permcheck(self, query):
         subject = query.subject
-        arguments = ["explain", *query.paths, "--need", query.need, "--json"]
+        arguments = ["explain", *query.paths, "--need", query.need, "--probe", "open", "--json"]
         preparation = None
         if query.way == "ids":
             groups = ",".join(map(str, subject["groups"]))
@@ -179,6 +180,11 @@ class Comparison:
             answers = [new if old == errno.EISDIR else old for old, new in pairs]
         return answers
 
+    def access(self, query, path):
+        """What access(2) answers, which is all that root asks where others can put a link."""
+        (answer,) = self.ask_kernel(Query(**{**vars(query), "paths": [path]}), [[f"f:{query.need}"]])
+        return answer
+
     def ask_kernel(self, query, questions):
         """The first refusal of each path's questions, 0 for none."""
         lines = [
@@ -192,11 +198,14 @@ class Comparison:
         self.questions += 1
         decision = resource["decision"]
         predicted = decision.get("errno", "0" if decision["verdict"] == "granted" else "unknown")
-        said = [predicted]
-        if "probe" in resource:
-            said.append(resource["probe"].get("errno", "0"))
-        expected = errno.errorcode[kernels] if kernels else "0"
-        if all(one == expected for one in said):
+        expected = error_name(kernels)
+        said, due = [predicted], [expected]
+        if probe := resource.get("probe"):
+            said.append(probe.get("errno", "0"))
+            is_access = probe["method"] == "access"
+            due.append(error_name(self.access(query, path)) if is_access else expected)
+            self.probes[probe["method"]] = self.probes.get(probe["method"], 0) + 1
+        if said == due:
             return
         if predicted == "unknown" and query.is_closed_to_root(path):
             self.unreadable += 1
@@ -204,8 +213,12 @@ class Comparison:
         self.disagreements.append(
             f"{query.name}: {path} from {query.start} by {query.way}, {json.dumps(query.subject)}, "
             f"--need {query.need}: permcheck {said}, {decision['rule']} at "
-            f"{decision.get('component')}; kernel {expected}"
+            f"{decision.get('component')}; kernel {due}"
         )
+
+
+def error_name(number):
+    return errno.errorcode[number] if number else "0"
 
 
 def compare_all(forest, comparison):
@@ -270,6 +283,8 @@ def main():
             sys.exit("livetrees: somebody else sets fs.protected_* all the time")
     disagreements = comparison.disagreements
     print("\n".join(disagreements[:30]))
+    made = ", ".join(f"{count} by {method}" for method, count in sorted(comparison.probes.items()))
+    print(f"live trees: probes {made}")
     if comparison.unreadable:
         print(f"live trees: {comparison.unreadable} cannot be told, closed to root itself")
     print(

@@ -48,8 +48,8 @@ says "seat: pkexec gives it" 'status("camera") == "authorized" and answer.applie
 check "seat: and it is real" seat probe $camera
 refuse "seat: other stays out" by_ssh other probe $camera
 check "seat: the journal is root's, the grant tester's" bash -c 'permcheck list --grants --format plain | grep -q "tester.*/dev/video0"'
-check "seat: tester can read what he was given" bash -c 'seat permcheck revoke camera --via none >/dev/null; seat cat /var/lib/permcheck/$(id -u tester).jsonl | grep -q video0'
-refuse "seat: other cannot read it" by_ssh other cat "/var/lib/permcheck/$(id -u tester).jsonl"
+check "seat: tester can read what he was given" bash -c 'seat permcheck revoke camera --via none >/dev/null; seat cat /var/lib/permcheck-users/$(id -u tester)/now/grants.jsonl | grep -q video0'
+refuse "seat: other cannot read it" by_ssh other cat "/var/lib/permcheck-users/$(id -u tester)/now/grants.jsonl"
 policy default
 check "seat: revoked by pkexec, and nobody is asked" seat permcheck revoke camera --via pkexec
 policy YES

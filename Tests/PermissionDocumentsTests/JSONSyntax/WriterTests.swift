@@ -11,8 +11,10 @@ import Testing
   ]
 
   @Test("Escapes") func escapes() {
-    let written = JSONWriter().text("\"\\/\u{8}\u{C}\n\r\t\u{0}\u{B}\u{1B}\u{1F}\u{7F}\u{2028}é😀")
-    let expected = #""\"\\/\b\f\n\r\t\u0000\u000b\u001b\u001f"# + "\u{7F}\u{2028}é😀\""
+    let written = JSONWriter().text(
+      "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{B}\u{1B}\u{1F}\u{7F}\u{9B}\u{202E}\u{2028}\u{E0041}é😀")
+    let expected =
+      #""\"\\/\b\f\n\r\t\u0000\u000b\u001b\u001f\u007f\u009b\u202e\u2028\udb40\udc41é😀""#
     #expect(written == expected)
   }
 

@@ -131,7 +131,7 @@ import Testing
     let files: [PathBytes] = [
       "/sys/class/video4linux/video0/name", "/sys/class/video4linux/video0/index",
       "/sys/class/video4linux/video0/dev", "/run/udev/data/c81:0", "/proc/asound/pcm",
-      "/proc/asound/cards", "/home/u/.config/user-dirs.dirs", "/proc/self/mountinfo",
+      "/proc/asound/cards", "/home/u/.config/user-dirs.dirs", "/proc/thread-self/mountinfo",
       "/proc/self/uid_map",
     ]
     var random = SeededNumbers(#function)

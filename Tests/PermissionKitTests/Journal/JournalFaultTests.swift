@@ -39,18 +39,18 @@ import Testing
       }
     }
 
-    func plan(_ uid: UInt32) throws(PermissionError) -> GrantPlan? {
+    func plan(_ uid: UInt32, _ journaled: GrantLedger) throws(PermissionError) -> GrantPlan? {
       let subject = try UserDatabase(LinuxSystem()).subject(.ids(uid: uid, gid: uid, groups: []))
       var context = AccessContext(subject: subject)
       context.path = album
-      return try PhotoLibraryAccessor(context).grantPlan()
+      return try PhotoLibraryAccessor(context).grantPlan(journaled)
     }
 
     /// Returns whether every line was written.
     @discardableResult
     func request(_ uid: UInt32, _ system: any System = LinuxSystem()) throws -> Bool {
       let made = try GrantJournal(journal, system: system).carryOut {
-        (_) throws(PermissionError) -> GrantPlan? in try plan(uid)
+        (journaled) throws(PermissionError) in try plan(uid, journaled)?.grants() ?? []
       }
       #expect(made.grants.count == 2)
       return made.notes.isEmpty

@@ -62,6 +62,44 @@ import Testing
     #expect(changes[0].isOfAccessor)
   }
 
+  /// A check on a loaded machine takes long; what changes after a node was judged is not forgotten.
+  @Test("A change during a slow check counts") func changeDuringASlowCheckCounts() throws {
+    final class SlowCamera: CameraAccessor {
+      var afterwards: () -> Void = {}
+      override func checkAccess() -> AccessReport {
+        defer { afterwards() }
+        return super.checkAccess()
+      }
+    }
+    let system = Self.machine()
+    var afterwards: [() -> Void] = []
+    let watcher = try AccessWatcher(
+      system,
+      [
+        {
+          let context = AccessContext(system: system, path: Self.node)
+          let camera = SlowCamera(context, analytics: .discard)
+          camera.afterwards = afterwards.popLast() ?? {}
+          return camera
+        }
+      ])
+    afterwards = [
+      {
+        system.pass(milliseconds: 1000)
+        self.chmod(system, 0o600)
+        system.notify(.attributes, Self.node)
+      }
+    ]
+    system.notify(.attributes, Self.node)
+    #expect(try watcher.next() == .checked([]))
+    guard case .checked(let changes) = try watcher.next(until: system.monotonic() + 1_000_000)
+    else {
+      Issue.record("the change was forgotten")
+      return
+    }
+    #expect(changes.map(\.new.status) == [.denied])
+  }
+
   @Test("Overflow leads to a check") func overflowLeadsToACheck() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)

@@ -3,7 +3,7 @@
 //   crash-tracer -s SETUP -c COMMAND -n NEXT… -l LIST -r REVOKE -j JOURNAL -f TEXT -w PATH… [-b] [-e N]
 //
 // Works in a mount namespace of its own with an empty /var/lib. Runs SETUP by sh. Records mode and
-// ACLs of every PATH and the contents of JOURNAL: the state before. Runs COMMAND to its end and
+// ACLs of every PATH and the folder of JOURNAL: the state before. Runs COMMAND to its end and
 // records the same again: the state after.
 //
 // Then, for every n: restores the state before; runs COMMAND under ptrace(2) and kills it with
@@ -16,7 +16,7 @@
 // 4. runs REVOKE and checks that every PATH is as after REVOKE in that state.
 //
 // With -b every PATH must be in the state before. If a kill leaves the same inodes and the same
-// length of JOURNAL as the kill before it, only every eighth such kill is followed by the four
+// number of lines in JOURNAL as the kill before it, only every eighth such kill is followed by the four
 // steps, because the next command sees nothing else. Before the first openat(2) of a path that
 // contains TEXT, only every seventh call is tried. With -e only every N-th of all these. Calls of all threads of the command are counted,
 // calls of its child processes are not.
@@ -29,7 +29,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -88,28 +90,46 @@ static int same(const struct state *a, const struct state *b) {
   return memcmp(a->inodes, b->inodes, sizeof a->inodes) == 0;
 }
 
-struct bytes {
-  char *data;
-  ssize_t length;
-};
-
-static struct bytes load(void) {
-  struct bytes b = {malloc(1 << 20), -1};
-  int fd = open(journal, O_RDONLY);
-  if (fd < 0) return b;
-  b.length = read(fd, b.data, 1 << 20);
-  close(fd);
-  return b;
+// Runs sh with the folder of the journal and a copy of it as $1 and $2.
+static void folder(const char *script, int side) {
+  char copy[32], *path = strdup(journal);
+  *strrchr(path, '/') = 0;
+  snprintf(copy, sizeof copy, "/var/lib/before.%d", side);
+  pid_t pid = fork();
+  if (pid == 0) {
+    execl("/bin/sh", "sh", "-ec", script, "sh", path, copy, (char *)NULL);
+    _exit(127);
+  }
+  int status;
+  if (waitpid(pid, &status, 0) != pid || status != 0) die(path);
+  free(path);
 }
 
-static void store(struct bytes b) {
-  if (b.length < 0) {
-    unlink(journal);
-    return;
-  }
-  int fd = open(journal, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (fd < 0 || write(fd, b.data, b.length) != b.length) die(journal);
+// Waits until a child of a killed command has closed the journal, so that nobody waits for its lock.
+static void unlock(void) {
+  int fd = open(journal, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  alarm(60);
+  if (flock(fd, LOCK_EX) != 0) die("flock");
+  alarm(0);
   close(fd);
+}
+
+// The lines of the journal, of which a torn one counts; process ids do not always have the same length.
+static long lines(void) {
+  FILE *file = fopen(journal, "r");
+  if (!file) return -1;
+  long count = 0;
+  for (int c, last = '\n'; (c = getc(file)) != EOF; last = c) count += last == '\n';
+  fclose(file);
+  return count;
+}
+
+// What users are shown stands beside the folder of root's journal.
+static void save(int side) { folder("for end in '' -users; do [ ! -e $1$end ] || cp -a $1$end $2$end; done", side); }
+
+static void store(int side) {
+  folder("for end in '' -users; do rm -rf $1$end; [ ! -e $2$end ] || cp -a $2$end $1$end; done", side);
 }
 
 // MARK: commands
@@ -173,6 +193,13 @@ static int may_change(const struct __ptrace_syscall_info *info) {
   }
 }
 
+// Whether a thread is one of the process's own.
+static int is_own(pid_t pid, pid_t thread) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d", pid, thread);
+  return thread == pid || access(path, F_OK) == 0;
+}
+
 // Runs the command and kills it at its n-th call, or never if n is 0. Returns the number of calls
 // that began; also tells whether the command was killed, the first call that opens a path with
 // TEXT, and whether the n-th call can change something.
@@ -181,6 +208,9 @@ static long trace(long n, int at_end, int *killed, long *first, int *changes) {
   if (pid == 0) {
     ptrace(PTRACE_TRACEME, 0, 0, 0);
     raise(SIGSTOP);
+    // The same calls each time: addresses and hash tables would decide about a brk(2) or a read(2).
+    personality(ADDR_NO_RANDOMIZE);
+    setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1);
     become(command, -1);
   }
   int status;
@@ -198,6 +228,18 @@ static long trace(long n, int at_end, int *killed, long *first, int *changes) {
     if (!WIFSTOPPED(status)) {
       if (thread == pid) return calls;
       continue;
+    }
+    // A child whose end gives no SIGCHLD is traced like a thread; it goes on untraced.
+    if (!is_own(pid, thread)) {
+      ptrace(PTRACE_DETACH, thread, 0, 0);
+      continue;
+    }
+    unsigned long child;
+    if (status >> 8 == (SIGTRAP | PTRACE_EVENT_CLONE << 8) &&
+        ptrace(PTRACE_GETEVENTMSG, thread, 0, &child) == 0 && !is_own(pid, (pid_t)child)) {
+      // Now, not at some later stop: the command may be killed before, and the child holds its lock.
+      int stop;
+      if (waitpid((pid_t)child, &stop, __WALL) == (pid_t)child) ptrace(PTRACE_DETACH, child, 0, 0);
     }
     int signal = WSTOPSIG(status);
     if (signal == SIGTRAP && status >> 16 == PTRACE_EVENT_EXEC) counts = 1;
@@ -273,20 +315,19 @@ int main(int argc, char **argv) {
   if (waitpid(pid, &status, 0) != pid || status != 0) die("the setup failed");
 
   static struct state sides[2], ends[2], now, left;
-  struct bytes journals[2];
   for (int side = 0; side < 2; side++) {
     if (side == 1) {
       restore(&sides[0]);
-      store(journals[0]);
+      store(0);
       if (complete(command, NULL) != 0) die("the command failed");
     }
     look(&sides[side]);
-    journals[side] = load();
+    save(side);
     complete(list, sides[side].listing);
     complete(revocation, NULL);
     look(&ends[side]);
     restore(&sides[side]);
-    store(journals[side]);
+    store(side);
   }
   if (same(&sides[0], &sides[1]) != only_before) {
     fprintf(stderr, "crash-tracer: the command changes %s\n", only_before ? "things" : "nothing");
@@ -294,10 +335,10 @@ int main(int argc, char **argv) {
   }
 
   long first = 0, kills = 0, looks = 0, repeated = 0, came[2] = {0, 0};
-  off_t length = -2;
+  long length = -2;
   int killed;
   restore(&sides[0]);
-  store(journals[0]);
+  store(0);
   long calls = trace(0, 0, &killed, &first, NULL);
   if (first == 0) die("the command does not open what it should");
   for (long n = 1;; n = n >= first ? n + every : n + 7 * every < first ? n + 7 * every : first) {
@@ -305,17 +346,17 @@ int main(int argc, char **argv) {
     int changes = 0;
     for (int at_end = 0; at_end < (changes && n >= first ? 2 : 1); at_end++) {
       restore(&sides[0]);
-      store(journals[0]);
+      store(0);
       trace(n, at_end, &killed, NULL, at_end ? NULL : &changes);
       if (!killed && !at_end) ended = 1;
       if (!killed) continue;
       kills++;
+      unlock();
       look(&now);
-      struct stat file = {.st_size = -1};
-      if (stat(journal, &file) != 0) file.st_size = -1;
-      int alike = same(&now, &left) && file.st_size == length;
+      long count = lines();
+      int alike = same(&now, &left) && count == length;
       left = now;
-      length = file.st_size;
+      length = count;
       if (alike && ++repeated % 8 != 0) continue;
       looks++;
       status = complete(next[looks % nexts], NULL);

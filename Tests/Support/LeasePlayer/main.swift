@@ -19,6 +19,7 @@ import PermissionKitTesting
 //   ended PID                     what `run` does at its end
 //   start PID · end PID           a process
 //   later                         lets an hour pass
+//   journal                       the lines of the journal, as the note
 //   kill N OPERATION              lets every system call after the Nth one fail
 // stdout: per operation, one line:
 //   {"status":0,"note":…,"nodes":{PATH:[MODE,UID,GID,[[TAG,ID,BITS],…]]},"leases":{ID:[UID,STAGE]}}
@@ -67,6 +68,9 @@ final class Player {
       return outcome(try journal.undo { $0.lifetime.process == mark })
     case ("start", 2): system.add(PathBytes("/proc/\(words[1])/stat"), Self.stat(words[1]))
     case ("end", 2): system.remove(PathBytes("/proc/\(words[1])/stat"))
+    case ("journal", 1):
+      let bytes = try? system.contents(of: GrantJournal.root(system).path)
+      return (0, String(decoding: bytes ?? [], as: UTF8.self))
     case ("later", 1): system.pass(milliseconds: 3_600_000)
     default: return (3, "unknown operation")
     }

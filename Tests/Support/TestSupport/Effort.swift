@@ -7,7 +7,7 @@ package enum Effort: String, CaseIterable, Sendable {
   case quick
   /// The full figures, which `.ci/run` demands.
   case gate
-  /// The full figures with a new seed in each run, and the rows that are known to fail: `Scripts/soak`.
+  /// The full figures with a new seed in each run: `Scripts/soak`.
   case soak
 
   /// The effort that the environment asks for.

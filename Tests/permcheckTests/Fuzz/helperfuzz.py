@@ -425,24 +425,29 @@ class Fixture:
 
     def strange_files(self):
         """Files below /var/lib that are not those of the journal, or that others could change."""
-        strange = [name for name in os.listdir("/var/lib") if name not in ("permcheck", "other")]
+        strange = [name for name in os.listdir("/var/lib") if name not in ("permcheck", "permcheck-users", "other")]
         if not os.path.isdir(STATE):
             return strange
         users = "|".join(str(uid) for uid in USERS)
         for name in os.listdir(STATE):
             path = os.path.join(STATE, name)
-            found = re.fullmatch(rf"grants\.jsonl(?:\.new)?|({users})\.jsonl(?:\.new)?", name)
+            found = re.fullmatch(rf"guardian|grants\.jsonl(?:\.new)?|({users})\.jsonl\.new", name)
             try:
                 state = NodeState.of(path)
             except FileNotFoundError:
                 continue  # a guardian removed it just now
-            readers = state.ids(USER) - {int(found[1]) if found and found[1] else None}
-            is_private = state.kind == stat.S_IFREG and state.uid == 0 and not readers
+            is_private = state.kind == stat.S_IFREG and state.uid == 0 and not state.ids(USER)
             if not found or not is_private or state.access(60001, {60001}):
                 strange.append(f"{path} {state.text()}")
         folder = os.lstat(STATE)
-        if folder.st_uid != 0 or stat.S_IMODE(folder.st_mode) not in (0o700, 0o711):
+        if folder.st_uid != 0 or stat.S_IMODE(folder.st_mode) != 0o700:
             strange.append(STATE)
+        # What a user is shown nobody else can reach.
+        shown = "/var/lib/permcheck-users"
+        for name in os.listdir(shown) if os.path.isdir(shown) else []:
+            state = NodeState.of(f"{shown}/{name}")
+            if state.uid != 0 or state.ids(USER) != {int(name)} or state.access(60001, {60001}):
+                strange.append(f"{shown}/{name} {state.text()}")
         return strange
 
     def begin_round(self, rng):
@@ -909,6 +914,7 @@ class Worker:
 
     def begin(self):
         self.leased = set()  # users of whom a grant may end by itself
+        self.unfinished = set()  # users of whom a request was killed, which the next one takes back
         self.used = set()
         self.ended = {}  # the case of each helper that ended with 0, by pid
         self.is_unwritable = False  # whether a limit may have kept a line out of the journal
@@ -1096,6 +1102,7 @@ class Worker:
         self.is_unwritable |= any(name == "FSIZE" for name, _, _ in case.limits)
         nodes = {path: NodeState.of(path) for path in NODES}
         journal, open_grants, waited = self.journal(), self.open_grants(), self.stats["waited"]
+        self.unfinished = self.unfinished_users()
         streams = Streams(case, self.fixture)
         callers = {uid: request} if request and uid else {}
         if case.companion:
@@ -1127,9 +1134,14 @@ class Worker:
         self.check_files(case)
         is_nothing = not callers or set(callers) - set(USERS) == set(callers)
         # Another user's revoke meanwhile mends what a killed helper left half written.
-        is_mended = self.stats["waited"] > waited and self.open_grants() == open_grants
+        # It may write the journal anew, too, so that the lines are others.
+        before, now = ({one["id"]: one["uid"] for one in each} for each in (open_grants, self.open_grants()))
+        is_mended = self.stats["waited"] > waited and all(one in before for one in now) and all(
+            one in now or before[one] in self.unfinished for one in before
+        )  # fmt: skip
         if is_nothing and not self.leased and self.journal() != journal and not is_mended:
-            self.fault(case, "the journal changed, although nothing was asked for")
+            more = (self.journal() or b"")[len(journal or b""):]
+            self.fault(case, f"the journal changed, although nothing was asked for: {more[:2000]!r}")
         for one, its in callers.items():
             self.used |= {one} & set(USERS)
             if its.is_lease:
@@ -1273,6 +1285,13 @@ class Worker:
                 time.sleep(0.005)
             self.guardians[pid] = case
             self.stats["guardians"] += 1
+        deadline = time.monotonic() + 5
+        while len(self.guardians) > 1:  # all but one find it, and end
+            if time.monotonic() > deadline:
+                self.fault(case, f"{len(self.guardians)} processes end leases")
+                break
+            time.sleep(0.005)
+            self.reap()
 
     def inherited(self, pid):
         """What a guardian has of the caller."""
@@ -1284,7 +1303,7 @@ class Worker:
         found = []
         for name in os.listdir(folder + "/fd"):
             link = os.readlink(f"{folder}/fd/{name}")
-            if link != "/dev/null" and "pidfd" not in link and not link.startswith(STATE):
+            if link != "/dev/null" and "pidfd" not in link and "inotify" not in link and not link.startswith(STATE):
                 if not link.startswith(("/proc/", "/dev", "/etc/", "/sys", "/run")):
                     found.append(f"descriptor {name} {link}")
         if os.readlink(folder + "/cwd") != "/":
@@ -1295,6 +1314,8 @@ class Worker:
             found.append("the nice value")
         with open(folder + "/status") as file:
             status = dict(line.split(":\t", 1) for line in file if ":\t" in line)
+        if "Umask" not in status:
+            return []  # it is ending: a process without a file system has none
         if int(status["Umask"], 8) != 0o077:
             found.append("the umask")
         if int(status["SigBlk"], 16):
@@ -1351,7 +1372,7 @@ class Worker:
                     return f"{who} gains {sorted(now - was)}"
                 if least - now:
                     return f"{who} loses {sorted(least - now)}, which no grant gave"
-            elif uid in self.leased:
+            elif uid in self.leased or uid in self.unfinished:
                 if now - was or least - now:
                     return f"{who} gains {sorted(now - was)} or loses {sorted(least - now)}"
             elif now != was:
@@ -1394,7 +1415,7 @@ class Worker:
             return None
 
     def open_grants(self):
-        """The grants in the journal that are not undone."""
+        """The grants in the journal that are not undone, and that nobody else ended."""
         grants = {}
         for line in (self.journal() or b"").split(b"\n"):
             try:
@@ -1405,7 +1426,31 @@ class Worker:
                 grants[record["id"]] = record
             elif record["event"] == "undone":
                 grants.pop(record["id"], None)
+            elif record["event"] == "leased":
+                for identifier in record["leased"].get("ended", ()):
+                    grants.pop(identifier, None)
         return list(grants.values())
+
+    def unfinished_users(self):
+        """Those with a grant in the journal whose request, or whose end, was begun and not finished."""
+        grants, finished, begun = {}, set(), set()
+        for line in (self.journal() or b"").split(b"\n"):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if record["event"] == "intent":
+                grants[record["id"]] = record
+            elif record["event"] == "committed":
+                finished.add(record["id"])
+            elif record["event"] == "undoing":
+                begun |= {record["id"], *record.get("ids", ())}
+            elif record["event"] == "undone":
+                grants.pop(record["id"], None)
+        return {
+            one["uid"] for one in grants.values()
+            if one["id"] in begun or one.get("stage") != "active" and one["request"] not in finished
+        }  # fmt: skip
 
     # MARK: Rounds
 

@@ -5,8 +5,8 @@
   leases.py --player .build/debug/lease-player …    on a system in memory
 
 A history mixes requests, revokes, runs, kills, and changes by somebody else: modes, owners,
-entries, masks, moved, deleted and unmounted folders. After each call of permcheck the rights of all
-users are what others gave and what open leases give, see promise.py. It does not use the sources.
+entries, masks, moved, deleted, unmounted and covered folders, links and servers in their places. After each call of permcheck the
+inodes have exactly the ACL that promise.py predicts. It does not use the sources.
 Wants root. Prints each fault as commands to be replayed by hand, and as the last line
 `lease model: N histories, S steps, F faults, seed X`.
 """
@@ -25,8 +25,8 @@ from collections import Counter
 
 import ground
 import kernel
-from ground import letters, need_letters
-from promise import GROUP, USERS, Fault, Lease, Node
+from ground import State, letters, need_letters
+from promise import GROUP, USERS, Fault, Node, mode_of
 from world import WORK, KernelWorld, MemoryWorld
 
 OWNERS = [0, 0, 0, 61001, 61002, 61400]
@@ -35,22 +35,56 @@ NEEDS = [4, 5, 5, 7, 7, 2, 1, 6, 3]
 WATCHED = [*USERS, 61500]  # users whose entries somebody else changes; the last has no lease
 
 
+class Call:
+    """What one call of permcheck does, in order."""
+
+    def __init__(self, history):
+        self.history, self.is_anything_missing = history, False
+        self.before = {node: node.now() for node in history.reachable()}
+        self.now = dict(self.before)
+        self.users = {node: {lease.uid for lease in node.leases} for node in self.now}
+
+    def look(self, node, ended=(), added=None):
+        now = self.now[node]
+        entries = node.look(now, ended, added)
+        mode = now.mode & 0o7000 | mode_of(entries)
+        self.now[node] = State(mode, now.uid, now.gid, None, entries)
+        if added:
+            self.users[node].add(added.uid)
+
+    def release(self, leases):
+        """Takes leases back, where their inodes are found."""
+        for node in {lease.node: None for lease in leases}:
+            ended = [lease for lease in leases if lease.node is node]
+            if node in self.now:
+                self.look(node, ended)
+            elif not self.history.is_away(node):  # deleted
+                node.leases = [lease for lease in node.leases if lease not in ended]
+            else:
+                self.is_anything_missing = True
+                for lease in ended:
+                    lease.is_due = True
+
+    def recover(self):
+        self.release([lease for lease in self.history.leases if lease.is_over or lease.is_due])
+
+    def judge(self):
+        for node, now in self.now.items():
+            node.judge(self.before[node], now.entries, self.users[node])
+
+
 class History:
     """One history: its commands are kept, so that it can be replayed by hand."""
 
     def __init__(self, number, seed, make_world):
         self.random = random.Random(f"{seed}:{number}")
         self.world = make_world(self.random)
-        self.nodes, self.leases, self.runs = [], [], []
+        self.nodes, self.runs = [], []
         self.known, self.steps, self.counts, self.names = set(), 0, Counter(), 0
 
-    def prepare(self):
-        for node in self.reachable():
-            node.will_be_judged()
-
-    def judge(self):
-        for node in self.reachable():
-            node.judge()
+    @property
+    def leases(self):
+        return [lease for node in self.nodes for lease in node.leases]
 
     def is_away(self, node):
         return node.place == "m" and self.world.has_image and self.world.is_away
@@ -58,43 +92,30 @@ class History:
     def reachable(self):
         return [node for node in self.nodes if node.path and not self.is_away(node)]
 
-    def end(self, lease):
-        self.leases.remove(lease)
-        lease.node.leases.remove(lease)
+    def named(self):
+        """Those whose path leads to them."""
+        return [node for node in self.reachable() if not node.hidden]
 
-    def take_notice(self, may_end=(), request=None):
-        """Brings the leases into line with what permcheck lists; returns the new one."""
+    def take_notice(self, fresh=None):
+        """The leases that are listed are the predicted ones; `fresh` gets its identifier."""
         listed = self.world.open_leases()
-        for lease in list(self.leases):
-            if lease.identifier not in listed:
-                is_free = lease.is_over or lease.is_due or lease.node.path is None
-                if lease not in may_end and not is_free:
-                    raise Fault(f"nobody ended the {lease}, but it is no longer listed")
-                self.end(lease)
-        fresh = [identifier for identifier in listed if identifier not in self.known]
+        new = [identifier for identifier in listed if identifier not in self.known]
         self.known |= listed.keys()
-        if len(fresh) > (1 if request else 0):
-            raise Fault(f"new leases: {fresh}")
-        if not fresh:
-            return None
-        node, uid, need, plan = request
-        if listed[fresh[0]] != uid:
-            raise Fault(f"a lease of the wrong user: {listed[fresh[0]]}")
-        lease = Lease(fresh[0], node, uid, need, node.must(uid, node.before), plan)
-        if node.own[uid].is_hidden:
-            node.own[uid].must = None
-        state = self.world.state(node.path)
-        if state.uid == uid:
-            lease.is_owners = True
-            lease.owner_bits = need & state.owner_rights & ~node.owner_must
-        self.leases.append(lease)
-        node.leases.append(lease)
-        return lease
+        if fresh and len(new) == 1:
+            self.name(fresh, new[0])
+        wanted = {lease.identifier: lease.uid for lease in self.leases}
+        if wanted != listed:
+            said = ", ".join(f"{lease.identifier}: {lease}" for lease in self.leases)
+            raise Fault(f"the leases are {listed}, expected {said}")
+
+    def name(self, lease, identifier):
+        lease.identifier = identifier
+        lease.node.acl = lease.node.acl or identifier
 
     # Requests
 
     def request_arguments(self, command):
-        node = self.random.choice(self.reachable())
+        node = self.random.choice(self.named())
         state = self.world.state(node.path)
         uid = self.random.choice(USERS[:2] + self.random.choice([USERS, [state.uid or 61001]]))
         uid = uid if uid in USERS else 61001
@@ -105,64 +126,60 @@ class History:
         arguments += ["--for", "1h"] if plan == "for" else []
         return (node, uid, need, plan), arguments
 
-    def durable(self, node, uid, plan):
-        """What the user keeps at least as long as a new lease would."""
-        rights = node.may(uid, node.before)
-        for lease in node.leases_of(uid):
-            if not lease.is_due and not lease.is_over and lease.plan == "plain":
-                rights |= lease.gives
-        return rights
-
-    def judge_request(self, request, status, output):
-        node, uid, need, plan = request
-        lease = self.take_notice(request=request)
-        self.counts[f"request {status}"] += 1
-        if status == 0:
-            self.judge()
-            state = self.world.state(node.path)
-            if not self.world.gives(node.path, uid, need):
-                raise Fault(f"{uid} got {letters(need)} on {node.name}, but: {state}")
-            if not lease and need & ~self.durable(node, uid, plan):
-                raise Fault(f"the request of {uid} for {letters(need)} ({plan}) is not counted")
-        else:
-            if lease:
-                raise Fault(f"the request ended with {status}, but there is a lease: {output}")
-            self.judge()
-        return lease
-
     def do_request(self):
         request, arguments = self.request_arguments("request")
-        self.prepare()
-        self.judge_request(request, *self.world.call(arguments))
+        self.judge_request(request, lambda: self.world.call(arguments))
+
+    def judge_request(self, request, call):
+        """Makes a request; returns its lease."""
+        node, uid, need, plan = request
+        predicted = Call(self)
+        predicted.recover()
+        lease = node.request(predicted.now[node], uid, need, plan)
+        if lease:
+            predicted.look(node, added=lease)
+        status, output = call()
+        self.counts[f"request {status}"] += 1
+        if status:
+            raise Fault(f"the request ended with {status}: {output}")
+        self.take_notice(lease)
+        predicted.judge()
+        if not self.world.gives(node.path, uid, need):
+            raise Fault(f"{uid} got {letters(need)} on {node.name}, but: {node.now()}")
+        return lease
 
     def do_run(self):
         if len(self.runs) > 1:
             return self.do_end_run()
         request, arguments = self.request_arguments("run")
-        self.prepare()
-        run, status, output = self.world.start_run(arguments)
-        lease = self.judge_request(request, status, output)
-        if run:
-            self.runs.append((run, lease))
+        started = []
+
+        def start():
+            run, status, output = self.world.start_run(arguments)
+            started.append(run)
+            return status, output
+
+        lease = self.judge_request(request, start)
+        self.runs.append((started[0], lease))
 
     def do_end_run(self):
         if not self.runs:
             return self.do_run()
         run, lease = self.runs.pop(self.random.randrange(len(self.runs)))
         lease = lease if lease in self.leases else None
-        self.prepare()
         if self.random.random() < 0.5:
             self.world.kill_run(run)
             if lease:
                 lease.is_over = True
             return self.do_revoke(["--expired"])
-        status, output = self.world.end_run(run)
-        self.take_notice(may_end=[lease] if lease else [])
+        predicted = Call(self)
+        predicted.recover()
         if lease in self.leases:
-            if not self.is_away(lease.node):
-                raise Fault(f"the run ended, but not its lease: {status} {output}")
-            lease.is_due = lease.is_over = True
-        self.judge()
+            predicted.release([lease])
+            lease.is_over = lease.is_due
+        self.world.end_run(run)
+        self.take_notice()
+        predicted.judge()
 
     # Revokes
 
@@ -182,48 +199,65 @@ class History:
 
     def do_revoke(self, arguments=None):
         arguments = arguments or self.revoke_arguments()
-        selected = self.selected(arguments)
-        self.prepare()
+        predicted = Call(self)
+        predicted.recover()
+        predicted.release([lease for lease in self.selected(arguments) if not lease.is_due])
         status, output = self.world.call(["revoke", *arguments])
         self.counts[f"revoke {status}"] += 1
-        self.take_notice(may_end=selected)
-        left = [lease for lease in selected if lease in self.leases]
-        for lease in left:
-            lease.is_due = True
-            if status == 0:
-                raise Fault(f"revoke ended with 0, but the {lease} is still listed: {output}")
-            if lease.node.path is None and not self.is_away(lease.node):
-                raise Fault(f"deleted, but not forgotten: {lease}: {output}")
-            if lease.node.path and not self.is_away(lease.node):
-                raise Fault(f"could be reached, but was not taken back: {lease}: {output}")
-        is_anything_away = any(self.is_away(lease.node) for lease in self.leases)
-        if status != 0 and not left and not is_anything_away:
-            raise Fault(f"revoke ended with {status}, but everything was taken back: {output}")
-        self.judge()
+        if status != (2 if predicted.is_anything_missing else 0):
+            raise Fault(f"revoke ended with {status}: {output}")
+        self.take_notice()
+        predicted.judge()
 
     def do_kill(self):
         """SIGKILL at a random moment; the next call recovers."""
-        request, selected = None, []
-        if self.random.random() < 0.6 and self.reachable():
+        if any(lease.is_over or lease.is_due for lease in self.leases):
+            return self.do_revoke(["--expired"])
+        request, selected, lease = None, [], None
+        if self.random.random() < 0.6 and self.named():
             request, arguments = self.request_arguments("request")
+            lease = request[0].request(request[0].now(), *request[1:])
         else:
             arguments = ["revoke", *self.revoke_arguments()]
             selected = self.selected(arguments[1:])
-        self.prepare()
+        known, now = len(self.world.journal()), {node: node.now() for node in self.reachable()}
         is_killed = self.world.call_killed(arguments)
         self.counts["killed" if is_killed else "kill too late"] += 1
-        selected += self.selected(["--expired"])
-        status, output = self.world.call(["revoke", "--expired"])
-        self.take_notice(may_end=selected, request=request)
-        is_anything_away = any(self.is_away(lease.node) for lease in self.leases)
-        if status != 0 and not is_anything_away:
-            raise Fault(f"nothing recovers: {status} {output}")
-        for lease in selected:
-            if lease in self.leases and self.is_away(lease.node):
-                lease.is_due = lease.is_due or (
-                    self.world.listed()[lease.identifier][1] == "missing"
-                )
-        self.judge()
+        for line in self.world.journal()[known:]:
+            self.replay(line, lease, selected, now)
+        for node in self.reachable():
+            there, entries = now[node].entries, node.now().entries
+            if entries != there and (not node.leases and not selected or entries != node.written):
+                raise Fault(f"{node.name}: {node.now()} after a kill, before it {now[node]}")
+        self.do_revoke(["--expired"])
+
+    def replay(self, line, lease, selected, now):
+        """A line that a killed process wrote."""
+        leases = {one.identifier: one for one in self.leases}
+        event, identifier = line["event"], line["id"]
+        if event == "leased":
+            for node in {one.node for one in selected}:
+                if node.acl == identifier:
+                    ended = [one for one in selected if one.node is node]
+                    node.look(now[node], ended, is_finished=False)
+            if lease:
+                lease.node.look(now[lease.node], added=lease, is_finished=False)
+        elif event == "intent":
+            self.name(lease, identifier)
+            self.known.add(identifier)
+            lease.is_over = True
+        elif event == "applied":
+            lease.node.seen = None
+        elif event == "committed":
+            lease.is_over = False
+        elif event == "undoing":
+            for one in selected:
+                one.is_over = True
+        elif event == "undone":
+            leases[identifier].node.seen = None
+            leases[identifier].node.leases.remove(leases[identifier])
+        elif event == "missing":
+            leases[identifier].is_due = True
 
     def do_expire(self):
         timed = [lease for lease in self.leases if lease.plan == "for" and not lease.is_over]
@@ -236,7 +270,7 @@ class History:
 
     # Somebody else
 
-    def set_acl(self, node, entries, set_users=(), removed_users=()):
+    def set_acl(self, node, entries):
         named = [row for row in entries if row[0] in "ug" and row[1] != ""]
         if named and ("m", "") not in entries:
             rights = [r for row, r in entries.items() if row in named or row == ("g", "")]
@@ -244,7 +278,6 @@ class History:
             for value in rights:
                 entries["m", ""] |= value
         self.world.set_entries(node.path, entries)
-        node.changed_outside(set_users, removed_users)
 
     def do_outside(self):
         nodes = self.reachable()
@@ -263,12 +296,10 @@ class History:
             [self.random.choice(MODES), old ^ 1 << self.random.randrange(9)]
         )
         self.world.chmod(node.path, mode)
-        node.changed_outside()
 
     def outside_chown(self, node, entries):
         uid, gid = self.random.choice(OWNERS), self.random.choice([0, GROUP, 61001])
         self.world.chown(node.path, uid, gid)
-        node.changed_outside()
 
     def outside_entry(self, node, entries):
         """As setfacl -m, with or without -n; or the rw- of a seat."""
@@ -277,7 +308,7 @@ class History:
         entries["u", uid] = rights
         if self.random.random() < 0.7:
             entries.pop(("m", ""), None)
-        self.set_acl(node, entries, set_users=[uid])
+        self.set_acl(node, entries)
 
     def outside_remove(self, node, entries):
         named = [who for kind, who in entries if kind == "u" and who != ""]
@@ -287,7 +318,7 @@ class History:
         del entries["u", uid]
         if self.random.random() < 0.7:
             entries.pop(("m", ""), None)
-        self.set_acl(node, entries, removed_users=[uid])
+        self.set_acl(node, entries)
 
     def outside_mask(self, node, entries):
         if ("m", "") not in entries:
@@ -312,9 +343,7 @@ class History:
                 fresh["u", uid] = self.random.choice([0, 4, 5, 6, 7])
         if self.random.random() < 0.2:
             fresh["g", GROUP] = self.random.choice([4, 5, 7])
-        named = [uid for uid in USERS if ("u", uid) in fresh]
-        gone = [uid for uid in USERS if ("u", uid) not in fresh]
-        self.set_acl(node, fresh, set_users=named, removed_users=gone)
+        self.set_acl(node, fresh)
 
     # Places
 
@@ -333,19 +362,21 @@ class History:
         return node
 
     def do_move(self):
-        node = self.random.choice(self.reachable())
+        node = self.random.choice(self.named())
         old, self.names = node.path, self.names + 1
         node.path = os.path.join(self.world.root, node.place, f"moved{self.names}")
         self.world.move(old, node.path)
-        instead = self.random.choice(["nothing", "nothing", "folder", "link"])
+        instead = self.random.choice(["nothing", "nothing", "folder", "link", *self.world.obstacles])
         if instead == "folder":
             self.make(node.place, os.path.basename(old))
         elif instead == "link":
-            self.world.link(self.random.choice([other.path for other in self.reachable()]), old)
+            self.world.link(self.random.choice([other.path for other in self.named()]), old)
+        elif instead != "nothing":
+            self.world.obstruct(instead, old)
 
     def do_move_back(self):
         """To the name of some node, at which there is nothing now."""
-        for node in [node for node in self.reachable() if "moved" in node.path]:
+        for node in [node for node in self.named() if "moved" in node.path]:
             home = f"{self.world.root}/{node.name}"
             if self.world.unlink(home):
                 self.world.move(node.path, home)
@@ -354,20 +385,39 @@ class History:
         return self.do_move()
 
     def do_delete(self):
-        node = self.random.choice(self.reachable())
+        node = self.random.choice(self.named())
+        entries = dict(node.now().entries)
         path, node.path = node.path, None
-        is_replaced = self.random.random() < 0.7 or not self.reachable()
+        is_replaced = self.random.random() < 0.7 or not self.named()
         self.world.delete(path, is_replaced)
         if is_replaced:
-            entries = node.latest.entries
             node = self.make(node.place, os.path.basename(path))
             if self.random.random() < 0.4:  # a backup, with all entries
-                entries = dict(entries)
-                named = [who for kind, who in entries if kind == "u" and who in USERS]
-                gone = [uid for uid in USERS if uid not in named]
-                self.set_acl(node, entries, set_users=named, removed_users=gone)
+                self.set_acl(node, entries)
+
+    def do_cover(self):
+        """Another mount hides the file system, or no longer does."""
+        if not self.world.has_image or self.world.is_away or not self.world.obstacles:
+            return self.do_unmount() if self.world.has_image else self.do_move()
+        if self.world.is_covered:
+            self.world.uncover()
+            return self.show()
+        for node in [node for node in self.nodes if node.place == "m" and node.path]:
+            node.hidden = node.path
+            node.path = f"/proc/self/fd/{os.open(node.path, os.O_PATH)}/."
+        self.world.cover()
+        if self.random.random() < 0.5:
+            self.do_revoke()
+        return None
+
+    def show(self):
+        for node in [node for node in self.nodes if node.hidden]:
+            os.close(int(node.path.split("/")[4]))
+            node.path, node.hidden = node.hidden, None
 
     def do_unmount(self):
+        if self.world.is_covered:
+            return self.do_cover()
         if not self.world.has_image or self.world.is_away:
             return self.do_mount()
         self.world.unmount()
@@ -401,7 +451,7 @@ class History:
 
     STEPS = {
         "request": 26, "outside": 30, "revoke": 13, "kill": 7, "run": 5, "end_run": 5, "expire": 7,
-        "move": 4, "move_back": 3, "delete": 4, "unmount": 6, "mount": 4, "reboot": 1,
+        "move": 6, "move_back": 3, "delete": 4, "unmount": 5, "mount": 4, "cover": 4, "reboot": 1,
     }  # fmt: skip
 
     def play(self):
@@ -414,12 +464,12 @@ class History:
         for _ in range(self.random.randint(5, 15)):
             names = list(self.STEPS)
             name = self.random.choices(names, list(self.STEPS.values()))[0]
-            if not self.reachable() and name not in ("revoke", "mount", "expire"):
-                name = "mount"
+            if not self.named() and name not in ("revoke", "mount", "expire", "cover"):
+                name = "cover" if self.world.is_covered else "mount"
                 if not any(node.path for node in self.nodes):
                     self.make("t")
                     continue
-            if name == "expire" and not self.reachable():
+            if name == "expire" and not self.named():
                 name = "revoke"
             self.steps += 1
             self.counts[name] += 1
@@ -428,6 +478,8 @@ class History:
 
     def finish(self):
         """Everything is there, everything is revoked: nothing is listed, nobody has more."""
+        if self.world.is_covered:
+            self.do_cover()
         while self.world.has_image and self.world.is_away:
             self.do_mount()
         self.do_revoke(["--all"])
@@ -446,6 +498,7 @@ def play(number, options, make_world):
         fault = str(error)
     except Exception:
         fault = traceback.format_exc()
+    history.show()
     history.world.clean_up([run for run, _ in history.runs])
     return fault, json.dumps({
         "number": number, "steps": history.steps, "fault": fault, "counts": history.counts,

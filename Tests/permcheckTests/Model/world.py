@@ -7,6 +7,7 @@ import re
 import select
 import signal
 import subprocess
+import sys
 import time
 
 import ground
@@ -17,6 +18,7 @@ from promise import Fault
 CALL_LIMIT = 60  # seconds
 WORK = "/var/lib/work"
 JOURNAL = "/var/lib/permcheck/grants.jsonl"
+SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Storage/server.py")
 PREAMBLE = [
     "# as root: unshare -m --propagation private bash, P=permcheck, and there",
     "mount -t tmpfs -o mode=755 tmpfs /var/lib; export PERMCHECK_LOG=none",
@@ -31,11 +33,14 @@ class KernelWorld:
     """The running kernel, with permcheck, in namespaces of our own."""
 
     root, can_reboot = WORK, False
+    # What may stand in the place of a folder: links that lead nowhere, and servers.
+    obstacles = ["loop", "long", "shut", "silent", "dead"]
 
     def __init__(self, random, permcheck, image):
         self.random, self.permcheck, self.image = random, permcheck, image
         self.commands = list(PREAMBLE) + (PREAMBLE_IMAGE if image else [])
         self.has_image, self.is_covered, self.looks, self.runs = bool(image), False, 0, 0
+        self.servers = {}  # by mount point
         self.environment = dict(os.environ, PERMCHECK_LOG="none")
 
     def note(self, command):
@@ -47,6 +52,8 @@ class KernelWorld:
         return State.read(path)
 
     def compare(self, path, state, uid, gid):
+        if path.startswith("/proc/"):
+            return  # another user cannot ask through our descriptor
         says = kernel_rights(path, uid, gid)
         if says != state.rights(uid, gid):
             raise Fault(f"model: the kernel gives {uid} {letters(says)}: {state}")
@@ -90,7 +97,11 @@ class KernelWorld:
         self.note(f"ln -s {target} {path}")
 
     def unlink(self, path):
-        """Removes a link, if one is there; returns whether the name is free then."""
+        """Removes a link or a server, if one is there; returns whether the name is free then."""
+        if path in self.servers:
+            self.end_server(path)
+            os.rmdir(path)
+            self.note(f"rmdir {path}")
         if os.path.islink(path):
             os.unlink(path)
             self.note(f"rm {path}")
@@ -100,23 +111,62 @@ class KernelWorld:
 
     @property
     def is_away(self):
-        return not (self.image.is_mounted and not self.is_covered)
+        return not self.image.is_mounted
 
-    def unmount(self):
-        if self.random.random() < 0.2:
+    def serve(self, kind, point):
+        """Mounts a server: it lets nobody but its user in, never answers, or has ended."""
+        words = [point, "61400", *{"shut": ["all"], "silent": ["0", "allow_other"], "dead": ["all"]}[kind]]
+        self.note(f"server.py {' '.join(words)} &  # {kind}, of Tests/permcheckTests/Storage")
+        server = subprocess.Popen(
+            [sys.executable, SERVER, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        )  # fmt: skip
+        if server.stdout.readline() != "mounted\n":
+            raise RuntimeError("no server was mounted")
+        server.stdout.close()
+        self.servers[point] = server
+        if kind == "dead":
+            self.note("kill -9 $!; wait")
+            server.kill()
+            server.wait()
+
+    def end_server(self, point):
+        server = self.servers.pop(point)
+        server.kill()
+        server.wait()
+        self.note(f"umount -l {point}")
+        kernel.unmount(point, detaches=True)
+
+    def obstruct(self, kind, path):
+        if kind in ("loop", "long"):
+            return self.link("x" * 300 if kind == "long" else os.path.basename(path), path)
+        os.mkdir(path)
+        self.note(f"mkdir {path}")
+        return self.serve(kind, path)
+
+    def cover(self):
+        kind = self.random.choice(["tmpfs", "shut", "silent", "dead"])
+        if kind == "tmpfs":
             self.note(f"mount -t tmpfs -o mode=755 tmpfs {WORK}/m  # above the image")
             kernel.mount("tmpfs", self.image.point, "tmpfs", data="mode=755")
-            self.is_covered = True
         else:
-            self.note(f"umount {WORK}/m")
-            self.image.unmount()
+            self.serve(kind, self.image.point)
+        self.is_covered = True
 
-    def mount(self):
-        if self.is_covered:
+    def uncover(self):
+        if self.image.point in self.servers:
+            self.end_server(self.image.point)
+        else:
             self.note(f"umount {WORK}/m  # what covers the image")
             kernel.unmount(self.image.point)
-            self.is_covered = False
-            return
+        self.is_covered = False
+
+    def unmount(self):
+        for point in [point for point in self.servers if point.startswith(self.image.point + "/")]:
+            self.end_server(point)
+        self.note(f"umount {WORK}/m")
+        self.image.unmount()
+
+    def mount(self):
         other = self.random.random() < 0.6
         self.note(f"mount -o loop image {WORK}/m  # {'another' if other else 'any'} loop device")
         self.image.mount(takes_other_number=other)
@@ -157,27 +207,27 @@ class KernelWorld:
         _, output = self.call(["list", "--grants", "--json"], quiet=True)
         return {grant["id"]: (grant["uid"], grant["stage"]) for grant in json.loads(output)["grants"]}
 
-    def open_leases(self):
-        """The uid of each lease, from the journal; `list`, which is slower, every fifth time."""
+    def journal(self):
+        """The lines of the journal."""
         try:
             with open(JOURNAL) as file:
-                rows = [json.loads(line) for line in file if line.endswith("\n")]
-        except (FileNotFoundError, ValueError):
-            rows = [{"event": "?"}]
+                return [json.loads(line) for line in file if line.endswith("\n")]
+        except FileNotFoundError:
+            return []
+
+    def open_leases(self):
+        """The uid of each lease, from the journal; `list`, which is slower, every fifth time."""
         uids = {}
-        for row in rows:
+        for row in self.journal():
             if row["event"] == "intent":
                 uids[row["id"]] = row["uid"]
-            elif row["event"] == "undone":
-                uids.pop(row["id"], None)
+            for identifier in [row["id"]] if row["event"] == "undone" else row.get("leased", {}).get("ended", []):
+                uids.pop(identifier, None)
         self.looks += 1
-        is_plain = {row["event"] for row in rows} <= {
-            "intent", "applied", "committed", "undoing", "undone",
-        }  # fmt: skip
-        if is_plain and self.looks % 5:
+        if self.looks % 5:
             return uids
         listed = {identifier: uid for identifier, (uid, _) in self.listed().items()}
-        if is_plain and listed != uids:
+        if listed != uids:
             raise Fault(f"the journal has {uids}, but list says {listed}")
         return listed
 
@@ -188,9 +238,9 @@ class KernelWorld:
             lines = file.read().split("\n")
         for lease in chosen:
             for number, line in enumerate(lines):
-                if f'"{lease.identifier}"' in line:
+                if f'"id":"{lease.identifier}"' in line:
                     lines[number] = re.sub(r'"expires":\d+', '"expires":1000000', line)
-            script = f"/{lease.identifier}/s/\"expires\":[0-9]*/\"expires\":1000000/"
+            script = f"/\"id\":\"{lease.identifier}\"/s/\"expires\":[0-9]*/\"expires\":1000000/"
             self.note(f"sed -i '{script}' {JOURNAL}  # the {lease}")
         with open(JOURNAL, "w") as file:
             file.write("\n".join(lines))
@@ -258,14 +308,16 @@ class KernelWorld:
             except ProcessLookupError:
                 pass
             process.communicate()
-        if self.is_covered:
+        if self.is_covered and self.image.point not in self.servers:
             kernel.unmount(self.image.point, detaches=True)
+        for point in list(self.servers):
+            self.end_server(point)
 
 
 class MemoryWorld:
     """permcheck's own code on a system in memory, behind `lease-player`."""
 
-    root, has_image, can_reboot = "/srv", True, True
+    root, has_image, can_reboot, is_covered, obstacles = "/srv", True, True, False, []
 
     def __init__(self, random, player):
         self.random, self.player = random, player
@@ -381,6 +433,10 @@ class MemoryWorld:
 
     def listed(self):
         return {identifier: tuple(lease) for identifier, lease in self.told["leases"].items()}
+
+    def journal(self):
+        self.tell("journal")
+        return [json.loads(line) for line in self.told["note"].split("\n") if line]
 
     def open_leases(self):
         return {identifier: uid for identifier, (uid, _) in self.listed().items()}

@@ -18,7 +18,7 @@ struct Contradiction {
 
   /// Returns the reason for the refusal, with all calls and answers as evidence.
   func reason(_ errno: Errno) -> Reason {
-    let answers = inspection.secondAnswers(ask, decision, probe)
+    let answers = inspection.asking(ask).secondAnswers(ask, decision, probe)
     let isDevice = decision.inode.map { facts.inodes[$0].kind.isDevice } ?? false
     func reason(_ code: Reason.Code, _ certainty: Reason.Certainty, _ message: String) -> Reason {
       Reason(code, certainty, message, evidence: answers.evidence)

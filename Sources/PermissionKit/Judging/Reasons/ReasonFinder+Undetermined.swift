@@ -30,6 +30,15 @@ extension ReasonFinder {
         .unreadableFacts, .proven,
         "mode and ACL alone do not decide on \(place), because its file system has its own rules",
         evidence: mount.map { [$0.fileSystem] } ?? [])
+    case .driver where decision.inode.map({ facts.inodes[$0].hasNoListedDriver }) == true:
+      let number = decision.inode.flatMap { facts.inodes[$0].device }
+      let numbers = number.map { "\($0.major):\($0.minor)" } ?? ""
+      var reason = Reason(
+        .driver, .proven,
+        "mode and ACL grant \(place) to \(name), but no driver is listed for the device \(numbers), and only opening it shows whether there is one",
+        evidence: ["/sys/dev has no \(numbers)"])
+      reason.ownAdvice = adviceToOpen(ask)
+      return reason
     case .driver:
       return Reason(
         .driver, .proven,
@@ -90,6 +99,14 @@ extension ReasonFinder {
     guard !inspection.isSaved, inspection.system.isRoot else { return nil }
     return inspection.subject.credentials.user.fileSystem == 0
       ? "let the check open it (probe)" : "check as \(name)"
+  }
+
+  /// How to let a device be opened that is not opened by itself.
+  private func adviceToOpen(_ ask: Ask) -> String {
+    if inspection.method == .none { return "check as \(name) with --probe open" }
+    return inspection.mayBeAnothers(inspection.place(of: ask))
+      ? "ask for its node in /dev with --probe open; root opens nothing where others can put a link"
+      : "ask with --probe open"
   }
 
   /// A part of what the kernel looks at that could not be read.

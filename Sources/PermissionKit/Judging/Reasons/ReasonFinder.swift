@@ -23,7 +23,7 @@ struct ReasonFinder {
     contradicted: (Errno) -> Reason
   ) -> [Reason] {
     var reasons: [Reason] = []
-    if let probe, !probe.isSilent(on: decision),
+    if let probe, !probe.isSilent,
       probe.errno != decision.errno || decision.verdict == .undetermined
     {
       if let reason = contradiction(decision, probe, ask, contradicted) {
@@ -86,7 +86,8 @@ struct ReasonFinder {
         "the kernel grants \(path) although mode and ACL refuse it; they probably changed meanwhile, or the file system has its own rules",
         evidence: evidence)
     }
-    if decision.isForDriver {
+    let isUnlisted = decision.inode.map { facts.inodes[$0].hasNoListedDriver } == true
+    if decision.isForDriver, !isUnlisted {
       var reason = undetermined(decision, ask, probe)
       reason.evidence += evidence
       return reason

@@ -20,7 +20,7 @@ struct RemedyFinder {
     // A command could take a relative path for an option.
     let path = known.isAbsolute ? known : PathBytes("./").appending(known)
     let uid = inspection.subject.credentials.user.fileSystem
-    let classes = SubjectClasses(of: change.before, and: change.after, without: uid)
+    let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
     return Remedy(
       kind: change.attribute == .mode ? .mode : .acl, command: change.command(path),
       needsRoot: change.before.uid != uid,

@@ -25,6 +25,7 @@ Where Python's json is laxer than RFC 8259 and JSONReader, this script is strict
 
 import fcntl
 import json
+import re
 import struct
 import sys
 from json.encoder import encode_basestring
@@ -34,6 +35,17 @@ from nasty import BROKEN, VALID
 
 SYNTAX, UTF8, CONSTANT, DUPLICATE, SURROGATE, DEEP = 1, 2, 4, 8, 16, 32
 MAXIMUM_DEPTH = 128
+
+
+# What a terminal acts on or does not show: Cc, Cf, Zl and Zp of Unicode 16, and the unassigned between them.
+HIDDEN = re.compile(
+    '[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e'
+    '\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3'
+    '\U0001d173-\U0001d17a\U000e0000-\U000e007f]')
+
+
+def escaped(match):
+    return json.dumps(match[0])[1:-1] if match[0] != '\x7f' else '\\u007f'
 
 
 class Number(str):
@@ -104,7 +116,7 @@ class Judge:
         try:
             data = value.encode()
             parts.append(b's%d:%b' % (len(data), data))
-            texts.append(encode_basestring(value))
+            texts.append(HIDDEN.sub(escaped, encode_basestring(value)))
         except UnicodeEncodeError:
             self.reasons |= SURROGATE
 

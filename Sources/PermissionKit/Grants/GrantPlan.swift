@@ -93,6 +93,16 @@ public struct GrantPlan: Hashable, Sendable {
     Sanitizer.clean(accessor == "path" ? path?.description ?? accessor : accessor)
   }
 
+  /// Returns the grants to make, see `GrantJournal.carryOut`.
+  package func grants(lasting lifetime: Grant.Lifetime = .init()) -> [Grant] {
+    steps.map { step in
+      Grant(
+        id: "", request: "", time: "", accessor: accessor, path: path,
+        uid: subject.credentials.user.fileSystem, lifetime: lifetime, change: step.change,
+        stage: .active)
+    }
+  }
+
   /// Whether one of the changes needs root.
   public var needsRoot: Bool { steps.contains(where: \.needsRoot) }
 }
@@ -118,5 +128,14 @@ extension GrantPlan: CustomStringConvertible {
     )
     lines += warnings.map { "  note: \($0)" }
     return lines.map { Sanitizer.clean($0) + "\n" }.joined()
+  }
+}
+
+extension PermissionError {
+  /// The error for a plan that differs from the one that was agreed to.
+  package static var planChanged: PermissionError {
+    PermissionError(
+      .changeFailed, "the plan has changed since it was agreed to",
+      advice: "try again")
   }
 }

@@ -1,0 +1,10 @@
+# A later version with the same first number serves.
+set(PACKAGE_VERSION @VERSION@)
+string(REGEX MATCH "^[0-9]+" _permissionkit_major "${PACKAGE_VERSION}")
+if(PACKAGE_FIND_VERSION_MAJOR STREQUAL _permissionkit_major AND NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+unset(_permissionkit_major)

@@ -1,0 +1,205 @@
+// A process that makes system calls on files for another, which waits for all of them together no longer
+// than it likes: a call that waits for a server without an end (FUSE, NFS) cannot be given up by who makes it.
+//
+// The process makes system calls alone, for other threads may have held locks at the fork, and holds
+// nothing that a wait without an end would keep: no lock, no file of the caller.
+#ifndef CCAP_APART_H
+#define CCAP_APART_H
+
+#include <sys/mman.h>
+
+enum {
+  CCAP_APART_OPENAT, CCAP_APART_CLOSE, CCAP_APART_STATX, CCAP_APART_READLINKAT, CCAP_APART_GETXATTR,
+  CCAP_APART_SETXATTR, CCAP_APART_REMOVEXATTR, CCAP_APART_CHMOD, CCAP_APART_FSTATFS, CCAP_APART_GETDENTS,
+  CCAP_APART_FACCESSAT2, CCAP_APART_UNLINK, CCAP_APART_READ, CCAP_APART_OPENAT2
+};
+
+// One call, in memory that both processes have. A descriptor from `CCAP_APART_OWN` on is that process's own.
+enum { CCAP_APART_OWN = 1 << 30, CCAP_APART_PATH = 010000000, CCAP_APART_DATA = 1 << 16 };
+struct ccap_apart_call {
+  int call, descriptor, flags;
+  unsigned mode;
+  size_t size;
+  long result;
+  char text[4096];
+  char data[CCAP_APART_DATA];
+};
+
+struct ccap_apart {
+  int socket, pidfd, pid;
+  struct ccap_apart_call *call;
+};
+
+union ccap_apart_control {
+  struct cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+// Makes the call; `size` becomes that of what was read.
+static inline long ccap_apart_make(struct ccap_apart_call *c, int fd) {
+  size_t size = c->size;
+  long n;
+  c->size = 0;
+  switch (c->call) {
+    case CCAP_APART_OPENAT:
+      // A descriptor with O_PATH goes to the caller, whose close(2) of it waits for nobody.
+      n = ccap_openat(fd, c->text, c->flags, c->mode);
+      return n < 0 || c->flags & CCAP_APART_PATH ? n : n + CCAP_APART_OWN;
+    case CCAP_APART_OPENAT2:
+      n = ccap_openat2(fd, c->text, c->flags, 0);
+      return n < 0 ? n : n + CCAP_APART_OWN;
+    case CCAP_APART_CLOSE: return close(fd);
+    case CCAP_APART_STATX:
+      c->size = sizeof(struct ccap_stat);
+      return ccap_statx(fd, c->text, (struct ccap_stat *)c->data);
+    case CCAP_APART_FSTATFS:
+      c->size = 3 * sizeof(uint64_t);
+      return ccap_fstatfs(fd, (uint64_t *)c->data, (uint64_t *)c->data + 1, (uint64_t *)c->data + 2);
+    case CCAP_APART_SETXATTR: return ccap_setxattr(fd, c->text, c->data, size);
+    case CCAP_APART_REMOVEXATTR: return ccap_removexattr(fd, c->text);
+    case CCAP_APART_CHMOD: return ccap_chmod(fd, c->mode);
+    case CCAP_APART_FACCESSAT2: return ccap_faccessat2(c->text, (int)c->mode);
+    case CCAP_APART_UNLINK: return unlinkat(AT_FDCWD, c->text, 0) != 0 ? -errno : 0;
+    case CCAP_APART_READLINKAT: n = ccap_readlinkat(fd, c->text, c->data, size); break;
+    case CCAP_APART_GETXATTR: n = ccap_getxattr(fd, c->text, c->data, size); break;
+    case CCAP_APART_GETDENTS: n = ccap_getdents64(fd, c->data, size); break;
+    case CCAP_APART_READ: n = ccap_read(fd, c->data, size); break;
+    default: return -ENOSYS;
+  }
+  if (n > 0) c->size = (size_t)n;
+  return n;
+}
+
+// Sends or receives a byte, with a descriptor if there is one; the descriptor, -1 for none, -2 at the end.
+static inline int ccap_apart_send(int socket, int fd) {
+  char byte = 0;
+  union ccap_apart_control control;
+  struct iovec data = {&byte, 1};
+  struct msghdr message = {0};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (fd >= 0) {
+    memset(&control, 0, sizeof control);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+  }
+  long sent;
+  do sent = syscall(SYS_sendmsg, socket, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == 1 ? 0 : -errno;
+}
+
+static inline int ccap_apart_receive(int socket) {
+  char byte;
+  int fd = -1;
+  union ccap_apart_control control;
+  struct iovec data = {&byte, 1};
+  struct msghdr message = {0};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  long received;
+  do received = syscall(SYS_recvmsg, socket, &message, MSG_CMSG_CLOEXEC);
+  while (received < 0 && errno == EINTR);
+  if (received != 1) return -2;
+  if (message.msg_controllen >= CMSG_LEN(sizeof fd)) memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
+  return fd;
+}
+
+// Starts the process; it ends when its socket is closed.
+static inline int ccap_apart_start(struct ccap_apart *apart) {
+  enum { PIDFD = 0x1000 };
+  int ends[2];
+  void *memory = mmap(NULL, sizeof(struct ccap_apart_call), PROT_READ | PROT_WRITE, MAP_SHARED | 0x20 /* ANONYMOUS */, -1, 0);
+  if (memory == MAP_FAILED) return -errno;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    int failed = -errno;
+    munmap(memory, sizeof(struct ccap_apart_call));
+    return failed;
+  }
+  apart->call = memory;
+  long child = syscall(SYS_clone, (unsigned long)PIDFD, 0, &apart->pidfd, 0, 0);
+  if (child == 0) {
+    if (ends[1] > 0) syscall(SYS_close_range, 0U, (unsigned)ends[1] - 1, 0);
+    syscall(SYS_close_range, (unsigned)ends[1] + 1, ~0U, 0);
+    for (int fd; (fd = ccap_apart_receive(ends[1])) != -2;) {
+      struct ccap_apart_call *c = memory;
+      int own = c->descriptor >= CCAP_APART_OWN ? c->descriptor - CCAP_APART_OWN : fd >= 0 ? fd : c->descriptor;
+      c->result = ccap_apart_make(c, own);
+      if (fd >= 0) close(fd);
+      int opened = c->call == CCAP_APART_OPENAT && c->result >= 0 && c->result < CCAP_APART_OWN ? (int)c->result : -1;
+      int failed = ccap_apart_send(ends[1], opened);
+      if (opened >= 0) close(opened);
+      if (failed) break;
+    }
+    syscall(SYS_exit_group, 0);
+  }
+  int failed = child < 0 ? -errno : 0;
+  close(ends[1]);
+  apart->socket = ends[0];
+  apart->pid = (int)child;
+  if (failed) {
+    close(ends[0]);
+    munmap(memory, sizeof(struct ccap_apart_call));
+  }
+  return failed;
+}
+
+// Has a call made; -ETIME if there is no answer within `ms`, and then the process is to be ended. `data` is
+// written if it is not NULL, else `size` bytes are read at most.
+static inline long ccap_apart_ask(
+    struct ccap_apart *apart, int call, int fd, const char *text, int flags, unsigned mode, const void *data,
+    size_t size, int ms) {
+  struct ccap_apart_call *c = apart->call;
+  if (strlen(text) >= sizeof c->text) return -ENAMETOOLONG;
+  if (size > sizeof c->data) {
+    if (data) return -E2BIG;
+    size = sizeof c->data;
+  }
+  c->call = call;
+  c->descriptor = fd;
+  c->flags = flags;
+  c->mode = mode;
+  c->size = size;
+  strcpy(c->text, text);
+  if (data) memcpy(c->data, data, size);
+  int failed = ccap_apart_send(apart->socket, fd >= CCAP_APART_OWN ? -1 : fd);
+  if (failed) return failed;
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  int64_t left = ms;
+  do {
+    struct pollfd wait = {apart->socket, POLLIN, 0};
+    if (poll(&wait, 1, (int)left) > 0) {
+      int opened = ccap_apart_receive(apart->socket);
+      return opened == -2 ? -EIO : opened >= 0 ? opened : c->result;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    left = ms - ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000);
+  } while (left > 0);
+  return -ETIME;
+}
+
+// What the last call has read.
+static inline const void *ccap_apart_read(struct ccap_apart *apart, size_t *size) {
+  *size = apart->call->size;
+  return apart->call->data;
+}
+
+// Ends the process; its descriptor if it does not even end when it is killed, otherwise -1.
+static inline int ccap_apart_end(struct ccap_apart *apart, int kills) {
+  close(apart->socket);
+  if (kills) kill(apart->pid, SIGKILL);
+  // A call that goes on may still write to the memory, which is that process's own then.
+  munmap(apart->call, sizeof(struct ccap_apart_call));
+  if (!ccap_wait_end(apart->pidfd, 100)) return apart->pidfd;
+  ccap_reap(apart->pidfd);
+  return -1;
+}
+
+#endif

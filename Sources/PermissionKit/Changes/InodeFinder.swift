@@ -1,0 +1,159 @@
+/// Where the inode of a grant is now.
+enum InodePlace {
+  /// It is open, with O_PATH; it may have another path.
+  case found(Descriptor)
+  /// The kernel shows that the inode no longer exists.
+  case deleted
+  /// Unknown, for this reason.
+  case missing(String)
+}
+
+/// Finds the inodes of grants: by their handles, and by their paths only where that fails.
+///
+/// Others may own the folders of a path, so what stands there decides nothing: an error is no more than
+/// a path that leads elsewhere, and nothing that is opened by a path is waited for.
+struct InodeFinder {
+  private let system: any System
+  /// A folder of each file system that was looked for, open for reading; nil if it is not mounted.
+  private var folders: [(anchor: InodeAnchor, device: DeviceNumber, folder: Descriptor?)] = []
+
+  init(_ system: any System) { self.system = system }
+
+  func close() { for folder in folders { folder.folder.map(system.close) } }
+
+  /// Finds an inode.
+  mutating func find(_ grant: InodeGrant) -> InodePlace {
+    var reason: String?
+    var isDeleted = false
+    if let anchor = grant.anchor {
+      isDeleted = anchor.isOfEarlierBoot(system)
+      if let handle = anchor.handle, !isDeleted {
+        do throws(Errno) {
+          if let folder = folder(of: grant, anchor) {
+            let descriptor = try system.open_by_handle_at(folder, handle)
+            if grant.isInode(descriptor, system) { return .found(descriptor) }
+            system.close(descriptor)
+          } else {
+            reason = "the file system of \(grant.path) is not mounted here"
+          }
+        } catch .ESTALE {
+          isDeleted = true
+        } catch {
+          reason = "only root can find the file elsewhere (\(error))"
+        }
+      } else {
+        reason = "its file system has no handles to find the file by"
+      }
+    } else {
+      reason = "an old journal does not identify the file"
+    }
+    do throws(Errno) {
+      let descriptor = try system.open(
+        grant.path, [.path, .noFollow], through: [], within: Reach.limit)
+      if grant.isInode(descriptor, system) { return .found(descriptor) }
+      system.close(descriptor)
+      return isDeleted ? .deleted : .missing(words(grant, "leads elsewhere", reason))
+    } catch {
+      let isGone = error == .ENOENT || error == .ENOTDIR
+      let what = isGone ? "leads elsewhere" : "cannot be looked at (\(error))"
+      return isDeleted ? .deleted : .missing(words(grant, what, reason))
+    }
+  }
+
+  private func words(_ grant: InodeGrant, _ what: String, _ reason: String?) -> String {
+    "\(grant.path) \(what)\(reason.map { ", and \($0)" } ?? "")"
+  }
+
+  // MARK: - File systems
+
+  /// Returns an open folder of the file system of a grant; nil if it is not mounted.
+  private mutating func folder(of grant: InodeGrant, _ anchor: InodeAnchor) -> Descriptor? {
+    let device = grant.identity.fileSystem
+    if let known = folders.first(where: {
+      $0.anchor.type == anchor.type && $0.anchor.fileSystem == anchor.fileSystem
+        && $0.device == device
+    }) {
+      return known.folder
+    }
+    let found = search(device, grant.path) { isFileSystem($0, anchor, device) }
+    folders.append((anchor, device, found))
+    return found
+  }
+
+  /// Returns an open folder of the first local mount that is the one; nil if there is none.
+  ///
+  /// Those with the number of the device are asked first, since a copy of the file system may be mounted,
+  /// too; then that on which the path lies, since files of btrfs have other numbers; then the others. Of
+  /// each group those are last that other mounts cover.
+  private func search(
+    _ device: DeviceNumber, _ path: PathBytes, _ isIt: (Descriptor) -> Bool
+  ) -> Descriptor? {
+    // Read anew, not as the check before remembers it.
+    let bytes = (try? system.contents(of: MountTable.own, limit: 1 << 26)) ?? []
+    let table = MountTable(mountinfo: bytes)
+    let groups = [
+      { table.mounts(of: device) }, { table.mount(of: path).map { [$0] } ?? [] }, { table.mounts },
+    ]
+    var known: Set<UInt64> = []
+    for group in groups {
+      var covered: [(mount: MountFacts, covers: [PathBytes])] = []
+      func look(_ mount: MountFacts, _ covers: [PathBytes]) -> Descriptor? {
+        guard let folder = try? system.openRoot(of: mount, through: covers) else { return nil }
+        if isIt(folder) { return folder }
+        system.close(folder)
+        return nil
+      }
+      for mount in group() where mount.rules.isDecidedByKernel && mount.fileSystem != "autofs" {
+        guard known.insert(mount.id).inserted else { continue }
+        let covers = table.covers(of: mount)
+        if covers.isEmpty {
+          if let found = look(mount, covers) { return found }
+        } else {
+          covered.append((mount, covers))
+        }
+      }
+      for (mount, covers) in covered {
+        if let found = look(mount, covers) { return found }
+      }
+    }
+    return nil
+  }
+
+  /// Returns whether an open folder is in a file system.
+  private func isFileSystem(
+    _ folder: Descriptor, _ anchor: InodeAnchor, _ device: DeviceNumber
+  ) -> Bool {
+    guard let fields = try? system.fstatfs(folder), fields.type == anchor.type else { return false }
+    // Not every file system has an id, and some ids are those of the device.
+    let isSameDevice = (try? system.statx(folder).fileSystem) == device
+    return fields.id == anchor.fileSystem && (anchor.fileSystem != 0 || isSameDevice)
+  }
+}
+
+extension System {
+  /// Opens the root folder of a local mount for reading, without a wait for what is on the way to it.
+  ///
+  /// - Parameters:
+  ///   - mount: The mount.
+  ///   - covers: What covers it, see `open(_:_:through:within:)`.
+  /// - Returns: The open folder.
+  /// - Throws: ESTALE if another mount is there.
+  func openRoot(of mount: MountFacts, through covers: [PathBytes]) throws(Errno) -> Descriptor {
+    let isCovered = !covers.isEmpty
+    let flags: OpenFlags = isCovered ? [.readOnly, .directory] : [.path, .directory]
+    let root = try open(mount.point, flags, through: covers, within: Reach.limit)
+    // Mounts have other ids in the process that looks through covers.
+    if isCovered { return root }
+    defer { close(root) }
+    guard try statx(root).mount == mount.id else { throw .ESTALE }
+    return try openat(root, ".", [.readOnly, .directory], mode: 0)
+  }
+}
+
+extension InodeAnchor {
+  /// Whether the inode was in memory, and ended with an earlier boot.
+  fileprivate func isOfEarlierBoot(_ system: any System) -> Bool {
+    guard isInMemory, let boot, let now = Self.boot(system) else { return false }
+    return boot != now
+  }
+}

@@ -1,0 +1,239 @@
+/// The open leases on one ACL, and what the journal remembers of it.
+struct OpenLeases: Sendable {
+  /// The identifier of the record.
+  let acl: String
+  let record: LeasedACL
+  /// The open grants, oldest first, by their identifiers.
+  let grants: [(id: String, grant: InodeGrant)]
+
+  /// What is remembered, as if the leases of others than one user were nobody's.
+  func seen(by uid: UInt32) -> LeasedACL {
+    let others = grants.map(\.grant.lease).filter { $0.uid != uid }
+    var record = record
+    record.base = LeaseMerge(record, now: record.written, owner: record.owner, leases: others)
+      .target(others)
+    return record
+  }
+}
+
+/// What a merge decides, and what the journal shall remember of it.
+struct LeaseOutcome: Hashable, Sendable {
+  /// The identifier of the record; nil if this is the first lease on the ACL.
+  var acl: String?
+  var record: LeasedACL
+  /// The leases from which somebody else took rights, with what is left.
+  var rights: [String: Permissions] = [:]
+  /// The leases that give nothing any more, because somebody else took it away.
+  var ended: [String] = []
+  /// What happened meanwhile, for people.
+  var notes: [String] = []
+}
+
+/// What a lease changes on an inode: the inode as it is, with what is to be changed.
+struct LeaseLook {
+  let grant: InodeGrant
+  /// The inode as it is now, with owner and group.
+  let inode: InodeFacts
+  private let merge: LeaseMerge
+  private let leases: OpenLeases
+
+  /// Merges what the journal remembers with the inode as it is now.
+  ///
+  /// - Parameters:
+  ///   - grant: A grant on the inode.
+  ///   - inode: The inode now.
+  ///   - device: The number of the device; nil for other files.
+  ///   - leases: The open leases; nil if there are none.
+  ///   - system: The system whose seats may give the device.
+  init(
+    _ grant: InodeGrant, _ inode: InodeFacts, device: DeviceNumber?, _ leases: OpenLeases?,
+    _ system: any System
+  ) {
+    self.grant = grant
+    self.inode = inode
+    let now = InodeGrant.State(inode, grant.attribute).list(grant.attribute)
+    let owner = grant.attribute == .defaultACL ? nil : inode.uid
+    self.leases =
+      leases
+      ?? OpenLeases(acl: "", record: LeasedACL(now, owner: owner), grants: [])
+    let record = self.leases.record
+    let users = Set(self.leases.grants.map(\.grant.uid))
+    var seated: Set<UInt32> = []
+    if let device, grant.attribute == .accessACL {
+      seated = users.filter {
+        Seats(system).mayHaveGiven(device, to: $0, since: record.changed)
+      }
+    }
+    merge = LeaseMerge(
+      record, now: now, owner: owner, leases: self.leases.grants.map(\.grant.lease),
+      seated: seated)
+  }
+
+  private var now: InodeGrant.State { .init(inode, grant.attribute) }
+
+  /// The users with leases: what their entries hid may be theirs again.
+  var users: Set<UInt32> { Set(leases.grants.map(\.grant.uid)) }
+
+  /// Returns the inode as it is with some of its leases.
+  ///
+  /// - Parameters:
+  ///   - added: A further lease.
+  ///   - isKept: Returns whether a lease counts, by its identifier.
+  /// - Returns: The inode; other attributes than that of the grant are as they are.
+  func inode(with added: Lease? = nil, where isKept: (String) -> Bool) -> InodeFacts {
+    let kept = zip(leases.grants, merge.leases).filter { isKept($0.0.id) }.map(\.1)
+    let list = merge.target(
+      kept + (added.map { [$0] } ?? []),
+      origin: inode.acl?.unnamed ?? AccessControlList(mode: inode.mode))
+    return inode.setting(now.setting(list, grant.attribute), grant.attribute)
+  }
+
+  /// What a user has from groups and from others without leases, and an entry will hide.
+  func hidden(_ credentials: Credentials) -> Permissions {
+    let item = ACLItem(.user, id: credentials.user.fileSystem)
+    guard var list = merge.base, list[item] == nil || list.mask?.isEmpty == true else { return [] }
+    list[item] = nil
+    let state = now.setting(list, grant.attribute)
+    return SubjectClasses.rights(of: credentials, on: inode.setting(state, grant.attribute))
+  }
+
+  /// Returns what the journal shall remember once the inode is in a state.
+  ///
+  /// - Parameters:
+  ///   - target: The state.
+  ///   - released: The leases that end, by their identifiers.
+  ///   - isAgain: Whether a killed process may have released them already.
+  /// - Returns: The record, and what happened to the leases.
+  func outcome(
+    _ target: InodeGrant.State, releasing released: Set<String>, isAgain: Bool = false
+  ) -> LeaseOutcome {
+    var record = leases.record
+    record.base = merge.base
+    record.written = target.list(grant.attribute)
+    record.seen =
+      record.written == now.list(grant.attribute) ? nil : .some(now.list(grant.attribute))
+    record.owner = merge.owner
+    var outcome = LeaseOutcome(acl: leases.acl.isEmpty ? nil : leases.acl, record: record)
+    for ((id, grant), lease) in zip(leases.grants, merge.leases) {
+      if released.contains(id) {
+        if let note = note(grant, isAgain) { outcome.notes.append(note) }
+      } else if lease.rights.isEmpty {
+        outcome.ended.append(id)
+        outcome.notes.append(
+          "somebody else took the access of \(grant.holder) to \(grant.path) away, so that grant has ended"
+        )
+      } else if lease.rights != grant.permissions {
+        outcome.rights[id] = lease.rights
+        outcome.notes.append(
+          "somebody else changed \(grant.path): the grant of \(grant.holder) gives \(lease.rights.letters) now"
+        )
+      }
+    }
+    return outcome
+  }
+
+  /// What somebody else did to what a grant gave, for people.
+  private func note(_ grant: InodeGrant, _ isAgain: Bool) -> String? {
+    let item = grant.lease.item
+    if merge.theirs.isEmpty || isAgain && merge.base?[item] == nil { return nil }
+    if item == .owner, merge.owner != grant.uid {
+      return "\(grant.path) has another owner now, so its mode was left"
+    }
+    guard merge.theirs.contains(item) else {
+      return "somebody else changed \(grant.path) meanwhile; only the granted access was removed"
+    }
+    if merge.seated.contains(grant.uid) {
+      return "the seat gives \(grant.path) to \(grant.holder) now"
+    }
+    return merge.base?[item] == nil
+      ? "\(grant.path) no longer has the granted access"
+      : "somebody else changed the access of \(grant.holder) to \(grant.path) meanwhile, so it was left"
+  }
+
+  /// Whether each lease still gives something, by the identifier of its grant.
+  var ended: Set<String> {
+    Set(zip(leases.grants, merge.leases).filter { $1.rights.isEmpty }.map(\.0.id))
+  }
+
+  // MARK: - Releasing
+
+  /// Returns the state without some leases, in which nobody else has other rights than now.
+  func released(_ ids: Set<String>) -> InodeGrant.State {
+    let target = inode { !ids.contains($0) }
+    if grant.attribute == .defaultACL || isNeutral(target) {
+      return .init(target, grant.attribute)
+    }
+    // What the entries of these leases gave, and nothing else.
+    var list = now.list(grant.attribute)
+    let kept = zip(leases.grants, merge.leases).filter {
+      !ids.contains($0.0.id) && !$0.1.rights.isEmpty
+    }
+    for (id, grant) in leases.grants where ids.contains(id) {
+      let item = grant.lease.item
+      guard !merge.theirs.contains(item), !kept.contains(where: { $0.1.item == item }) else {
+        continue
+      }
+      let held = list?[item] ?? []
+      list?[item] = merge.base?[item]?.intersection(held)
+    }
+    if !leases.record.hadMask { list = list?.withoutIdleMask }
+    return now.setting(list, grant.attribute)
+  }
+
+  private func isNeutral(_ target: InodeFacts) -> Bool {
+    if target == inode { return true }
+    let classes = SubjectClasses(of: inode, and: target, without: users)
+    return classes.gains.isEmpty && classes.losses.isEmpty
+  }
+
+  /// Whether the inode becomes what it was before the first lease.
+  func isPutBack(_ target: InodeGrant.State) -> Bool {
+    target.list(grant.attribute) == leases.record.base
+  }
+}
+
+extension InodeFacts {
+  /// Returns the inode with another mode and ACL, or another default ACL.
+  fileprivate func setting(
+    _ state: InodeGrant.State, _ attribute: InodeChange.Attribute
+  ) -> InodeFacts {
+    var copy = self
+    if attribute == .defaultACL {
+      copy.defaultACL = state.acl
+    } else {
+      (copy.mode, copy.acl) = (state.mode, state.acl)
+    }
+    return copy
+  }
+}
+
+extension InodeGrant {
+  /// The user who gets access, for people.
+  var holder: String { user ?? "uid \(uid)" }
+
+  /// Merges what the journal remembers of the inode with the inode as it is now.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The inode, open with O_PATH.
+  ///   - leases: The open leases on it.
+  ///   - system: The system to read from.
+  /// - Returns: What is to be changed.
+  /// - Throws: If the inode cannot be read.
+  func look(
+    at descriptor: Descriptor, _ leases: OpenLeases, _ system: any System
+  ) throws(PermissionError) -> LeaseLook {
+    let now = try state(descriptor, system)
+    let status: StatusFields
+    do throws(Errno) {
+      status = try system.statx(descriptor)
+    } catch {
+      throw failure("\(path) cannot be read", "statx", error)
+    }
+    var inode = InodeFacts(
+      kind: status.kind ?? .regular, mode: UInt16(status.mode & 0o7777), uid: status.uid,
+      gid: status.gid, acl: attribute == .defaultACL ? nil : now.acl)
+    if attribute == .defaultACL { inode.defaultACL = now.acl }
+    return LeaseLook(
+      self, inode, device: status.kind == .characterDevice ? status.device : nil, leases, system)
+  }
+}

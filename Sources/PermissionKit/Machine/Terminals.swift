@@ -1,0 +1,64 @@
+/// Serial ports that somebody uses as a terminal: whoever can write there types into a session of another
+/// user, and whoever can read sees the password.
+///
+/// - SeeAlso: proc(5) for /proc/consoles, drivers/tty/tty_io.c for `active`, proc_pid_stat(5) for tty_nr
+package struct Terminals {
+  private let system: any System
+  /// The ports of the mainboard, ttyS0 and so on, which a console mostly is.
+  package static let builtInPorts = DeviceFamily.Numbers(major: 4, minors: 64...255)
+
+  package init(_ system: any System) { self.system = system }
+
+  /// Returns why an ordinary user must not be given a node; nil if nobody uses it as a terminal.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the device.
+  ///   - uid: The owner of the node.
+  ///   - gid: The group of the node.
+  /// - Returns: The reason, for people.
+  package func objection(_ number: DeviceNumber, uid: UInt32, gid: UInt32) -> String? {
+    guard isTerminal(number) else { return nil }
+    if isConsole(number) { return "it is a console of the system" }
+    // login(1) and getty(8) give a terminal to its user, or to the group tty.
+    if uid != 0 { return "it belongs to a user, as a terminal after a login does" }
+    if gid != 0, let tty = try? system.getgrnam("tty"), tty.gid == gid {
+      return "it belongs to the group tty, as a terminal does"
+    }
+    if let process = session(on: number) {
+      return "it is the terminal of a session (process \(process))"
+    }
+    return nil
+  }
+
+  /// Whether the device belongs to the subsystem tty; where sysfs does not tell, by the majors of
+  /// Documentation/admin-guide/devices.txt of Linux.
+  private func isTerminal(_ number: DeviceNumber) -> Bool {
+    let entry = PathBytes("/sys/dev/char/\(number.major):\(number.minor)/subsystem")
+    if let subsystem = system.destination(ofLink: entry) { return subsystem.lastComponent == "tty" }
+    return [4, 5, 166, 188, 204].contains(number.major) || (136...143).contains(number.major)
+  }
+
+  /// Whether the kernel writes its messages there, or init and the emergency shell would be there.
+  private func isConsole(_ number: DeviceNumber) -> Bool {
+    // console, tty, ptmx, and the foreground virtual terminal.
+    if number.major == 5 || number.major == 4 && number.minor < 64 { return true }
+    let wanted = "\(number.major):\(number.minor)"
+    if let list = try? system.contents(of: "/proc/consoles") {
+      let words = String(decoding: list, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+      if words.contains(where: { $0 == wanted }) { return true }
+    }
+    guard let active = try? system.line(of: "/sys/class/tty/console/active") else { return false }
+    return active.description.split(separator: " ").contains { name in
+      let file = PathBytes("/sys/class/tty/\(name)/dev")
+      return (try? system.line(of: file)) == PathBytes(wanted)
+    }
+  }
+
+  /// Returns a process that has the device as its controlling terminal; nil if none has.
+  private func session(on number: DeviceNumber) -> Int32? {
+    let names = (try? system.names(in: "/proc")) ?? []
+    return names.lazy.compactMap { Int32($0.description) }.first { process in
+      system.stat(ofProcess: process)?.terminal == number
+    }
+  }
+}
