@@ -41,4 +41,29 @@ struct AttackConfinedTests {
     #expect(try check(true, "--need", "rx").status == 0)
     #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("album")).isEmpty)
   }
+
+  /// Landlock refuses LANDLOCK_ACCESS_FS_WRITE_FILE or LANDLOCK_ACCESS_FS_READ_DIR, where root asks
+  /// faccessat2(2) alone, because the names belong to somebody else.
+  @Test("Row 10: What root does not open") func row10WhatRootDoesNotOpen() throws {
+    let tree = try Tree()
+    try tree.folder("album", mode: 0o755, uid: stranger.uid, gid: stranger.gid)
+    try tree.file("album/photo", mode: 0o644, uid: stranger.uid, gid: stranger.gid)
+    let permcheck = Command.permcheck as String
+    func explain(_ refused: String?, _ name: String, need: String) throws -> Outcome {
+      let prefix = refused.map { ["/usr/bin/python3", "-c", Self.landlock, $0] } ?? []
+      return try Command.run(
+        prefix + [permcheck, "explain", tree.path(name), "--need", need, "--json"])
+    }
+    #expect(try explain(nil, "album/photo", need: "w").report().status == "authorized")
+    let unknown = try explain("2", "album/photo", need: "w")
+    #expect(try unknown.report().status == "notDetermined", "\(unknown.output)")
+    #expect(try unknown.report().codes == ["landlock-or-lsm"])
+    // A folder is opened, since O_DIRECTORY opens nothing else.
+    #expect(try explain("2", "album", need: "r").report().status == "authorized")
+    let refused = try explain("8", "album", need: "r")
+    #expect(try refused.report().status == "restricted", "\(refused.output)")
+    #expect(try refused.report().resources.first?.probe?.errno == "EACCES")
+    // What needs no open, no module of paths judges.
+    #expect(try explain("a", "album", need: "x").report().status == "authorized")
+  }
 }

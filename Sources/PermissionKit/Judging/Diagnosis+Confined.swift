@@ -1,30 +1,44 @@
 extension Diagnosis {
-  /// Returns why it is unknown whether this confined process can create files in a directory.
+  /// Returns why it is unknown whether this confined process has what faccessat2(2) grants it.
   ///
-  /// faccessat2(2) asks only for the permission bits. Landlock, other security modules and filters of
-  /// system calls decide when a file is created, see hook_path_mknod() in security/landlock/fs.c.
+  /// faccessat2(2) asks only for the permission bits. Landlock, AppArmor and filters of system calls
+  /// decide when a file is opened or created, see hook_file_open() and hook_path_mknod() in
+  /// security/landlock/fs.c.
   ///
   /// - Parameters:
-  ///   - ask: The directory and the permissions that were asked for.
+  ///   - ask: The path and the permissions that were asked for.
   ///   - decision: The decision on the facts.
   ///   - probe: The kernel's answer.
-  /// - Returns: The reason; nil if nothing confines the process, or a file was created.
-  func doubtAboutCreating(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
-    guard let probe, probe.method != .write, ask.need.contains(.write), let index = decision.inode,
-      inspection.facts.inodes[index].kind == .directory,
+  /// - Returns: The reason; nil if nothing confines the process, or the very operation was tried.
+  func doubtAboutConfined(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
+    guard let probe, let index = decision.inode, let missing = missingProof(ask, probe, index),
       let status = inspection.system.status(ofProcess: nil)
     else { return nil }
     let modules = SecurityModules(inspection.system)
     let profile = modules.profileOfPaths
     guard
       profile != nil
-        || status.noNewPrivileges && (modules.mayRefuseCreation || status.seccomp == 2)
+        || status.noNewPrivileges && (modules.mayRefusePaths || status.seccomp == 2)
     else { return nil }
     return Reason(
       .landlockOrLSM, .suspected,
-      "this process is confined (\(profile.map { "AppArmor profile \($0)" } ?? "no_new_privs")), and only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one",
+      "this process is confined (\(profile.map { "AppArmor profile \($0)" } ?? "no_new_privs")), and \(missing)",
       evidence: ["NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)", "Seccomp: \(status.seccomp)"]
         + modules.evidence)
+  }
+
+  /// Returns which operation alone would show the answer; nil if it was tried.
+  private func missingProof(_ ask: Ask, _ probe: Probe, _ index: Int) -> String? {
+    if inspection.facts.inodes[index].kind == .directory {
+      guard ask.need.contains(.write), probe.method != .write else { return nil }
+      return
+        "only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one"
+    }
+    guard probe.method == .access, !ask.opened.isEmpty else { return nil }
+    let only = "only opening \(ask.path) shows whether it may"
+    return inspection.mayBeAnothers(inspection.place(of: ask))
+      ? "\(only); root opens no file whose path somebody else could change"
+      : "\(only); a probe by opening (open) does"
   }
 
   /// Returns what may refuse another process what the facts grant.

@@ -68,7 +68,7 @@ struct StatusRules {
     case .doubted:
       guard isGranted, let diagnosis else { return nil }
       var doubts = diagnosis.doubtsAboutProcess(ask, decision, probe)
-      if let doubt = diagnosis.doubtAboutCreating(ask, decision, probe) { doubts.append(doubt) }
+      if let doubt = diagnosis.doubtAboutConfined(ask, decision, probe) { doubts.append(doubt) }
       return doubts.isEmpty ? nil : ruling(.notDetermined, doubts)
     case .notListening:
       guard isGranted, ask.connects,

@@ -47,8 +47,8 @@ struct SecurityModules {
     return String(label[..<end].reversed().drop { $0 == " " }.reversed())
   }
 
-  /// The AppArmor profile that may refuse to create files where faccessat2(2), which asks no profile,
-  /// grants it; nil if none does.
+  /// The AppArmor profile that may refuse to open or create what faccessat2(2), which asks no profile,
+  /// grants; nil if none does.
   ///
   /// The profiles that container engines make for every container refuse below /proc and /sys alone.
   var profileOfPaths: String? {
@@ -86,8 +86,8 @@ struct SecurityModules {
   /// Whether Landlock may be active.
   var mayBeLandlock: Bool { has("landlock") }
 
-  /// Whether a module can refuse that files are created: Landlock, AppArmor or SELinux.
-  var mayRefuseCreation: Bool {
+  /// Whether a module can refuse that files are opened or created: Landlock, AppArmor or SELinux.
+  var mayRefusePaths: Bool {
     has("landlock") || profile != nil || context.map { !$0.has("unconfined") } ?? false
   }
 
