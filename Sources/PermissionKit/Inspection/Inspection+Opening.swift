@@ -9,9 +9,8 @@ extension Inspection {
   func method(_ ask: Ask, _ place: Place) -> Probe.Method {
     guard method.opens else { return method }
     let opening = method == .automatic ? .open : method
-    // Who wants a file to be created in a folder gets it, and to open a folder (O_DIRECTORY) opens no
-    // device, whatever it has become.
-    if ask.isDirectory { return opening }
+    // Who wants a file to be created in a folder gets it.
+    if ask.isDirectory, method == .write { return opening }
     if mayBeAnothers(place) { return .access }
     guard device(place) != nil else { return opening }
     return opensHarmlessly(ask, place) || method != .automatic && !disturbs(ask, place)

@@ -11,9 +11,16 @@ extension Diagnosis {
   ///   - probe: The kernel's answer.
   /// - Returns: The reason; nil if nothing confines the process, or the very operation was tried.
   func doubtAboutConfined(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
-    guard let probe, let index = decision.inode, let missing = missingProof(ask, probe, index),
-      let status = inspection.system.status(ofProcess: nil)
+    guard let probe, let index = decision.inode, let missing = missingProof(ask, probe, index)
     else { return nil }
+    return confined(missing)
+  }
+
+  /// Returns what may refuse this process what mode and ACL grant it; nil if nothing confines it.
+  ///
+  /// - Parameter missing: Why it was not tried.
+  func confined(_ missing: String) -> Reason? {
+    guard let status = inspection.system.status(ofProcess: nil) else { return nil }
     let modules = SecurityModules(inspection.system)
     let profile = modules.profileOfPaths
     guard
@@ -29,15 +36,16 @@ extension Diagnosis {
 
   /// Returns which operation alone would show the answer; nil if it was tried.
   private func missingProof(_ ask: Ask, _ probe: Probe, _ index: Int) -> String? {
-    if inspection.facts.inodes[index].kind == .directory {
-      guard ask.need.contains(.write), probe.method != .write else { return nil }
+    if inspection.facts.inodes[index].kind == .directory, ask.need.contains(.write),
+      probe.method != .write
+    {
       return
         "only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one"
     }
     guard probe.method == .access, !ask.opened.isEmpty else { return nil }
     let only = "only opening \(ask.path) shows whether it may"
     return inspection.mayBeAnothers(inspection.place(of: ask))
-      ? "\(only); root opens no file whose path somebody else could change"
+      ? "\(only); root opens nothing whose path somebody else could change"
       : "\(only); a probe by opening (open) does"
   }
 
