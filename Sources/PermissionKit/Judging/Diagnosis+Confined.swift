@@ -16,9 +16,10 @@ extension Diagnosis {
     return confined(missing)
   }
 
-  /// Returns what may refuse this process what mode and ACL grant it; nil if nothing confines it.
+  /// Returns what may refuse this process what mode and ACL grant it.
   ///
   /// - Parameter missing: Why it was not tried.
+  /// - Returns: The reason; nil if nothing confines the process.
   func confined(_ missing: String) -> Reason? {
     guard let status = inspection.system.status(ofProcess: nil) else { return nil }
     let modules = SecurityModules(inspection.system)
