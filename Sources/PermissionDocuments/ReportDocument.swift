@@ -52,7 +52,41 @@ enum ReportDocument {
         "Of explain: the components of the path, root first.",
         JSONSchema.array(JSONSchema.ref("component")))
     ) { $0.walk.isEmpty ? nil : .array($0.walk.map(component.json)) },
+    .sometimes(
+      "future",
+      JSONSchema.about(
+        "Of explain --future and verify: the new file or folder in the folder of the path.",
+        future.schema)
+    ) { $0.future.map(future.json) },
   ])
+
+  private static let future = JSONRecord<FutureFile>([
+    .always("kind", JSONSchema.oneOf(["regular", "directory"])) {
+      .string($0.inode.kind.rawValue)
+    },
+    .always("mode", JSONSchema.string(pattern: "^[0-7]{4}$")) { .string(octal($0.inode.mode, 4)) },
+    .always("uid", JSONSchema.integer) { JSONValue($0.inode.uid) },
+    .always("gid", JSONSchema.integer) { JSONValue($0.inode.gid) },
+    .sometimes("acl", JSONSchema.array(JSONSchema.string)) {
+      $0.inode.acl.map { .array($0.entries.map { .string($0.description) }) }
+    },
+    .always("creator", JSONSchema.string) { .string($0.creator) },
+    .sometimes(
+      "umask",
+      JSONSchema.about(
+        "That of the creator, if it is known.", JSONSchema.string(pattern: "^[0-7]{3}$"))
+    ) { $0.umask.map { .string(octal($0, 3)) } },
+    .always(
+      "heedsUmask",
+      JSONSchema.about(
+        "False where a default ACL or the options of the mount count instead.", JSONSchema.bool)
+    ) { .bool($0.heedsUmask) },
+  ])
+
+  private static func octal(_ number: UInt16, _ width: Int) -> String {
+    let digits = String(number, radix: 8)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
 
   static let decision = JSONRecord<ResourceDecision>([
     .always("verdict", verdicts) { .string($0.verdict.name) },
@@ -119,10 +153,7 @@ enum ReportDocument {
       $0.inode.map { .string($0.kind.rawValue) }
     },
     .sometimes("mode", JSONSchema.string(pattern: "^[0-7]{4}$")) { component in
-      component.inode.map { inode in
-        let digits = String(inode.mode, radix: 8)
-        return .string(String(repeating: "0", count: max(0, 4 - digits.count)) + digits)
-      }
+      component.inode.map { .string(octal($0.mode, 4)) }
     },
     .sometimes("uid", JSONSchema.integer) { $0.inode.map { JSONValue($0.uid) } },
     .sometimes("gid", JSONSchema.integer) { $0.inode.map { JSONValue($0.gid) } },

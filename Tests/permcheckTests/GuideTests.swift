@@ -107,6 +107,7 @@ struct GuideTests {
       Self.machine
         + """
         echo tester:x:1002:1002::/:/bin/sh >>/etc/passwd
+        echo immich:x:2002:2002::/:/bin/sh >>/etc/passwd
         mkdir -p /srv/photos/2024 /srv/scans .config/permcheck/accessors.d upload Pictures
         touch /srv/photos/a.jpg /srv/photos/2024/a.jpg
         printf 'name = "scans"\\nsummary = "scans"\\ndirectory = "/srv/scans"\\n' >.config/permcheck/accessors.d/scans.toml

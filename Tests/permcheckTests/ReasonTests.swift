@@ -68,6 +68,11 @@ struct ReasonTests {
       drop: drop, ask: "explain $T/m/file --need \(need)")
   }
 
+  /// What somebody else will make in a folder.
+  static func future(_ words: String, mode: String = "755") -> Scene {
+    Scene("mkdir -m \(mode) dev/folder; ", ask: "explain $T/dev/folder --future \(words)")
+  }
+
   static func pictures(_ directories: String) -> Scene {
     Scene(
       "mkdir -p home/.config home/Pictures; printf '%s\\n' '\(directories)' >home/.config/user-dirs.dirs; "
@@ -217,6 +222,15 @@ struct ReasonTests {
       "append-only", .kernel, file("chattr +a m/file", need: "w"),
       beside: file("chattr +a m/file", need: "r")),
     Row("device-cgroup", .kernel, wall("cgroup"), beside: wall("cgroup", device: "1:7")),
+    Row(
+      "future-files", .kernel, future("--creator root --umask 077"),
+      beside: future("--creator root --umask 022")),
+    Row(
+      "unknown-umask", .kernel, future("--creator root"),
+      beside: future("--creator root --umask 022")),
+    Row(
+      "cannot-create", .kernel, future("--creator daemon --umask 022"),
+      beside: future("--creator daemon --umask 022", mode: "1777")),
     Row("landlock-or-lsm", .kernel, wall("landlock"), beside: wall("seccomp")),
     Row("seccomp", .kernel, wall("seccomp"), beside: wall("landlock")),
     Row(

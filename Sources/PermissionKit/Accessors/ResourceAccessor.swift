@@ -44,7 +44,10 @@ open class ResourceAccessor: PermissionAccessor {
     do throws(PermissionError) {
       let inspection = try inspect()
       self.inspection = inspection
-      if let report = ResourceJudge(inspection).reports().first { return report }
+      let reports =
+        context.creator.map { FutureFiles(inspection, $0).reports }
+        ?? ResourceJudge(inspection).reports()
+      if let report = reports.first { return report }
     } catch {
       let reason = Reason(.unreadableFacts, .proven, error.description)
       let resource = ResourceReport(

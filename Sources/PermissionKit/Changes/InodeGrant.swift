@@ -250,19 +250,3 @@ package struct InodeGrant: GrantCommand {
     return (try? system.statx(descriptor))?.changed
   }
 }
-
-extension AccessControlList {
-  /// The nine mode bits of the ACL, as stat(2) shows them.
-  var mode: UInt16 {
-    entries.reduce(into: 0) { mode, entry in
-      let bits = UInt16(entry.permissions.rawValue)
-      switch entry.tag {
-      case .owner: mode |= bits << 6
-      case .mask: mode |= bits << 3
-      case .owningGroup: if mask == nil { mode |= bits << 3 }
-      case .other: mode |= bits
-      case .user, .group: break
-      }
-    }
-  }
-}

@@ -290,19 +290,31 @@ package struct FactsReader: ~Copyable {
     return index
   }
 
-  private mutating func readACL(of descriptor: Descriptor, _ index: Int) {
+  private mutating func readACL(
+    _ attribute: ACLAttribute = .access, of descriptor: Descriptor, _ index: Int
+  ) {
     do throws(Errno) {
-      let value = try systems[facts.inodes[index].mount].getxattr(.access, of: descriptor)
+      let value = try systems[facts.inodes[index].mount].getxattr(attribute, of: descriptor)
       // fuse_get_acl() of fs/fuse/acl.c: no bytes are no ACL.
       if value.isEmpty { return }
-      facts.inodes[index].acl = AccessControlList(xattr: value)
-      if facts.inodes[index].acl == nil { facts.inodes[index].aclError = .EINVAL }
+      let list = AccessControlList(xattr: value)
+      if list == nil { facts.inodes[index].aclError = .EINVAL }
+      if attribute == .default {
+        facts.inodes[index].defaultACL = list
+      } else {
+        facts.inodes[index].acl = list
+      }
     } catch .ENODATA {
     } catch .EOPNOTSUPP {
       facts.inodes[index].hasACLs = false
     } catch {
       facts.inodes[index].aclError = error
     }
+  }
+
+  /// Reads what new files in a directory inherit; the facts record a failure as one of the access ACL.
+  mutating func readDefaultACL(_ index: Int) {
+    if let folder = seen.inodes[index].descriptor { readACL(.default, of: folder, index) }
   }
 
   /// Reads the inode that a link of /proc/PID/fd and the like jumps to.

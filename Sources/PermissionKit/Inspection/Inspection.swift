@@ -80,7 +80,10 @@ package final class Inspection: Sendable {
         context.system, process: subject.process, isSubject: subject.source == .current,
         families: families, isOfOtherMachine: context.root != "/")
       for target in targets {
-        for resource in target.set.resources { reader.read(resource.path) }
+        for resource in target.set.resources {
+          let index = reader.read(resource.path)
+          if context.creator != nil, let index { reader.readDefaultACL(index) }
+        }
       }
       facts = reader.facts
       identities = reader.identities
@@ -108,6 +111,19 @@ package final class Inspection: Sendable {
     identities = []
     method = .none
     isSaved = true
+  }
+
+  /// Creates an inspection of facts as they will be, or would be, which asks neither the kernel nor
+  /// this machine; each resource tells what it needs.
+  init(_ other: Inspection, foreseeing facts: AccessFacts, _ targets: [Target]) {
+    var context = other.context
+    (context.need, context.creator) = (nil, nil)
+    self.context = context
+    (users, subject, time) = (other.users, other.subject, other.time)
+    self.targets = targets
+    self.facts = facts
+    evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
+    (identities, method, isSaved) = ([], .none, true)
   }
 
   /// Creates the same inspection, which asks by another system.

@@ -7,9 +7,14 @@ package struct Explainer: Sendable {
     /// One report for each target, with the walk of each resource.
     package let reports: [AccessReport]
 
+    /// Whether the reports are about files that nobody has made yet, and not about the facts.
+    package var isOfFuture: Bool { inspection.context.creator != nil }
+
     init(_ inspection: Inspection) {
       self.inspection = inspection
-      reports = ResourceJudge(inspection, explains: true).reports()
+      reports =
+        inspection.context.creator.map { FutureFiles(inspection, $0).reports }
+        ?? ResourceJudge(inspection, explains: true).reports()
     }
   }
 

@@ -12,6 +12,8 @@ package struct ProcStatus: Hashable, Sendable {
   package var name: String
   /// PPid: the parent process; nil if not shown.
   package var parent: Int32?
+  /// Umask: the bits that new files do not get, 0 to 0777; nil if not shown.
+  package var umask: UInt16?
 
   /// Creates the fields from the whole file; nil if a required line is missing or malformed.
   package init?(_ bytes: [UInt8]) {
@@ -43,6 +45,7 @@ package struct ProcStatus: Hashable, Sendable {
     seccomp = fields["Seccomp"]?.first.flatMap { Int($0) } ?? 0
     name = (fields["Name"] ?? []).joined(separator: " ")
     parent = fields["PPid"]?.first.flatMap { Int32($0) }
+    umask = fields["Umask"]?.first.flatMap { UInt16($0, radix: 8) }
   }
 }
 

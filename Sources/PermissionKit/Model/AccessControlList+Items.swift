@@ -85,6 +85,20 @@ extension AccessControlList {
     AccessControlList(entries.filter { [.owner, .owningGroup, .other].contains($0.tag) })
   }
 
+  /// The nine mode bits of the ACL, as stat(2) shows them.
+  var mode: UInt16 {
+    entries.reduce(into: 0) { mode, entry in
+      let bits = UInt16(entry.permissions.rawValue)
+      switch entry.tag {
+      case .owner: mode |= bits << 6
+      case .mask: mode |= bits << 3
+      case .owningGroup: if mask == nil { mode |= bits << 3 }
+      case .other: mode |= bits
+      case .user, .group: break
+      }
+    }
+  }
+
   /// The ACL as in `u::rwx,u:5:rwx,g::r-x,m::rwx,o::---`.
   var brief: String { entries.map(\.brief).joined(separator: ",") }
 

@@ -88,6 +88,8 @@ public struct ResourceReport: Hashable, Sendable {
   package var isChangeable = true
   /// The components of the path, root first; empty unless the caller asked for an explanation.
   public var walk: [WalkedComponent] = []
+  /// The new file or folder that the report is about, and that nobody has made yet; nil for what exists.
+  public var future: FutureFile?
   /// The kind of device that is not there; nil for every other report.
   package var family: DeviceFamily?
   /// Whether a device is not there; the program of an accessor may say so, too.

@@ -82,6 +82,12 @@ public struct Reason: Hashable, Sendable {
     case byAccessor = "by-accessor"
     /// The program of an accessor failed, did not answer in time, or gave an answer that means nothing.
     case accessorFailed = "accessor-failed"
+    /// What the mode or the ACL of a new file or folder will be refuses.
+    case futureFiles = "future-files"
+    /// Whoever is to make new files may make none there.
+    case cannotCreate = "cannot-create"
+    /// The umask of whoever makes new files decides, and is not known.
+    case unknownUmask = "unknown-umask"
     /// A fact that decides could not be read, so the check cannot tell.
     case unreadableFacts = "unreadable-facts"
   }
@@ -136,7 +142,9 @@ extension Reason.Code {
     case .landlockOrLSM, .seccomp, .usernsUnmapped, .networkFS, .serverDecides, .aclNotHonoured:
       [.denied, .restricted, .limited, .notDetermined]
     case .driver: [.restricted, .notDetermined]
-    case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink: [.unavailable]
+    case .futureFiles: [.denied]
+    case .unknownUmask: [.notDetermined]
+    case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink, .cannotCreate: [.unavailable]
     case .notConfigured, .noListener: [.unavailable, .notDetermined]
     case .automount, .notAnswering, .accessorFailed: [.notDetermined]
     case .noSeatACL, .container, .sandbox, .serviceSandbox:

@@ -21,6 +21,8 @@ struct Expectation {
   var words: [String] = []
   /// The code that one of the reasons must have; nil if any will do.
   var reason: Reason.Code?
+  /// Whose new files are meant, in the folder of the target; nil for what exists.
+  var future: FutureChoice?
   /// How long to wait until it holds.
   var wait: TimeSpan?
 
@@ -38,11 +40,13 @@ struct Expectation {
 
   /// What is judged, as people name it.
   var what: String {
-    switch target {
-    case .accessor(let argument):
-      argument.path.map { "\(argument.name)=\($0)" } ?? argument.name
-    case .path(let path): path.description
-    }
+    let name =
+      switch target {
+      case .accessor(let argument):
+        argument.path.map { "\(argument.name)=\($0)" } ?? argument.name
+      case .path(let path): path.description
+      }
+    return future.map { "\(name), what \($0.creator ?? "this process") makes there" } ?? name
   }
 
   /// What is expected, for people: `refused, for parent-search`.

@@ -9,7 +9,7 @@ struct ExpectationReader {
 
   private static let keys = [
     "name", "path", "accessor", "user", "uid", "gid", "groups", "pid", "need", "is", "reason",
-    "wait",
+    "wait", "future", "creator", "umask",
   ]
 
   private let accessors: Accessors
@@ -107,6 +107,7 @@ struct ExpectationReader {
     expectation.reason = values["reason"].flatMap { self.reason($0) }
     if let value = values["reason"] { checkReason(of: expectation, value.place) }
     expectation.wait = values["wait"].flatMap { self.wait($0) }
+    expectation.future = future(values, of: expectation)
     expectations.append(expectation)
   }
 
@@ -284,6 +285,33 @@ struct ExpectationReader {
       place,
       "no \(expectation.words.joined(separator: " or ")) access has the reason \(code.rawValue): \(only)"
     )
+  }
+
+  private mutating func future(
+    _ values: [String: TOMLValue], of expectation: Expectation
+  ) -> FutureChoice? {
+    guard let value = values["future"] else {
+      for key in ["creator", "umask"] {
+        if let value = values[key] { wrong(value.place, "\(key) needs future = true") }
+      }
+      return nil
+    }
+    guard case .boolean(true) = value.content else {
+      wrong(value.place, "write future = true, or leave it out")
+      return nil
+    }
+    if case .accessor(let argument) = expectation.target, argument.entry.family != nil {
+      wrong(value.place, "future is about what is made in a folder, and this is a device")
+    }
+    var future = FutureChoice()
+    future.creator = values["creator"].flatMap { text($0, "creator") }
+    if let value = values["umask"], let text = text(value, "umask") {
+      future.umask = Explain.bits(text)
+      if future.umask == nil {
+        wrong(value.place, "umask is a text of octal digits, as in \"027\"")
+      }
+    }
+    return future
   }
 
   private mutating func wait(_ value: TOMLValue) -> TimeSpan? {

@@ -11,6 +11,7 @@ struct Explain: AccessorCommand {
         permcheck explain camera
         permcheck explain /srv/photos/2024/a.jpg --user www-data
         permcheck explain ./upload --need rwx --pid 4242
+        permcheck explain /srv/photos --future --creator ada --umask 027
         permcheck explain /srv --json > facts.json   for permcheck evaluate
 
       An argument with a slash is a path; any other argument is an accessor.
@@ -24,16 +25,66 @@ struct Explain: AccessorCommand {
   @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
+  @Flag(help: "Tell what the next file and folder made in a folder will allow.")
+  var future = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Who makes them; by default the process of --pid, or you.", valueName: "name|uid"),
+    completion: .users)
+  var creator: TextArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "The umask of who makes them, as in 022; by default that of the process.", valueName: "octal")
+  )
+  var umask: TextArgument?
+
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var output: OutputOptions
 
   /// The same question, without the parser.
   var choice: ExplainChoice {
-    ExplainChoice(names: names, all: all, subject: subject.choice, output: output.choice)
+    var choice = ExplainChoice(
+      names: names, all: all, subject: subject.choice, output: output.choice)
+    if future {
+      choice.future = FutureChoice(
+        creator: creator?.text, umask: umask.flatMap { Self.bits($0.text) })
+    }
+    return choice
+  }
+
+  func validate() throws {
+    if !future {
+      for (option, isGiven) in [("--creator", creator != nil), ("--umask", umask != nil)]
+      where isGiven {
+        throw ValidationError("\(option) needs --future")
+      }
+    }
+    if let umask, Self.bits(umask.text) == nil {
+      throw ValidationError(
+        "--umask \(Sanitizer.clean(umask.text)): expected octal digits from 0 to 777, as in 022")
+    }
+  }
+
+  /// Returns the umask that a text means, as umask(1p) prints it: one to four octal digits.
+  static func bits(_ text: String) -> UInt16? {
+    guard (1...4).contains(text.utf8.count), let bits = UInt16(text, radix: 8), bits <= 0o777,
+      text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) })
+    else { return nil }
+    return bits
   }
 
   func run(_ accessors: Accessors) throws {
     let status = try choice.run(accessors)
     if status != .authorized { throw status.code }
   }
+}
+
+/// What permcheck explain --future is asked.
+struct FutureChoice: Hashable {
+  /// The name or number of the user who makes the files; nil for a process.
+  var creator: String?
+  /// The umask, 0 to 0777; nil for that of the process.
+  var umask: UInt16?
 }

@@ -7,14 +7,23 @@ struct ExplainChoice {
   /// Accessors, or paths.
   var names: [PathBytes] = []
   var all = false
+  /// Whose new files are meant; nil for what exists.
+  var future: FutureChoice?
   var subject = SubjectChoice()
   var output = OutputChoice()
 
   /// Explains, prints, and returns the exit status.
   func run(_ accessors: Accessors) throws -> ExitStatus {
     let system = LinuxSystem.cached()
-    let context = try subject.context(system).knowing(accessors)
+    var context = try subject.context(system).knowing(accessors)
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
+    if let future {
+      if let device = arguments.first(where: { $0.entry.family != nil }) {
+        throw ValidationError("\(device.shown): --future is about what is made in a folder")
+      }
+      context.creator = try FileCreator(
+        user: future.creator, umask: future.umask, context)
+    }
     let explanation = try Explainer(context).explain {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       var targets: [Inspection.Target] = []

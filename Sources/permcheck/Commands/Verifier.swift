@@ -8,6 +8,8 @@ struct Verifier {
     let expectation: Expectation
     let who: Who
     let subject: Subject
+    /// Who makes the files that are meant; nil for what exists.
+    let creator: FileCreator?
   }
 
   let items: [Item]
@@ -35,7 +37,14 @@ struct Verifier {
           if subject == nil { subject = try users.subject(who) }
           known[who] = subject
           guard let subject else { continue }
-          items.append(Item(expectation: expectation, who: who, subject: subject))
+          var creator: FileCreator?
+          if let future = expectation.future {
+            var context = AccessContext(system: system)
+            if who != .current { context.subject = subject }
+            creator = try FileCreator(user: future.creator, umask: future.umask, context)
+          }
+          items.append(
+            Item(expectation: expectation, who: who, subject: subject, creator: creator))
         } catch {
           guard error.code == .unknownUser || error.code == .unknownProcess else { throw error }
           mistakes.append(Mistake(place: place, message: error.description))
@@ -108,6 +117,7 @@ struct Verifier {
   private func context(_ item: Item) -> AccessContext {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .current { context.subject = item.subject }
+    context.creator = item.creator
     switch item.expectation.target {
     case .accessor(let argument): context.path = argument.path
     case .path(let path): context.path = path
@@ -130,6 +140,7 @@ struct Verifier {
     let who: Who
     let what: String
     let need: Permissions?
+    let future: FutureChoice?
   }
 
   /// Returns a report for each item; what two items ask is asked once.
@@ -139,7 +150,8 @@ struct Verifier {
     var sharedScan: [Int32?: SharedScan] = [:]
     return items.map { item in
       let question = Question(
-        who: item.who, what: item.expectation.what, need: item.expectation.need)
+        who: item.who, what: item.expectation.what, need: item.expectation.need,
+        future: item.expectation.future)
       if let report = known[question] { return report }
       var context = context(item)
       context.sharedScan = sharedScan[item.subject.process] ?? SharedScan()

@@ -3,16 +3,85 @@ import PermissionKit
 // Explanations: each path as a tree, with the deciding component marked.
 extension HumanFormat {
   func text(_ result: ExplainResult) -> String {
-    result.explanation.reports.flatMap { report in
-      report.resources.map {
-        $0.walk.isEmpty ? absence(report, $0) : tree($0, result.explanation.inspection.subject)
+    let subject = result.explanation.inspection.subject
+    return result.explanation.reports.flatMap { report in
+      var texts: [String] = []
+      var rest = report.resources[...]
+      while let resource = rest.first {
+        let group = rest.prefix { $0.future != nil && $0.path == resource.path }
+        if group.isEmpty {
+          texts.append(resource.walk.isEmpty ? absence(report, resource) : tree(resource, subject))
+          rest.removeFirst()
+        } else {
+          texts.append(future(Array(group), subject))
+          rest = rest.dropFirst(group.count)
+        }
       }
+      return texts
     }.joined(separator: "\n")
+  }
+
+  /// What will be made in a folder, a line for the next file and one for the next folder.
+  private func future(_ resources: [ResourceReport], _ subject: Subject) -> String {
+    guard let first = resources[0].future else { return "" }
+    let umask =
+      !first.heedsUmask
+      ? "" : " with umask " + (first.umask.map { octal($0) } ?? "unknown")
+    var text =
+      style.bold(Sanitizer.clean(resources[0].path.description))
+      + "   what \(Sanitizer.clean(first.creator)) makes here\(umask), for \(who(subject))\n"
+    let rows = resources.map { resource -> [String] in
+      guard let future = resource.future else { return [] }
+      let atMost = future.heedsUmask && future.umask == nil ? "at most " : ""
+      let asked = words(resource.need, isFolder: future.inode.kind == .directory)
+      let decision = resource.decision
+      let basis = Sanitizer.clean(decision?.basis ?? "")
+      let mark: String =
+        switch resource.status {
+        case .authorized: style.mark(.yes) + " \(basis)"
+        case .notDetermined: style.mark(.unknown) + " cannot be determined"
+        case .limited, .denied, .restricted, .unavailable: style.mark(.no) + " \(basis)"
+        }
+      return [
+        resource.label, atMost + future.inode.modeText,
+        Sanitizer.clean("\(future.owner) \(future.group)"), "\(asked) \(mark)",
+      ]
+    }
+    let widths = Table.widths(rows)
+    for (index, row) in rows.enumerated() {
+      let branch = style.glyph(index == rows.count - 1 ? .lastBranch : .branch) + " "
+      text += style.dim(branch) + Table.line(row, widths) + "\n"
+    }
+    var details: [Detail] = []
+    for reason in resources.flatMap(\.reasons) {
+      let detail = Detail.text("why: \(Sanitizer.clean(reason.message))")
+      if !details.contains(detail) { details.append(detail) }
+    }
+    return text + lines(details + fixes(resources, explains: true), indent: 0)
+  }
+
+  private func octal(_ umask: UInt16) -> String {
+    let digits = String(umask, radix: 8)
+    return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+  }
+
+  private func words(_ need: Permissions, isFolder: Bool) -> String {
+    [
+      (Permissions.read, isFolder ? "list" : "read"), (.write, isFolder ? "create" : "write"),
+      (.execute, isFolder ? "search" : "execute"),
+    ].filter { need.contains($0.0) }.map(\.1).joined(separator: "+")
+  }
+
+  private func who(_ subject: Subject) -> String {
+    let uid = "uid \(subject.credentials.user.fileSystem)"
+    return Sanitizer.clean(
+      subject.displayName == uid ? uid : "\(subject.displayName) (\(uid))")
   }
 
   private func absence(_ report: AccessReport, _ resource: ResourceReport) -> String {
     let reasons = resource.reasons.map { Detail.text(Sanitizer.clean($0.message)) }
-    return "\(style.bold(Sanitizer.clean(report.accessor)))   \(resource.status.rawValue)\n"
+    let name = report.accessor == "path" ? resource.path.description : report.accessor
+    return "\(style.bold(Sanitizer.clean(name)))   \(resource.status.rawValue)\n"
       + lines(reasons + fixes([resource]), indent: 2)
   }
 
@@ -43,8 +112,6 @@ extension HumanFormat {
     let asked = [
       (Permissions.read, "read"), (.write, "write"), (.execute, "execute"),
     ].filter { resource.need.contains($0.0) }.map(\.1).joined(separator: "+")
-    let uid = "uid \(subject.credentials.user.fileSystem)"
-    let who = subject.displayName == uid ? uid : "\(subject.displayName) (\(uid))"
     let verdict =
       switch resource.decision?.verdict {
       case .granted: style.green("granted")
@@ -52,7 +119,7 @@ extension HumanFormat {
       case .undetermined, nil: style.yellow("cannot be determined")
       }
     let path = style.bold(Sanitizer.clean(resource.path.description))
-    return "\(path)   \(asked) \(verdict) for \(Sanitizer.clean(who))\n"
+    return "\(path)   \(asked) \(verdict) for \(who(subject))\n"
   }
 
   private func row(_ component: WalkedComponent) -> [String] {

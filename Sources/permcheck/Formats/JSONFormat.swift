@@ -35,7 +35,8 @@ struct JSONFormat: ReportFormat {
       toolVersion: Tool.version, subject: result.explanation.inspection.subject,
       reports: result.explanation.reports, exitStatus: result.status.rawValue)
     document.setting = result.context.map { Setting($0, result.explanation.reports) }
-    document.basis = FactsDocument(result.explanation)
+    // Facts tell nothing of what is not there yet.
+    if !result.explanation.isOfFuture { document.basis = FactsDocument(result.explanation) }
     return document.text
   }
 

@@ -91,3 +91,14 @@ modprobe ecryptfs
 check "eCryptfs mounted" mount -t ecryptfs -o key=passphrase:passphrase_passwd=x,ecryptfs_cipher=aes,ecryptfs_key_bytes=16,ecryptfs_passthrough=n,ecryptfs_enable_filename_crypto=n,no_sig_cache /srv/secret /mnt/secret
 mkdir /mnt/secret/random
 at_random "eCryptfs" /mnt/secret/random /mnt/secret/random
+
+section "files to come"
+mkdir /mnt/future
+mount -t tmpfs -o mode=755 none /mnt/future
+files_to_come() {
+    unshare --mount python3 future.py /mnt/future "$(command -v permcheck)" 1 "$1" 40 >"$lab_tmp/future"
+    local status=$?
+    cat "$lab_tmp/future"
+    [ $status = 0 ] && grep -q 'on .*vfat.*exfat' "$lab_tmp/future"
+}
+check "files to come: 800 folders, none wrong, on vfat and exFAT too" files_to_come 800

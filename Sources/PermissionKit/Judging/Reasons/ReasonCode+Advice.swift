@@ -31,9 +31,12 @@ extension Reason.Code {
     case .aclNotHonoured: "check as that user"
     case .unreadableFacts: "check as root"
     case .noListener: "start the program that listens there"
+    case .unknownUmask:
+      "name the umask (022 is usual), or the running process that makes the files"
     case .accessorFailed: "repair or remove the program of the accessor"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
-      .parentSearch, .noexecMount, .noDevice, .noCaptureNode, .noSeatACL, .container, .sandbox,
+      .futureFiles, .cannotCreate, .parentSearch, .noexecMount, .noDevice, .noCaptureNode,
+      .noSeatACL, .container, .sandbox,
       .serviceSandbox, .mediaServer, .byAccessor,
       .rootWithoutCapability:
       nil

@@ -11,8 +11,11 @@ struct RemedyFinder {
     let decision = least.grant(
       ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
     guard decision.isGranted else { return [] }
-    return least.changes.map(remedy)
+    return remedies(least.changes)
   }
+
+  /// Returns changes as commands, with who else gains.
+  func remedies(_ changes: [InodeChange]) -> [Remedy] { changes.map(remedy) }
 
   private func remedy(_ change: InodeChange) -> Remedy {
     let facts = inspection.facts

@@ -1,0 +1,15 @@
+/// A file or folder that somebody will make, as the kernel will make it.
+public struct FutureFile: Hashable, Sendable {
+  /// The type, mode, ids and ACL; if the umask counts and is not known, with all that it can leave.
+  public let inode: InodeSummary
+  /// The owner's name, or the uid if there is no name.
+  public let owner: String
+  /// The owning group's name, or the gid if there is no name.
+  public let group: String
+  /// The name of whoever makes it.
+  public let creator: String
+  /// The umask of the creator, 0 to 0777; nil if it is not known.
+  public let umask: UInt16?
+  /// Whether the umask counts: there is no default ACL, and the mount's options do not decide.
+  public let heedsUmask: Bool
+}
