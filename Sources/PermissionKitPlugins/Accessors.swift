@@ -23,8 +23,14 @@ package final class Accessors: Sendable {
 
   /// Returns the accessor with this name or alias; nil if there is none.
   package subscript(name: String) -> AccessorRegistry.Entry? {
-    builtIn[name] ?? all[name].map(knowing)
+    builtIn[name] ?? all[name].map(knowing) ?? underscored(name)
       ?? ExecutableSearch.program(name, system).map { entry(name, $0) }
+  }
+
+  /// Returns the accessor of `dma-heap` for `dma_heap`, as the kernel calls it.
+  private func underscored(_ name: String) -> AccessorRegistry.Entry? {
+    guard name.utf8.contains(UInt8(ascii: "_")) else { return nil }
+    return all[String(name.map { $0 == "_" ? "-" : $0 })].map(knowing)
   }
 
   /// Returns an accessor that knows the devices of all others.

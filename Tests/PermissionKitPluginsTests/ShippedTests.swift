@@ -37,7 +37,7 @@ import Testing
     let files = DeclarationFiles(ofRoot: LinuxSystem(), folders: [])
     let served = files.registry().registry.filter(\.isHelperGrantable)
     #expect(served.entries.map(\.name) == ["camera", "microphone", "serial"])
-    let leads = ["docker", "kvm", "input", "usb", "tun"]
+    let leads = ["docker", "kvm", "input", "usb", "tun", "hidraw", "uinput", "tpm"]
     for declaration in AccessorDeclaration.shipped where leads.contains(declaration.name) {
       #expect(declaration.risk != nil, "\(declaration.name) says where access leads")
     }
@@ -72,7 +72,39 @@ import Testing
     node("sg0", 21, 0, "scsi_generic")
     node("usb/lp0", 180, 0, "usbmisc")
     node("dvb/adapter0/frontend0", 212, 3, "dvb")
+    node("kfd", 242, 0, "kfd")
+    node("dma_heap/system", 241, 0, "dma_heap")
+    node("hidraw0", 240, 0, "hidraw")
+    node("uinput", 10, 223, "misc")
+    node("tpmrm0", 239, 65536, "tpmrm")
+    node("rtc0", 250, 0, "rtc")
+    node("vsock", 10, 121, "misc")
+    // The driver of NVIDIA lists nothing in sysfs.
+    system.add(
+      "/proc/devices",
+      .file("Character devices:\n195 nvidia\n238 nvidia-uvm\n\nBlock devices:\n 11 sr\n"))
+    system.add(
+      "/proc/driver/nvidia/gpus/0000:01:00.0/information",
+      .file("Model: \t X\nDevice Minor: \t 0\n"))
+    for (name, major, minor) in [
+      ("nvidia0", 195, 0), ("nvidiactl", 195, 255), ("nvidia-uvm", 238, 0),
+    ] as [(String, UInt32, UInt32)] {
+      system.add(
+        PathBytes("/dev/\(name)"),
+        FakeNode(
+          kind: .characterDevice, mode: mode, gid: 44, device: .init(major: major, minor: minor)))
+    }
+    system.add(
+      "/dev/sr0",
+      FakeNode(kind: .blockDevice, mode: mode, gid: 44, device: .init(major: 11, minor: 0)))
+    system.add("/sys/dev/block/11:0/uevent", .file("MAJOR=11\nMINOR=0\nDEVNAME=sr0\n"))
+    system.add(
+      "/sys/dev/block/11:0/subsystem",
+      FakeNode(kind: .symbolicLink, target: "../../../../class/block"))
     system.add("/run/udev/data/c21:0", .file("E:libsane_matched=yes\n"))
+    system.add("/run/udev/data/c13:67", .file("E:ID_INPUT_JOYSTICK=1\n"))
+    system.add("/run/udev/data/c189:1", .file("E:ID_PERSIST=0\n"))
+    system.add("/run/pcscd/pcscd.comm", FakeNode(kind: .socket, mode: mode, gid: 44))
     system.add("/run/docker.sock", FakeNode(kind: .socket, mode: mode, gid: 44))
     let search = (mode & 0o444) >> 2
     for name in ["Downloads", "Documents", "Music", "Videos"] {
@@ -138,6 +170,40 @@ import Testing
     #expect(report.status == .notDetermined)
     #expect(report.mainReason?.message.contains("no device node") == true)
     #expect(!report.isRequestable)
+  }
+
+  @Test("A codec works from memory to memory") func aCodecWorksFromMemoryToMemory() throws {
+    let entry = try #require(AccessorRegistry.shipped["codec"])
+    func report(_ nodes: [(name: String, caps: UInt32)], mode: UInt16 = 0o666) -> AccessReport {
+      let system = FakeSystem(credentials: .init(uid: 1000, gid: 1000, groups: []))
+      for (index, node) in nodes.enumerated() {
+        let path = PathBytes("/dev/video\(index)")
+        system.add(
+          path,
+          FakeNode(
+            kind: .characterDevice, mode: mode, gid: 44,
+            device: .init(major: 81, minor: UInt32(index))))
+        system.setCard(
+          VideoCapability(deviceCaps: node.caps, card: PathBytes(node.name)), of: path)
+        system.add(
+          PathBytes("/sys/class/video4linux/video\(index)/dev"), .file("81:\(index)\n"))
+        system.add(
+          PathBytes("/sys/class/video4linux/video\(index)/name"), .file("\(node.name)\n"))
+        system.add(PathBytes("/sys/class/video4linux/video\(index)/index"), .file("0\n"))
+        system.add(PathBytes("/run/udev/data/c81:\(index)"), .file("E:ID_V4L_CAPABILITIES=:\n"))
+      }
+      return entry.make(AccessContext(system: system), .discard).checkAccess()
+    }
+    // V4L2_CAP_VIDEO_M2M_MPLANE, V4L2_CAP_META_CAPTURE.
+    let both = report([("Webcam: meta", 0x80_0000), ("vicodec", 0x4000)])
+    #expect(both.status == .authorized)
+    #expect(both.resources.map(\.path) == ["/dev/video1"])
+    // Where the node may not be opened, its name tells.
+    let closed = report(
+      [("Webcam: meta", 0x80_0000), ("bcm2835-codec-decode", 0x4000)], mode: 0o600)
+    #expect(closed.status == .denied)
+    #expect(closed.resources.map(\.path) == ["/dev/video1"])
+    #expect(report([("Webcam: meta", 0x80_0000)]).status == .unavailable)
   }
 
   @Test("A port is never opened") func aPortIsNeverOpened() throws {

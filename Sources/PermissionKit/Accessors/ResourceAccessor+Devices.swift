@@ -6,7 +6,7 @@ extension ResourceAccessor {
   ///   - family: The kind of device to search for.
   ///   - noneHint: The places that were searched, as evidence if no device is found.
   /// - Returns: The nodes to judge, and reports on missing nodes.
-  func deviceResources(
+  package func deviceResources(
     _ find: () -> DeviceCatalog.Findings, of family: DeviceFamily, noneHint: String
   ) -> ResourceSet {
     let need: Permissions = [.read, .write]
@@ -68,7 +68,7 @@ extension ResourceAccessor {
       ? Reason(.noDevice, .proven, "there is no \(family.noun)", evidence: [noneHint])
       : Reason(
         .noCaptureNode, .proven,
-        "there \(nodes.count == 1 ? "is a device node" : "are device nodes") (\(nodes.joined(separator: ", "))), but none captures",
+        "there \(nodes.count == 1 ? "is a device node" : "are device nodes") (\(nodes.joined(separator: ", "))), but none \(family.busyTest == .none ? "is a \(family.noun)" : "captures")",
         evidence: findings.others)
     return ResourceSet.absence(
       context.root.appending(family.folder), label: family.noun, device: family.noun,

@@ -8,16 +8,30 @@ extension DeviceCatalog {
     name.hasPrefix("video") && DeviceFamily.camera.hasNode(named: name)
   }
 
+  /// What a video node is for.
+  private enum VideoRole {
+    case capture
+    /// Memory to memory: a codec, or another unit that converts images.
+    case codec
+    case other
+  }
+
   /// Returns the video nodes that capture, and lists the output, metadata and codec nodes apart.
-  package func cameras() -> Findings {
+  package func cameras() -> Findings { videoNodes(.capture) }
+
+  /// Returns the nodes of codecs, which encode, decode or convert from memory to memory.
+  package func codecs() -> Findings { videoNodes(.codec) }
+
+  private func videoNodes(_ wanted: VideoRole) -> Findings {
     var findings = Findings()
     let nodes = Set(names("dev", &findings, where: Self.isVideo))
     let known = names("sys/class/video4linux", &findings, where: Self.isVideo)
     for name in Self.inOrder(nodes.union(known)) {
       let path = root.appending(PathBytes("dev/\(name)"))
       var label = line("sys/class/video4linux/\(name)/name")
-      let (captures, evidence) = videoRole(name, path, hasNode: nodes.contains(name), &label)
-      if captures {
+      let (role, evidence) = videoRole(
+        name, path, hasNode: nodes.contains(name), wanted, &label)
+      if role == wanted {
         findings.devices.append(
           Device(
             name: name, label: label ?? name, nodes: [path],
@@ -30,49 +44,57 @@ extension DeviceCatalog {
     return findings
   }
 
-  /// Returns whether the node captures, and the evidence for the answer.
+  /// Returns what the node is for, and the evidence for the answer.
   private func videoRole(
-    _ name: String, _ path: PathBytes, hasNode: Bool, _ label: inout String?
-  ) -> (Bool, String) {
+    _ name: String, _ path: PathBytes, hasNode: Bool, _ wanted: VideoRole, _ label: inout String?
+  ) -> (VideoRole, String) {
     var number: String?
     if hasNode, let status = try? system.status(of: path) {
-      guard status.kind == .characterDevice else { return (false, "not a character device") }
+      guard status.kind == .characterDevice else { return (.other, "not a character device") }
       if DeviceFamily.camera.mayHave(status.device) {
         number = "\(status.device.major):\(status.device.minor)"
       }
     }
+    var told: (VideoRole, String)?
     if let properties = udev(number ?? line("sys/class/video4linux/\(name)/dev")),
       let capabilities = properties["ID_V4L_CAPABILITIES"]
     {
       label = properties["ID_V4L_PRODUCT"] ?? label
+      let evidence = "udev ID_V4L_CAPABILITIES=\(capabilities)"
       let captures = capabilities.split(separator: ":").contains { $0 == "capture" }
-      return (captures, "udev ID_V4L_CAPABILITIES=\(capabilities)")
+      told = (captures ? .capture : .other, evidence)
     }
+    // udev tells codecs from no other node.
+    if let told, told.0 == .capture || wanted == .capture { return told }
     // Below another root, its owner chose where the name leads.
     if hasNode, mayOpen, root == "/" || number != nil && !system.isRoot {
       do throws(Errno) {
         let capability = try queryCapability(path)
         if !capability.card.isEmpty { label = capability.card.description }
         let caps = capability.deviceCaps
-        let captures = caps & Self.videoCapture != 0 && caps & Self.memoryToMemory == 0
-        return (captures, "VIDIOC_QUERYCAP device_caps 0x\(String(caps, radix: 16))")
+        let role: VideoRole =
+          caps & Self.memoryToMemory != 0
+          ? .codec : caps & Self.videoCapture != 0 ? .capture : .other
+        return (role, "VIDIOC_QUERYCAP device_caps 0x\(String(caps, radix: 16))")
       } catch .ENOTTY where root == "/" {
-        return (false, "VIDIOC_QUERYCAP: not a V4L2 device")
+        return (.other, "VIDIOC_QUERYCAP: not a V4L2 device")
       } catch {
         // The node may not be opened, or is no device below another root: sysfs may still tell.
       }
     }
     guard let index = line("sys/class/video4linux/\(name)/index") else {
-      return (true, "its name alone")
+      return told ?? (.capture, "its name alone")
     }
-    let words: [StaticString] = [
-      "meta", "codec", "decode", "encode", "output", "-dec", "-enc", "vbi", "isp",
-    ]
     let lowered = (label ?? "").lowercased()
-    if let word = words.first(where: { lowered.has($0) }) {
-      return (false, "sysfs name \"\(label ?? "")\" has \"\(word.description)\"")
+    func named(_ words: [StaticString]) -> StaticString? { words.first { lowered.has($0) } }
+    func evidence(_ word: StaticString) -> String {
+      "sysfs name \"\(label ?? "")\" has \"\(word.description)\""
     }
-    return (index == "0", "sysfs index \(index)")
+    if let word = named(["codec", "decode", "encode", "-dec", "-enc", "vim2m"]) {
+      return (.codec, evidence(word))
+    }
+    if let word = named(["meta", "output", "vbi", "isp"]) { return (.other, evidence(word)) }
+    return told ?? (index == "0" ? .capture : .other, "sysfs index \(index)")
   }
 
   private func queryCapability(_ path: PathBytes) throws(Errno) -> VideoCapability {

@@ -4,7 +4,7 @@ internal import PermissionKit
 extension AccessorDeclaration {
   /// The declarations that are compiled into this library.
   public static var shipped: [AccessorDeclaration] {
-    [serial] + graphics + buses + network + paper + sockets + folders
+    [serial] + graphics + buses + people + machine + network + paper + sockets + folders
   }
 
   private static func devices(
@@ -44,6 +44,84 @@ extension AccessorDeclaration {
         $0.numbers = ["10:232"]
         $0.hint = "load kvm_intel or kvm_amd, and switch virtualization on in the firmware"
         $0.risk = "a mistake in the kernel's KVM gives the whole machine to whoever may use it"
+      },
+      devices("kfd", "AMD processors for computing (ROCm)", ["/dev/kfd"]) {
+        $0.subsystem = "kfd"
+        // An open makes the process known to the driver.
+        $0.probe = .none
+        $0.hint = "load amdgpu; ROCm also needs the render nodes: permcheck gpu"
+      },
+      devices("nvidia", "NVIDIA processors", ["/dev/nvidia[0-9]*"]) {
+        $0.numbers = ["195:0-253"]
+        // The first open starts a processor that sleeps.
+        $0.probe = .none
+        $0.companions = ["/dev/nvidiactl", "/dev/nvidia-uvm"]
+        $0.hint = "load nvidia and nvidia-uvm: nvidia-modprobe -u -c 0 makes the nodes"
+      },
+      devices("dma-heap", "shared memory of cameras and codecs", ["/dev/dma_heap/*"]) {
+        $0.subsystem = "dma_heap"
+      },
+    ]
+  }
+
+  private static var people: [AccessorDeclaration] {
+    [
+      devices("joystick", "game controllers", ["/dev/input/event*", "/dev/input/js*"]) {
+        $0.subsystem = "input"
+        $0.property = "ID_INPUT_JOYSTICK=1"
+        $0.need = .read
+        $0.hint = "plug it in; vibration also needs w"
+      },
+      devices("hidraw", "keyboards, security keys and other HID devices", ["/dev/hidraw*"]) {
+        $0.subsystem = "hidraw"
+        // An open wakes a device that sleeps.
+        $0.probe = .none
+        $0.risk =
+          "it shows every key of a keyboard, and can program keyboards, mice and security keys anew"
+      },
+      devices("uinput", "virtual keyboards and mice", ["/dev/uinput"]) {
+        $0.subsystem = "misc"
+        $0.numbers = ["10:223"]
+        $0.hint = "load uinput"
+        $0.risk = "it types and clicks in every session, also in a terminal of root"
+      },
+      devices("fingerprint", "fingerprint readers of libfprint", ["/dev/bus/usb/*/*"]) {
+        $0.subsystem = "usb"
+        $0.numbers = ["189:*"]
+        // 60-autosuspend-libfprint-2.hwdb sets it for each reader that libfprint knows.
+        $0.property = "ID_PERSIST=0"
+        $0.probe = .none
+        $0.hint = "programs usually ask fprintd over D-Bus: fprintd-list"
+      },
+    ]
+  }
+
+  private static var machine: [AccessorDeclaration] {
+    [
+      devices("tpm", "security chips (TPM 2.0)", ["/dev/tpmrm*"]) {
+        $0.subsystem = "tpmrm"
+        $0.probe = .none
+        $0.hint = "switch it on in the firmware, and load tpm_tis or tpm_crb"
+        $0.risk = "it can use up the chip's tries, after which its keys are locked for hours"
+      },
+      devices("rtc", "hardware clocks", ["/dev/rtc[0-9]*"]) {
+        $0.subsystem = "rtc"
+        $0.need = .read
+        // Only one program at a time can open a clock.
+        $0.probe = .none
+      },
+      devices("cdrom", "drives for CD, DVD and Blu-ray", ["/dev/sr*"]) {
+        $0.subsystem = "block"
+        $0.numbers = ["11:*"]
+        $0.need = .read
+        // An open locks the door, and may close it.
+        $0.probe = .none
+      },
+      devices("vsock", "sockets between a machine and its virtual machines", ["/dev/vsock"]) {
+        $0.subsystem = "misc"
+        $0.need = .read
+        $0.hint =
+          "load vmw_vsock_virtio_transport, or vhost_vsock on the host; sockets need no node, which only tells the address"
       },
     ]
   }
@@ -124,7 +202,11 @@ extension AccessorDeclaration {
       "docker", summary: "the daemon of Docker", .socket("/run/docker.sock"))
     docker.hint = "start it: systemctl start docker.socket"
     docker.risk = "it is as much as root, since a container can be given every file of the machine"
-    return [docker]
+    var smartcard = AccessorDeclaration(
+      "smartcard", summary: "smart cards, by the daemon pcscd", .socket("/run/pcscd/pcscd.comm"))
+    smartcard.aliases = ["pcscd"]
+    smartcard.hint = "start it: systemctl start pcscd.socket"
+    return [docker, smartcard]
   }
 
   private static var folders: [AccessorDeclaration] {

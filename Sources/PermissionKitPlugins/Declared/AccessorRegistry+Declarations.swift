@@ -5,6 +5,11 @@ extension AccessorRegistry {
   public static var shipped: AccessorRegistry {
     var registry = standard
     for declaration in AccessorDeclaration.shipped { registry.put(declaration, .shipped) }
+    registry.add(
+      "codec", summary: "video codecs (V4L2)", family: CodecAccessor.family, origin: .shipped
+    ) {
+      CodecAccessor($0, analytics: $1)
+    }
     return registry
   }
 
