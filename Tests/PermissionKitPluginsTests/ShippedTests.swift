@@ -79,7 +79,22 @@ import Testing
     node("tpmrm0", 239, 65536, "tpmrm")
     node("rtc0", 250, 0, "rtc")
     node("vsock", 10, 121, "misc")
-    // The driver of NVIDIA lists nothing in sysfs.
+    addUnlisted(to: system, mode)
+    system.add("/run/udev/data/c21:0", .file("E:libsane_matched=yes\n"))
+    system.add("/run/udev/data/c13:67", .file("E:ID_INPUT_JOYSTICK=1\n"))
+    system.add("/run/udev/data/c189:1", .file("E:ID_PERSIST=0\n"))
+    system.add("/run/pcscd/pcscd.comm", FakeNode(kind: .socket, mode: mode, gid: 44))
+    system.add("/run/docker.sock", FakeNode(kind: .socket, mode: mode, gid: 44))
+    let search = (mode & 0o444) >> 2
+    for name in ["Downloads", "Documents", "Music", "Videos"] {
+      system.add(
+        PathBytes("/home/ada/\(name)"), FakeNode(kind: .directory, mode: mode | search, gid: 44))
+    }
+    return system
+  }
+
+  /// Adds what has no entry in /sys/dev/char: the driver of NVIDIA lists nothing, a disk is a block device.
+  private static func addUnlisted(to system: FakeSystem, _ mode: UInt16) {
     system.add(
       "/proc/devices",
       .file("Character devices:\n195 nvidia\n238 nvidia-uvm\n\nBlock devices:\n 11 sr\n"))
@@ -101,17 +116,6 @@ import Testing
     system.add(
       "/sys/dev/block/11:0/subsystem",
       FakeNode(kind: .symbolicLink, target: "../../../../class/block"))
-    system.add("/run/udev/data/c21:0", .file("E:libsane_matched=yes\n"))
-    system.add("/run/udev/data/c13:67", .file("E:ID_INPUT_JOYSTICK=1\n"))
-    system.add("/run/udev/data/c189:1", .file("E:ID_PERSIST=0\n"))
-    system.add("/run/pcscd/pcscd.comm", FakeNode(kind: .socket, mode: mode, gid: 44))
-    system.add("/run/docker.sock", FakeNode(kind: .socket, mode: mode, gid: 44))
-    let search = (mode & 0o444) >> 2
-    for name in ["Downloads", "Documents", "Music", "Videos"] {
-      system.add(
-        PathBytes("/home/ada/\(name)"), FakeNode(kind: .directory, mode: mode | search, gid: 44))
-    }
-    return system
   }
 
   @Test("Each follows the bits", arguments: AccessorDeclaration.shipped.map(\.name))

@@ -193,13 +193,23 @@ import Testing
           key = (s.labels['what'], s.labels['need'], s.labels['who'])
           by[key] = by.get(key, 0) + s.value
       assert set(by.values()) == {1.0}, by
-      print(len(families), len(by))
+      assert not any('reason' in s.labels for s in families[0].samples)
+      info = [s for f in families if f.name == 'permcheck_reason_info' for s in f.samples]
+      assert {(s.labels['what'], s.labels['need'], s.labels['who']) for s in info} <= set(by)
+      print(len(families), len(by), [(s.labels['reason'], s.value) for s in info])
       """
     for (text, families) in zip(try Self.texts(OpenMetricsFormat.self), [2, 3]) {
       let outcome = try Self.python(program, text)
-      #expect(outcome.output == "\(families) \(Self.hostile.count)\n", "\(outcome.errors)")
+      #expect(outcome.output == "\(families) \(Self.hostile.count) []\n", "\(outcome.errors)")
       #expect(text.hasSuffix("\n# EOF\n"))
     }
+    let style = Style(colors: false, isUnicode: true, columns: nil)
+    let text = try OpenMetricsFormat(style, isVerbose: false).text(
+      CheckResult(
+        subject: Self.subject,
+        reports: [Self.report("x", .denied), Self.report("y", .authorized)], status: .failure))
+    let outcome = try Self.python(program, text)
+    #expect(outcome.output == "3 2 [('other-bits', 1)]\n", "\(outcome)")
   }
 
   @Test("Every plain line has all fields") func everyPlainLineHasAllFields() throws {

@@ -44,9 +44,7 @@ open class ResourceAccessor: PermissionAccessor {
     do throws(PermissionError) {
       let inspection = try inspect()
       self.inspection = inspection
-      let reports =
-        context.creator.map { FutureFiles(inspection, $0).reports }
-        ?? ResourceJudge(inspection).reports()
+      let reports = context.foresees?(inspection) ?? ResourceJudge(inspection).reports()
       if let report = reports.first { return report }
     } catch {
       let reason = Reason(.unreadableFacts, .proven, error.description)

@@ -91,7 +91,13 @@ package struct UdevRuleGrant: UndoableCommand {
     } catch {
       throw failure("unlink", error)
     }
-    for entry in entries { try entry.removeFromNewNode(system) }
+    // The device may have another name now.
+    let lines = contents.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    for (entry, line) in zip(entries, lines) {
+      var paths = UdevMatch(rule: line)?.nodes(system).map(\.path) ?? []
+      if !paths.contains(entry.path) { paths.append(entry.path) }
+      for path in paths { try entry.removeFromNewNode(path, system) }
+    }
     do throws(PermissionError) {
       try system.complete(["udevadm", "control", "--reload"])
     } catch {
@@ -103,7 +109,9 @@ package struct UdevRuleGrant: UndoableCommand {
 
 extension InodeGrant {
   /// Removes the entry that the rule set on a node that was made after the grant.
-  fileprivate func removeFromNewNode(_ system: any System) throws(PermissionError) {
+  fileprivate func removeFromNewNode(
+    _ path: PathBytes, _ system: any System
+  ) throws(PermissionError) {
     let descriptor: Descriptor
     let status: StatusFields
     do throws(Errno) {

@@ -10,6 +10,7 @@ extension GrantPlanner {
     let setfacl = system.program("setfacl")
     var lines: [String] = []
     var entries: [InodeGrant] = []
+    var warnings: [String] = []
     for step in plan.steps {
       guard case .inode(let grant) = step.change else { continue }
       let name = grant.path.lastComponent.description
@@ -23,9 +24,14 @@ extension GrantPlanner {
           advice: "choose the strategy acl")
       }
       entries.append(grant)
+      let match = UdevMatch(
+        grant.identity.device, named: name, subsystem: family.subsystem, system)
+      if let warning = match.identity.warning, !warnings.contains(warning) {
+        warnings.append(warning)
+      }
       let options = grant.arguments.dropLast().map(\.description).joined(separator: " ")
       lines.append(
-        "SUBSYSTEM==\"\(family.subsystem)\", KERNEL==\"\(name)\", ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
+        "\(match.text), ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
       )
     }
     let head =
@@ -36,9 +42,21 @@ extension GrantPlanner {
       path: path, contents: ([head] + lines).joined(separator: "\n") + "\n", entries: entries)
     plan.steps.append(
       GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: !own.isRoot))
-    plan.warnings.append(
-      "the rule matches nodes by name, so a different device that gets this name later is included")
+    plan.warnings += warnings
     return plan
+  }
+}
+
+extension UdevMatch.Identity {
+  /// What else the rule may be for, for people; nil if it is for one device alone.
+  fileprivate var warning: String? {
+    switch self {
+    case .device: nil
+    case .port(let port):
+      "the device has no serial number of its own, so the rule is for such a device at USB port \(port)"
+    case .name:
+      "the rule matches nodes by name, so a different device that gets this name later is included"
+    }
   }
 }
 

@@ -28,8 +28,10 @@ public struct AccessContext: Sendable {
   public var families = DeviceFamily.builtIn
   /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.
   public var wantsDetail = false
-  /// Who makes files in the folders that are judged, if the next ones are meant; nil for what exists.
-  package var creator: FileCreator?
+  /// Judges what somebody will make in the folders of a check, see `FileCreator`; nil for what exists.
+  ///
+  /// A program that never asks for it does not contain it.
+  package var foresees: (@Sendable (Inspection) -> [AccessReport])?
   /// Returns more kinds of devices, where a device may be of none of `families`; it may read files.
   package var otherFamilies: (@Sendable () -> [DeviceFamily])?
   /// What the accessors of one command find once for all of them; nil if each looks for itself.

@@ -8,12 +8,12 @@ package struct Explainer: Sendable {
     package let reports: [AccessReport]
 
     /// Whether the reports are about files that nobody has made yet, and not about the facts.
-    package var isOfFuture: Bool { inspection.context.creator != nil }
+    package var isOfFuture: Bool { inspection.context.foresees != nil }
 
     init(_ inspection: Inspection) {
       self.inspection = inspection
       reports =
-        inspection.context.creator.map { FutureFiles(inspection, $0).reports }
+        inspection.context.foresees?(inspection)
         ?? ResourceJudge(inspection, explains: true).reports()
     }
   }

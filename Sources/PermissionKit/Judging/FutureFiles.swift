@@ -3,6 +3,11 @@ package struct FutureFiles {
   private let inspection: Inspection
   private let creator: FileCreator
 
+  /// Returns what judges the next files of a creator, for `AccessContext.foresees`.
+  package static func made(by creator: FileCreator) -> @Sendable (Inspection) -> [AccessReport] {
+    { FutureFiles($0, creator).reports }
+  }
+
   /// - Parameters:
   ///   - inspection: The subject, the folders and the facts, with what new files inherit.
   ///   - creator: Who makes the files.

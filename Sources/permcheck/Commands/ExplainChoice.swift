@@ -21,8 +21,8 @@ struct ExplainChoice {
       if let device = arguments.first(where: { $0.entry.family != nil }) {
         throw ValidationError("\(device.shown): --future is about what is made in a folder")
       }
-      context.creator = try FileCreator(
-        user: future.creator, umask: future.umask, context)
+      context.foresees = FutureFiles.made(
+        by: try FileCreator(user: future.creator, umask: future.umask, context))
     }
     let explanation = try Explainer(context).explain {
       (subject) throws(PermissionError) -> [Inspection.Target] in

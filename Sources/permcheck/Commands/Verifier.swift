@@ -117,7 +117,7 @@ struct Verifier {
   private func context(_ item: Item) -> AccessContext {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .current { context.subject = item.subject }
-    context.creator = item.creator
+    context.foresees = item.creator.map(FutureFiles.made)
     switch item.expectation.target {
     case .accessor(let argument): context.path = argument.path
     case .path(let path): context.path = path

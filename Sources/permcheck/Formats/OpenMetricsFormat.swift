@@ -15,6 +15,8 @@ struct OpenMetricsFormat: FindingFormat {
     }
     head("permcheck_status", "1 for the state of the access, 0 for the others.")
     var seen: Set<String> = []
+    // The identity of a series must not change with the reason.
+    var reasons = ""
     for item in findings.items {
       let labels = Self.labels([
         ("what", item.what), ("need", item.need), ("who", item.who),
@@ -23,11 +25,16 @@ struct OpenMetricsFormat: FindingFormat {
       guard seen.insert(labels).inserted else { continue }
       for status in AuthorizationStatus.allCases {
         let isSo = status == item.status
-        let state = Self.labels([
-          ("state", status.rawValue), ("reason", isSo ? item.code ?? "" : ""),
-        ])
+        let state = Self.labels([("state", status.rawValue)])
         text += "permcheck_status{\(labels),\(state)} \(isSo ? 1 : 0)\n"
       }
+      if let code = item.code {
+        reasons += "permcheck_reason_info{\(labels),\(Self.labels([("reason", code)]))} 1\n"
+      }
+    }
+    if !reasons.isEmpty {
+      head("permcheck_reason_info", "The reason for the state of the access; 1 while there is one.")
+      text += reasons
     }
     if findings.file != nil {
       head("permcheck_expectation", "1 for the outcome of the expectation, 0 for the others.")
