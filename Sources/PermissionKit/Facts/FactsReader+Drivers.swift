@@ -24,27 +24,29 @@ extension FactsReader {
   /// /proc/driver/nvidia/gpus/ADDRESS/information tells; 254 is modesetting, 255 is control. `nvidia-uvm`
   /// has 0 and, for its tools, 1.
   private func isOfNVIDIA(_ device: DeviceNumber) -> Bool {
-    func lines(_ path: PathBytes) -> [String] {
+    /// The words of each line of a file.
+    func words(_ path: PathBytes) -> [[ArraySlice<UInt8>]] {
       let bytes = (try? system.contents(of: path)) ?? []
-      return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+      return bytes.split(separator: UInt8(ascii: "\n")).map { line in
+        line.split {
+          $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: ":")
+        }
+      }
     }
-    var names: [Substring] = []
-    for line in lines("/proc/devices").prefix(while: { !$0.hasPrefix("Block") }) {
-      let fields = line.split(separator: " ")
-      if fields.count == 2, UInt32(fields[0]) == device.major { names.append(fields[1]) }
-    }
-    if names.contains("nvidia-uvm") { return device.minor <= 1 }
-    guard names.contains(where: { ["nvidia", "nvidia-frontend", "nvidiactl"].contains($0) })
-    else { return false }
-    if device.minor >= 254 { return device.minor <= 255 }
-    let folder: PathBytes = "/proc/driver/nvidia/gpus"
-    for processor in (try? system.names(in: folder)) ?? [] {
-      for line in lines(folder.appending(processor).appending("information")) {
-        let fields = line.split { $0 == ":" || $0 == " " || $0 == "\t" }
-        if fields.count == 3, fields[0] == "Device", fields[1] == "Minor",
-          UInt32(fields[2]) == device.minor
-        {
-          return true
+    func holds(_ word: ArraySlice<UInt8>, _ text: String) -> Bool { word.elementsEqual(text.utf8) }
+    let major = String(device.major)
+    for line in words("/proc/devices") {
+      if line.first.map({ holds($0, "Block") }) == true { break }
+      guard line.count == 2, holds(line[0], major) else { continue }
+      if holds(line[1], "nvidia-uvm") { return device.minor <= 1 }
+      guard ["nvidia", "nvidia-frontend", "nvidiactl"].contains(where: { holds(line[1], $0) })
+      else { continue }
+      if device.minor >= 254 { return device.minor <= 255 }
+      let (folder, minor): (PathBytes, String) = ("/proc/driver/nvidia/gpus", String(device.minor))
+      let processors = (try? system.names(in: folder)) ?? []
+      return processors.contains { processor in
+        words(folder.appending(processor).appending("information")).contains {
+          $0.count == 3 && holds($0[0], "Device") && holds($0[1], "Minor") && holds($0[2], minor)
         }
       }
     }

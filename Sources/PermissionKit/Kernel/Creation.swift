@@ -2,7 +2,7 @@
 ///
 /// As open(2) creates a file of mode 0666 and mkdir(2) a folder of mode 0777, which is what programs ask
 /// for unless they know better.
-struct Creation: Hashable, Sendable {
+struct Creation: Sendable {
   /// Who creates; fsuid and fsgid become owner and group.
   var credentials: Credentials
   /// The bits that the process of the creator never gives, 0 to 0777; see umask(2).
@@ -74,7 +74,7 @@ extension InodeFacts {
 
 extension MountFacts {
   /// How new files get their owner, group and mode.
-  enum CreationRule: Hashable, Sendable {
+  enum CreationRule: Sendable {
     /// By the creator, the folder and the umask; `keepsGroup` if every folder gives its own group.
     case ordinary(keepsGroup: Bool)
     /// By the options of the mount.
@@ -84,7 +84,7 @@ extension MountFacts {
   }
 
   /// What the options of a mount give every file and folder.
-  struct FixedModes: Hashable, Sendable {
+  struct FixedModes: Sendable {
     var uid: UInt32
     var gid: UInt32
     var file: UInt16

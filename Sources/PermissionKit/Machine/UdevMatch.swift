@@ -2,9 +2,9 @@
 ///
 /// The keys are those of udev(7). SUBSYSTEMS, KERNELS and ATTRS of one rule are about one and the same
 /// device on the way up in sysfs.
-struct UdevMatch: Hashable, Sendable {
+struct UdevMatch: Sendable {
   /// How sure it is that the rule is for this very device.
-  enum Identity: Hashable, Sendable {
+  enum Identity: Equatable, Sendable {
     /// By vendor, product and serial number, or by the place on a bus that cannot be unplugged.
     case device
     /// By the USB port that it is plugged into, since it has no serial number of its own.
@@ -14,7 +14,7 @@ struct UdevMatch: Hashable, Sendable {
   }
 
   /// A key and the pattern that its value has.
-  struct Key: Hashable, Sendable {
+  struct Key: Sendable {
     /// The key: `KERNEL`, `ATTRS{serial}`.
     var name: String
     /// The pattern, see glob(7).
@@ -42,7 +42,9 @@ struct UdevMatch: Hashable, Sendable {
     identity = .name
     guard let node else { return }
     for (candidate, identity) in Self.candidates(node, system) {
-      let others = node.siblings(system).filter { candidate.matches($0, system) && $0 != node }
+      let others = node.siblings(system).filter {
+        candidate.matches($0, system) && $0.path != node.path
+      }
       guard others.isEmpty, candidate.matches(node, system) else { continue }
       (keys, self.identity) = (candidate.keys, identity)
       return
@@ -87,7 +89,7 @@ struct UdevMatch: Hashable, Sendable {
         + [(UdevMatch(exact + place), .device)]
     }
     // The interfaces of a USB device are of its subsystem, too, and have no such attributes of their own.
-    let isWhole = parent == node
+    let isWhole = parent.path == node.path
     let attribute = isWhole ? "ATTR" : "ATTRS"
     var product = isWhole ? [] : [Key(name: "SUBSYSTEMS", pattern: "usb")]
     for name in ["idVendor", "idProduct"] {
@@ -162,7 +164,7 @@ struct UdevMatch: Hashable, Sendable {
   // MARK: - Sysfs
 
   /// A device in sysfs, by its path below /sys.
-  private struct Device: Hashable {
+  private struct Device {
     let path: PathBytes
     let subsystem: String
     var name: String { path.lastComponent.description }
@@ -206,7 +208,7 @@ struct UdevMatch: Hashable, Sendable {
       chain(system).first { device in
         switch device.subsystem {
         case "usb": device.attribute("idVendor", system) != nil
-        case "pci", "platform", "pnp", "acpi", "amba", "virtio": device != self
+        case "pci", "platform", "pnp", "acpi", "amba", "virtio": device.path != path
         default: false
         }
       }
