@@ -146,7 +146,10 @@ struct Diagnosis {
       ask.path.isBelow(context.root.appending("dev")), let index = decision.inode
     else { return }
     let gid = facts.inodes[index].gid
-    report.remedies += confinement.found.compactMap { Remedy.groupFlag($0.place, gid) }
+    let flags = confinement.found.compactMap { Remedy.groupFlag($0.place, gid) }
+    // The manifest makes a pod, and nothing that is changed in it lasts.
+    if confinement.found.contains(where: { $0.place == Confinement.pod }) { report.remedies = [] }
+    report.remedies += flags
   }
 
   // MARK: - Places

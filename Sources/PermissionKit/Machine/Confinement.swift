@@ -117,12 +117,19 @@ struct Confinement {
   // MARK: - Containers
 
   private mutating func findContainers() {
-    // The marker of an image stays where the image runs as a machine of its own.
-    if let marked, !isOnMachine { found.append(marked) }
+    // The marker of an image stays where the image runs as a machine of its own; a variable does not.
+    if let marked, marked.place == Self.pod || !isOnMachine { found.append(marked) }
   }
+
+  /// A container of Kubernetes.
+  static let pod = Place.container("Kubernetes")
 
   /// The container that a marker tells of, with the evidence; nil if there is no marker.
   private var marked: (place: Place, evidence: [String])? {
+    // CRI-O and cri-dockerd leave the marker of their engine as well.
+    if found.isEmpty, root == "/", variable("KUBERNETES_SERVICE_HOST") != nil {
+      return (Self.pod, ["KUBERNETES_SERVICE_HOST is set"])
+    }
     if let file = contents("run/.containerenv") {
       // Podman fills the file only for some containers; a user namespace tells as much.
       let rootless = file.has("rootless=1") || hasOwnUsers
@@ -131,11 +138,8 @@ struct Confinement {
     if exists(".dockerenv") { return (.docker, ["/.dockerenv"]) }
     // A sandbox that was found sets these files as well.
     guard found.isEmpty else { return nil }
-    if let manager = line("run/systemd/container") ?? line("run/host/container-manager") {
-      return (.container(manager), ["container manager \(manager)"])
-    }
-    return root == "/" && variable("KUBERNETES_SERVICE_HOST") != nil
-      ? (.container("Kubernetes"), ["KUBERNETES_SERVICE_HOST is set"]) : nil
+    let manager = line("run/systemd/container") ?? line("run/host/container-manager")
+    return manager.map { (.container($0), ["container manager \($0)"]) }
   }
 
   /// Whether /dev was made for this process and is not the devtmpfs of the machine.

@@ -248,14 +248,14 @@ import Testing
   }
 
   private static func group(
-    _ name: String, at path: PathBytes = "/dev/video7", _ flags: [Wanted],
+    _ name: String, at path: PathBytes = "/dev/video7", hasEntry: Bool = true, _ flags: [Wanted],
     place: @escaping DiagnosisRow.Setting
   ) -> DiagnosisRow {
     var entry = Wanted.acl("u:1000:rw-,m::rw-", on: path)
     entry.persistence = path.parent == "/dev" ? .untilUdevEvent : .untilReboot
     return DiagnosisRow(
       name: name, code: .notInGroup, question: .node(path), mentions: ["video"],
-      remedies: [entry] + flags,
+      remedies: (hasEntry ? [entry] : []) + flags,
       scene: {
         grouped($0, path)
         place($0)
@@ -274,6 +274,13 @@ import Testing
     group(
       "Podman keeps the groups", [.run("podman", keep)],
       place: podman(rootless: true)),
+    group(
+      "Kubernetes adds it in the manifest", hasEntry: false,
+      [
+        Wanted(
+          kind: .container, command: [], others: ["every process in the pod"],
+          line: "supplementalGroups: [44]")
+      ], place: { $0.setEnvironment("KUBERNETES_SERVICE_HOST", "10.0.0.1") }),
     group("no container has no flag", [], place: { _ in }),
     group("nor has a node elsewhere", at: "/srv/video7", [], place: docker),
   ]

@@ -50,6 +50,12 @@ extension Remedy {
   static func groupFlag(_ place: Confinement.Place, _ gid: UInt32) -> Remedy? {
     let command: [PathBytes]
     switch place {
+    case Confinement.pod:
+      // https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+      return Remedy(
+        .container, [], others: ["every process in the pod"],
+        line: "spec.securityContext.supplementalGroups: [\(gid)]   in the manifest of the pod",
+        note: "a pod is made anew from its manifest, so a change of the node inside does not last")
     case .docker: command = ["docker", "run", PathBytes("--group-add=\(gid)"), "IMAGE"]
     case .podman(rootless: true): command = keepGroups.command
     case .podman: command = ["podman", "run", PathBytes("--group-add=\(gid)"), "IMAGE"]
