@@ -100,6 +100,32 @@ struct FutureTests {
       "\(outcome)")
   }
 
+  /// Scene 5: what ada uploads is read by immich, and not written.
+  @Test("A grant gives new files what was asked") func aGrantGivesNewFilesWhatWasAsked() throws {
+    let outcome = try run(
+      """
+      mount -t tmpfs none /var/lib; export XDG_STATE_HOME=/mnt/state PERMCHECK_LOG=none
+      setfacl -d -m u:bin:r-x photos; chmod 750 photos
+      as() { setpriv --reuid $1 --regid $2 --clear-groups sh -c "$3"; }
+      $P request photos=/mnt/photos --need rx --user immich --recursive --yes >/dev/null || echo request $?
+      as ada family 'echo y >photos/new.jpg; mkdir photos/2025; echo z >photos/2025/a.jpg'
+      as immich immich 'cat photos/new.jpg photos/2025/a.jpg' || echo not read
+      as immich immich 'echo OVERWRITTEN >photos/new.jpg' 2>/dev/null && echo written
+      as immich immich 'touch photos/2025/mine' 2>/dev/null && echo made
+      as bin bin 'ls photos/2025' 2>/dev/null && echo bin
+      getfacl -cpn photos/2025 photos/new.jpg | grep 52002
+      """)
+    #expect(
+      outcome.output == """
+        y
+        z
+        user:52002:r-x
+        default:user:52002:r-x
+        user:52002:r-x\t#effective:r--
+
+        """, "\(outcome)")
+  }
+
   @Test("What cannot be foretold is said") func whatCannotBeForetoldIsSaid() throws {
     let outcome = try run(
       """

@@ -299,11 +299,23 @@ struct GrantPlanner {
         isLeftOut = true
         continue
       }
+      // As setfacl(1) writes it: r-X. Files get no x by this, because they are made without.
+      let need = ask.need.union(.execute)
       let (step, change, _) = try step(
         InodeChange(
-          inode: index, attribute: .defaultACL, before: inode, after: inode, permissions: .all,
-          asked: .all), inode)
+          inode: index, attribute: .defaultACL, before: inode, after: inode, permissions: need,
+          asked: need), inode)
       guard change.after.defaultACL != inode.defaultACL else { continue }
+      let (gains, losses) = effect(of: change.after, instead: inode, index)
+      if let loss = losses.first {
+        plan.warnings.append(
+          "new files in \(path) are not included, because others would lose access to them (\(loss))"
+        )
+        continue
+      }
+      for gain in gains where !plan.othersAffected.contains(gain) {
+        plan.othersAffected.append(gain)
+      }
       if inode.defaultACL == nil {
         plan.othersAffected.append(
           "everybody whom a umask keeps out of new files in \(path)")
@@ -315,5 +327,28 @@ struct GrantPlanner {
         "new files there are not included, because a default ACL would replace everybody's umask; allowing others to gain (allow-others) includes them"
       )
     }
+  }
+
+  /// Returns the others who gain or lose by another default ACL, on what anybody makes in the directory.
+  ///
+  /// Nobody, where there was none: then it is the umasks of others that decide.
+  private func effect(
+    of after: InodeFacts, instead before: InodeFacts, _ index: Int
+  ) -> (gains: [String], losses: [String]) {
+    var (gains, losses): ([String], [String]) = ([], [])
+    guard before.defaultACL != nil else { return (gains, losses) }
+    let creation = Creation(credentials: own, umask: 0)
+    func made(_ kind: FileKind, _ folder: InodeFacts) -> InodeFacts? {
+      var facts = facts
+      facts.inodes[index] = folder
+      return creation.made(kind, in: index, of: facts)
+    }
+    for kind in [FileKind.regular, .directory] {
+      guard let old = made(kind, before), let new = made(kind, after) else { continue }
+      let classes = SubjectClasses(of: old, and: new, without: [request.uid])
+      gains += classes.gains.map { "\(request.users.describe($0)) of new files" }
+      losses += classes.losses.map(request.users.describe)
+    }
+    return (gains, losses)
   }
 }
