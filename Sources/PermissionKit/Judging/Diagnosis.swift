@@ -130,6 +130,7 @@ struct Diagnosis {
       return
     }
     addGroupFlag(&report, ask, decision)
+    addSeatRule(&report, ask, decision)
     if let reason = session.seatReason(decision) {
       report.reasons.append(reason)
       if !report.remedies.isEmpty, let index = decision.inode {
@@ -138,6 +139,22 @@ struct Diagnosis {
           "avoid usermod -aG \(group): members keep access while someone else is at the seat; avoid chmod 666, which gives access to everybody"
       }
     }
+  }
+
+  /// Adds a rule of udev that gives a device to whoever is at its seat, where the subject is.
+  private func addSeatRule(
+    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision
+  ) {
+    guard context.root == "/", decision.step == .target, let family = ask.resource.family,
+      let device = device(decision), let index = decision.inode,
+      subject.credentials.user.fileSystem != 0,
+      Seats(system).isAt(subject.credentials.user.fileSystem, withoutGiving: device)
+    else { return }
+    let node = facts.path(of: index)
+    let name = node.lastComponent.description
+    guard name.isPlainName, node.isBelow("/dev") else { return }
+    let match = UdevMatch(device, named: name, subsystem: family.subsystem, system)
+    report.remedies.append(.seatRule(match, node))
   }
 
   /// Adds a flag with the number of the node's group, for groups of the image may have other numbers.

@@ -40,6 +40,12 @@ struct Seats {
     return (try? system.status(of: tag)) != nil
   }
 
+  /// Returns whether the user is at the seat of the device now, and udev does not give it to whoever is.
+  func isAt(_ uid: UInt32, withoutGiving device: DeviceNumber) -> Bool {
+    let seat = seat(of: device)
+    return !isTagged(device) && all.contains { $0.active == uid && $0.name == seat }
+  }
+
   /// The file of udev's data base on a device, below the root.
   private func data(of device: DeviceNumber) -> PathBytes {
     PathBytes("run/udev/data/c\(device.major):\(device.minor)")

@@ -52,3 +52,16 @@ extension ArraySlice<UInt8> {
     }
   }
 }
+
+extension String {
+  /// Whether the text has only letters, digits, `_` and `-`, which udev and shells do not interpret.
+  package var isPlainName: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2d: true
+        default: false
+        }
+      }
+  }
+}

@@ -36,8 +36,8 @@ struct Explain: AccessorCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The umask of who makes them, as in 022; by default that of the process.", valueName: "octal")
-  )
+      "The umask of who makes them, as in 022; by default that of the process.",
+      valueName: "octal"), completion: .list(["022", "027", "077", "002"]))
   var umask: TextArgument?
 
   @OptionGroup var subject: SubjectOptions

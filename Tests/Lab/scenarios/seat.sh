@@ -165,3 +165,24 @@ check "login: logind gives the entry again" entry yes
 try camera seat bash -c "$truth captures $camera"
 ask_by seat permcheck camera
 agree "login: camera" camera
+
+section "a device that udev gives to nobody"
+refuse "seat rule: tester may not read the clock" seat test -r /dev/rtc0
+ask_by seat permcheck rtc
+says "seat rule: denied, and a rule for the seat is named" \
+    'exits(1) and any(m.kind == "file" and "uaccess" in m.command[2] for m in remedies("rtc"))'
+seat permcheck rtc --json | python3 -c '
+import json, shlex, sys
+resource = json.load(sys.stdin)["reports"][0]["resources"][0]
+print(next(shlex.join(m["command"]) for m in resource["remedies"] if m["kind"] == "file"))' >"$lab_tmp/fix"
+check "seat rule: it works as printed" bash "$lab_tmp/fix"
+settle
+check "seat rule: tester may read the clock" seat test -r /dev/rtc0
+ask_by seat permcheck rtc
+says "seat rule: authorized, by the seat" '"seat" in resource("/dev/rtc0").decision.basis and exits(0)'
+refuse "seat rule: other may not" as other test -r /dev/rtc0
+rm /etc/udev/rules.d/70-seat-rtc0.rules
+udevadm control --reload
+udevadm trigger --action=change /dev/rtc0
+settle
+refuse "seat rule: nor tester, without the rule" seat test -r /dev/rtc0

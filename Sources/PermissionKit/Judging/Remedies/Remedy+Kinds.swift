@@ -69,6 +69,23 @@ extension Remedy {
     Remedy(.container, ["podman", "run", "--group-add=keep-groups", "IMAGE"])
   }
 
+  /// The udev rule that gives a device to whoever is at its seat, see 70-uaccess.rules of systemd.
+  ///
+  /// - Parameters:
+  ///   - match: The keys of the device.
+  ///   - node: The path of its node, whose name is plain.
+  /// - Returns: The remedy, one command that writes the rule and sets the node up anew.
+  static func seatRule(_ match: UdevMatch, _ node: PathBytes) -> Remedy {
+    // 73-seat-late.rules acts on the tag.
+    let file = "/etc/udev/rules.d/70-seat-\(node.lastComponent).rules"
+    let script =
+      "echo '\(match.text), TAG+=\"uaccess\"' >\(file) && udevadm control --reload && udevadm trigger --action=change \(node)"
+    return Remedy(
+      .file, ["sh", "-c", PathBytes(script)], needsRoot: true,
+      others: ["whoever is at the seat, now and later"],
+      note: "for people who sit at this machine in turn, not for a service")
+  }
+
   // MARK: - Policies and units
 
   /// The change of a profile or policy that lets the process in; nil where none is known.
