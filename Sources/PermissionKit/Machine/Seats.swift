@@ -42,8 +42,10 @@ struct Seats {
 
   /// Returns whether the user is at the seat of the device now, and udev does not give it to whoever is.
   func isAt(_ uid: UInt32, withoutGiving device: DeviceNumber) -> Bool {
+    let own = all.filter { $0.active == uid }
+    guard !own.isEmpty, !isTagged(device) else { return false }
     let seat = seat(of: device)
-    return !isTagged(device) && all.contains { $0.active == uid && $0.name == seat }
+    return own.contains { $0.name == seat }
   }
 
   /// The file of udev's data base on a device, below the root.
