@@ -113,8 +113,9 @@ struct RevokeTests {
       runs() { $P list --grants | grep -q "with process $RUN"; }
       becomes runs
       becomes [ -s $OUT.pid ]
-      # The leader of the command's session would end the grant.
+      # Each of the two, who sees the other one die, ends the grant: they die stopped.
       LEADER=$(cut -d ' ' -f 4 /proc/$(cat $OUT.pid)/stat)
+      kill -STOP $RUN $LEADER
       kill -9 $LEADER $RUN $(cat $OUT.pid); wait $RUN 2>/dev/null || :
       is 0 $P list --grants
       grep -q 'EXPIRED, still in place' $OUT.o || fail "$(cat $OUT.o)"
