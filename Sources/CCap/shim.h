@@ -51,7 +51,7 @@
 struct ccap_stat {
   uint32_t mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor, links, has_mount;
   uint64_t inode, mount, attributes, size;
-  int64_t birth, changed;
+  int64_t birth, changed, modified;
 };
 
 // `flags` are those of include/uapi/asm-generic/fcntl.h; some architectures have other numbers for
@@ -79,6 +79,7 @@ static inline int ccap_statx(int fd, const char *path, struct ccap_stat *out) {
                    ? (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec
                    : INT64_MIN;
   out->changed = (int64_t)sx.stx_ctime.tv_sec * 1000000000 + sx.stx_ctime.tv_nsec;
+  out->modified = (int64_t)sx.stx_mtime.tv_sec * 1000000000 + sx.stx_mtime.tv_nsec;
   out->mode = sx.stx_mode;
   out->uid = sx.stx_uid;
   out->gid = sx.stx_gid;

@@ -126,7 +126,7 @@ static inline int ccap_take_file_ids(uint32_t uid, uint32_t gid, const uint32_t 
 // The fields of a name that decide about access; `name` is where it begins in the buffer.
 struct ccap_named {
   uint32_t name, mode, uid, gid, rdev_major, rdev_minor;
-  uint64_t mount, attributes;
+  uint64_t mount, attributes, inode;
   int32_t error;
 };
 
@@ -139,6 +139,7 @@ static inline void ccap_stat_name(int dir, const char *name, struct ccap_named *
   if (to->error) return;
   int is_device = S_ISCHR(sx.stx_mode) || S_ISBLK(sx.stx_mode);
   to->mode = sx.stx_mode;
+  to->inode = sx.stx_ino;
   to->uid = sx.stx_uid;
   to->gid = sx.stx_gid;
   to->rdev_major = is_device ? sx.stx_rdev_major : 0;
@@ -177,6 +178,12 @@ static inline int ccap_own_directory(void) {
 }
 
 static inline int ccap_enter_directory(int dir) { return fchdir(dir) != 0 ? -errno : 0; }
+
+// Opens a name that is no link with O_PATH, if it is on the mount of its folder.
+static inline int ccap_open_name(int dir, const char *name) {
+  enum { PATH = 010000000 };
+  return ccap_open_near(dir, name, PATH | O_NOFOLLOW);
+}
 
 // The access ACL of a name in the working directory, which is not followed.
 static inline long ccap_lgetxattr_acl(const char *name, void *value, size_t size) {

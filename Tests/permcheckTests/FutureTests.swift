@@ -114,6 +114,11 @@ struct FutureTests {
       as immich immich 'touch photos/2025/mine' 2>/dev/null && echo made
       as bin bin 'ls photos/2025' 2>/dev/null && echo bin
       getfacl -cpn photos/2025 photos/new.jpg | grep 52002
+      $P revoke photos --user immich | grep -c revoked
+      getfacl -cpnR photos | grep 52002
+      getfacl -cpn photos/2025 photos/new.jpg
+      as immich immich 'cat photos/new.jpg' 2>/dev/null && echo read
+      $P list --grants
       """)
     #expect(
       outcome.output == """
@@ -122,8 +127,44 @@ struct FutureTests {
         user:52002:r-x
         default:user:52002:r-x
         user:52002:r-x\t#effective:r--
+        2
+        user::rwx
+        user:2:r-x
+        group::r-x
+        mask::r-x
+        other::r-x
+        default:user::rwx
+        default:user:2:r-x
+        default:group::r-x
+        default:mask::r-x
+        default:other::r-x
+
+        user::rw-
+        user:2:r-x\t#effective:r--
+        group::r-x\t#effective:r--
+        mask::r--
+        other::r--
+
+        no grants in /var/lib/permcheck/grants.jsonl
 
         """, "\(outcome)")
+  }
+
+  /// Leases on folders, what others do there meanwhile, and revocations that are killed.
+  @Test("A lease takes back what was inherited") func aLeaseTakesBackWhatWasInherited() throws {
+    let runner = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Runner/inherited.py").path
+    let outcome = try Command.run([
+      "unshare", "-pfm", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-c",
+      """
+      mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib
+      exec timeout -k 5 900 python3 "$@"
+      """, "sh", runner, "/mnt", Command.permcheck, "\(Effort.seed)",
+      "\(Effort.of(150, atLeast: 25))",
+    ])
+    print(outcome.output, terminator: "")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.contains("; 0 wrong"), "\(outcome)")
   }
 
   @Test("What cannot be foretold is said") func whatCannotBeForetoldIsSaid() throws {

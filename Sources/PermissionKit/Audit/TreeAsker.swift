@@ -6,9 +6,13 @@ enum TreeAsker {
   case judge(TreeJudge)
   /// The evaluator, for many users whose answers are counted.
   case census(TreeCensus)
+  /// Nobody: something is done with the names.
+  case visitor(any TreeVisitor)
 
   init(_ question: TreeQuestion, _ system: any System) {
-    if let first = question.everyone.first {
+    if let visitor = question.visitor {
+      self = .visitor(visitor())
+    } else if let first = question.everyone.first {
       let judge = TreeJudge(first, question.need, system, isOfMany: true)
       self = .census(TreeCensus(question.everyone, question.need, judge))
     } else if let judged = question.judged {
@@ -20,6 +24,11 @@ enum TreeAsker {
 
   /// Whether the kernel answers.
   var isKernel: Bool { if case .kernel = self { true } else { false } }
+
+  /// What is done with the names; nil if somebody is asked about them.
+  var visitor: (any TreeVisitor)? {
+    if case .visitor(let visitor) = self { visitor } else { nil }
+  }
 
   /// What counts for many users; nil if nobody is counted.
   var census: TreeCensus? { if case .census(let census) = self { census } else { nil } }

@@ -19,8 +19,11 @@ package struct TreeQuestion: Sendable {
   /// Whether what is judged goes on below folders that the user cannot list or search.
   package var isDeep = false
 
-  /// Whether the evaluator answers, not the kernel.
-  var isJudged: Bool { judged != nil || !everyone.isEmpty }
+  /// Makes what each thread does with the tree instead of asking about it.
+  package var visitor: (@Sendable () -> any TreeVisitor)?
+
+  /// Whether names are looked at in the working directory, as the kernel is not asked about them.
+  var isJudged: Bool { judged != nil || !everyone.isEmpty || visitor != nil }
 
   /// Creates a question of this process.
   package init(need: Permissions) { self.need = need }

@@ -18,6 +18,8 @@ package struct TreeWalk: Sendable {
     var blocker: TreeFinding.Blocker?
     /// What a folder above decides for each user who is counted; nil if none decides.
     var blockedUsers: [CensusAnswer?]?
+    /// What the visitor knows of the folder above.
+    var visited: (any Sendable)?
   }
 
   private struct Queue {
@@ -70,6 +72,30 @@ package struct TreeWalk: Sendable {
   package init(
     _ question: TreeQuestion, roots: [PathBytes], _ makeSink: @escaping @Sendable () -> TreeSink
   ) throws(Errno) {
+    try self.init(question, roots.reversed().map { Job(path: $0.bytes) }, makeSink)
+  }
+
+  /// Creates a walk below an open folder, which it closes.
+  ///
+  /// - Parameters:
+  ///   - question: What is done; it has a visitor.
+  ///   - folder: The folder, open for reading.
+  ///   - path: Its path, for messages.
+  ///   - makeSink: Creates what receives the failures of one thread.
+  /// - Throws: The errno of statx(2) or eventfd(2).
+  package init(
+    _ question: TreeQuestion, below folder: Descriptor, _ path: PathBytes,
+    _ makeSink: @escaping @Sendable () -> TreeSink
+  ) throws(Errno) {
+    let status = try LinuxSystem().statx(folder)
+    let place = TreeWorker.Place(fileSystem: status.fileSystem, inode: status.inode)
+    try self.init(
+      question, [Job(path: path.bytes, descriptor: folder.rawValue, ancestors: [place])], makeSink)
+  }
+
+  private init(
+    _ question: TreeQuestion, _ jobs: [Job], _ makeSink: @escaping @Sendable () -> TreeSink
+  ) throws(Errno) {
     self.question = question
     self.makeSink = makeSink
     let system = LinuxSystem()
@@ -82,7 +108,7 @@ package struct TreeWalk: Sendable {
       throw error
     }
     state = State(
-      roots.reversed().map { Job(path: $0.bytes) }, users: question.everyone.count,
+      jobs, users: question.everyone.count,
       wakeups: wakeups, ends: ends)
   }
 

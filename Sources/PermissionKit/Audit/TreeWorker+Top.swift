@@ -9,7 +9,7 @@ extension TreeWorker {
     guard system.reach(top) == .immediate else { return report(.remote, "") }
     var bars = TreeCensus.Bars.none
     switch asker {
-    case .kernel: break
+    case .kernel, .visitor: break
     case .judge(let judge): if !judgeTop(top, judge) { return }
     case .census(let census):
       guard let found = countTop(top, census) else { return }
@@ -33,7 +33,7 @@ extension TreeWorker {
       case .judge, .census:
         if error != .ENOTDIR, error != .ELOOP { report(.failed(error), "") }
         return
-      case .kernel: break
+      case .kernel, .visitor: break
       }
       walk.count(asked: 1, unlisted: error == .EACCES ? 1 : 0)
       let status = try? system.openat(.currentDirectory, top, [.path, .noFollow], mode: 0)

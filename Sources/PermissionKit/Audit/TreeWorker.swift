@@ -26,6 +26,8 @@ struct TreeWorker {
     var blocker: TreeFinding.Blocker?
     /// What this folder or one above decides for each user who is counted.
     var blockedUsers = TreeCensus.Bars.none
+    /// What the visitor knows of it.
+    var visited: (any Sendable)?
     var offset: Int64 = 0
   }
 
@@ -45,7 +47,7 @@ struct TreeWorker {
   /// The names of folders to enter, each with a NUL; those of the last level are at the end.
   var names: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: Self.block)
-  private var found = [UInt8](repeating: 0, count: Self.block)
+  var found = [UInt8](repeating: 0, count: Self.block)
   var ancestors: [Place] = []
   var open = 0
   var firstOpen = 0
@@ -69,6 +71,7 @@ struct TreeWorker {
   mutating func finish() {
     sink.finish()
     if case .census(let census) = asker { walk.add(census) }
+    asker.visitor?.finish()
     close(home?.rawValue)
   }
 
@@ -80,7 +83,7 @@ struct TreeWorker {
     firstOpen = 0
     if let descriptor = job.descriptor {
       let bars = job.blockedUsers.flatMap { asker.census?.bars($0) } ?? .none
-      push(descriptor, ancestors.removeLast(), below: job.blocker, bars)
+      push(descriptor, ancestors.removeLast(), below: job.blocker, bars, job.visited)
     } else {
       enterTop()
     }
@@ -129,12 +132,14 @@ struct TreeWorker {
           report(.failed(Errno(rawValue: Int32(-batch.length))), "")
         }
         levels[last].isRead = true
+        asker.visitor?.didRead(Descriptor(rawValue: descriptor))
       } else {
         levels[last].offset = batch.offset
         switch asker {
         case .kernel: take(Int(batch.found), descriptor)
         case .judge(let judge): judgeNames(count, judge)
         case .census(let census): countNames(count, census)
+        case .visitor(let visitor): visitNames(count, visitor)
         }
       }
     } while !levels[last].isRead && names.count - levels[last].start < Self.block
@@ -222,7 +227,10 @@ struct TreeWorker {
       unsafe ccap_open_folder(
         folder, $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start })
     }
-    if opened == -ENOENT { return }
+    if opened == -ENOENT {
+      asker.visitor?.didMiss()
+      return
+    }
     let name = names[start...end]
     if opened == -EXDEV { return enterMount(name, folder) }
     guard opened >= 0 else {
@@ -242,7 +250,7 @@ struct TreeWorker {
     switch asker {
     // Its name was counted.
     case .census where isFolder: return
-    case .judge, .census: return report(.failed(Errno(rawValue: errno)), text)
+    case .judge, .census, .visitor: return report(.failed(Errno(rawValue: errno)), text)
     case .kernel: break
     }
     let result = unsafe Array(name).withUnsafeBytes {
@@ -254,7 +262,7 @@ struct TreeWorker {
   /// Enters the file system that is mounted on a name, if it keeps nobody waiting.
   private mutating func enterMount(_ name: ArraySlice<UInt8>, _ folder: Int32) {
     let text = PathBytes(Array(name.dropLast()))
-    if mounts.mayBlock(text, in: Descriptor(rawValue: folder), system) {
+    if asker.visitor != nil || mounts.mayBlock(text, in: Descriptor(rawValue: folder), system) {
       return report(.remote, text)
     }
     let opened: Descriptor
@@ -315,7 +323,8 @@ struct TreeWorker {
         TreeWalk.Job(
           path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place],
           blocker: levels[last].blocker,
-          blockedUsers: asker.census?.answers(levels[last].blockedUsers)))
+          blockedUsers: asker.census?.answers(levels[last].blockedUsers),
+          visited: levels[last].visited))
       path.removeLast(path.count - levels[last].length)
       return
     }
@@ -334,10 +343,11 @@ struct TreeWorker {
 
   mutating func push(
     _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil,
-    _ bars: TreeCensus.Bars? = nil
+    _ bars: TreeCensus.Bars? = nil, _ visited: (any Sendable)? = nil
   ) {
     let blocker = given ?? levels.last?.blocker
     let bars = bars ?? levels.last?.blockedUsers ?? .none
+    let visited = visited ?? levels.last?.visited
     open += 1
     levels.append(
       Level(
@@ -347,6 +357,9 @@ struct TreeWorker {
     case .kernel: break
     case .judge(let judge): block(levels.count - 1, below: blocker, judge)
     case .census(let census): bar(levels.count - 1, bars, census)
+    case .visitor(let visitor):
+      levels[levels.count - 1].visited = visitor.enter(
+        Descriptor(rawValue: folder), PathBytes(path), below: visited)
     }
   }
 

@@ -2,14 +2,17 @@
 struct OpenLeases: Sendable {
   /// The identifier of the record.
   let acl: String
-  let record: LeasedACL
+  var record: LeasedACL
   /// The open grants, oldest first, by their identifiers.
-  let grants: [(id: String, grant: InodeGrant)]
+  var grants: [(id: String, grant: InodeGrant)]
+  /// The users with leases that gave something to what was made in the folder, also of leases that ended.
+  var givers: Set<UInt32> = []
 
   /// What is remembered, as if the leases of others than one user were nobody's.
   func seen(by uid: UInt32) -> LeasedACL {
     let others = grants.map(\.grant.lease).filter { $0.uid != uid }
     var record = record
+    record.given.removeAll { $0.uid != uid }
     record.base = LeaseMerge(record, now: record.written, owner: record.owner, leases: others)
       .target(others)
     return record
@@ -36,6 +39,7 @@ struct LeaseLook {
   let inode: InodeFacts
   private let merge: LeaseMerge
   private let leases: OpenLeases
+  private let system: any System
 
   /// Merges what the journal remembers with the inode as it is now.
   ///
@@ -51,6 +55,7 @@ struct LeaseLook {
   ) {
     self.grant = grant
     self.inode = inode
+    self.system = system
     let now = InodeGrant.State(inode, grant.attribute).list(grant.attribute)
     let owner = grant.attribute == .defaultACL ? nil : inode.uid
     self.leases =
@@ -113,11 +118,20 @@ struct LeaseLook {
     record.seen =
       record.written == now.list(grant.attribute) ? nil : .some(now.list(grant.attribute))
     record.owner = merge.owner
+    if grant.attribute == .defaultACL {
+      record.rememberGiven(
+        to: users.union(leases.givers).union([grant.uid]), at: system.realtime())
+    }
     var outcome = LeaseOutcome(acl: leases.acl.isEmpty ? nil : leases.acl, record: record)
     for ((id, grant), lease) in zip(leases.grants, merge.leases) {
       if released.contains(id) {
         if let note = note(grant, isAgain) { outcome.notes.append(note) }
       } else if lease.rights.isEmpty {
+        // What was made in a folder has its entry yet, which the end of the lease takes away.
+        if grant.attribute == .defaultACL {
+          outcome.rights[id] = []
+          continue
+        }
         outcome.ended.append(id)
         outcome.notes.append(
           "somebody else took the access of \(grant.holder) to \(grant.path) away, so that grant has ended"

@@ -15,6 +15,10 @@ package struct LeasedACL: Hashable, Sendable {
   var hadMask: Bool
   /// When the inode was last written, by `StatusFields.changed`; nil if unknown.
   var changed: Int64?
+  /// What the leases on a default ACL gave to what was made in the folder, for each user.
+  var given: [GivenEntry] = []
+  /// What a lease made a default ACL of, where there was none.
+  var origin: AccessControlList?
 
   /// Creates the record of an ACL on which there was no lease.
   init(_ now: AccessControlList?, owner: UInt32?) {

@@ -305,7 +305,8 @@ struct GrantPlanner {
         InodeChange(
           inode: index, attribute: .defaultACL, before: inode, after: inode, permissions: need,
           asked: need), inode)
-      guard change.after.defaultACL != inode.defaultACL else { continue }
+      // What only another grant gives ends with that one.
+      guard change.after.defaultACL != inode.defaultACL || mayInherit else { continue }
       let (gains, losses) = effect(of: change.after, instead: inode, index)
       if let loss = losses.first {
         plan.warnings.append(
@@ -326,6 +327,13 @@ struct GrantPlanner {
       plan.warnings.append(
         "new files there are not included, because a default ACL would replace everybody's umask; allowing others to gain (allow-others) includes them"
       )
+    }
+  }
+
+  /// Whether a default ACL may give something by another grant of the user alone.
+  private var mayInherit: Bool {
+    request.journaled.entries.contains {
+      $0.uid == request.uid && $0.inodeGrant?.attribute == .defaultACL
     }
   }
 

@@ -13,6 +13,8 @@ package struct Grant: Hashable, Sendable {
     case active
     /// The undo has begun.
     case undoing
+    /// Undone on its folder, but what was made there may have inherited an entry.
+    case released
     /// The undo has begun, but the file is not found, so the access may still be there.
     case missing
     /// Somebody else took the access away; never in a journal.

@@ -8,6 +8,8 @@ package struct GrantJournal: Sendable {
   let system: any System
   /// Returns whether unfinished and ended grants are undone at the beginning of an operation.
   package var recovers: @Sendable (Grant) -> Bool = { _ in true }
+  /// Is told now and then how many files and folders were looked through for what they inherited.
+  package var progress: (@Sendable (Int) -> Void)?
 
   /// The result of an operation on the journal.
   package struct Outcome: Sendable {
@@ -130,10 +132,10 @@ package struct GrantJournal: Sendable {
   /// - Throws: If the journal cannot be read.
   package func forget(_ isSelected: (Grant) -> Bool) throws(PermissionError) -> Outcome {
     try locked(.changing) { writer, outcome in
-      for grant in writer.ledger.grants(of: nil) where grant.stage == .missing && isSelected(grant)
-      {
+      for grant in writer.ledger.grants(of: nil) where isSelected(grant) {
+        guard grant.stage == .missing || writer.ledger[grant.id]?.isLeft == true else { continue }
         outcome.missing.removeAll { $0.id == grant.id }
-        writer.forget(grant, &outcome)
+        writer.forget([grant], &outcome)
         outcome.grants.append(grant)
       }
     }
@@ -146,10 +148,17 @@ package struct GrantJournal: Sendable {
   ) throws(PermissionError) -> Outcome {
     guard let file = try open(purpose) else { return Outcome() }
     var writer = try GrantJournalWriter(file, self, system)
-    defer { writer.close() }
     var outcome = writer.recover()
-    try body(&writer, &outcome)
+    var failure: PermissionError?
+    do throws(PermissionError) {
+      try body(&writer, &outcome)
+    } catch {
+      failure = error
+    }
     outcome.open = writer.ledger
+    writer.close()
+    if !writer.left.isEmpty { try InheritedSweep(self, writer.left).run(&outcome) }
+    if let failure { throw failure }
     return outcome
   }
 

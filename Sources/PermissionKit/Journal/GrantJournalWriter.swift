@@ -1,14 +1,16 @@
 /// Makes and undoes grants while this process holds the lock of the journal.
 struct GrantJournalWriter {
   private var file: Descriptor
-  private let journal: GrantJournal
-  private let system: any System
+  let journal: GrantJournal
+  let system: any System
   private(set) var ledger: GrantLedger
   private var size: Int
   /// Whether the last line is incomplete, so that the next record must begin with a newline.
   private var hasIncompleteLine: Bool
   /// The users whose grants changed, see `GrantMirror`.
   private var users: Set<UInt32> = []
+  /// The grants whose folders are released, and whose files may have inherited something.
+  private(set) var left: [InheritedSweep.Item] = []
 
   /// The size from which a journal is compacted if most of its lines are not needed.
   private static let compactionSize = 1 << 16
@@ -47,7 +49,7 @@ struct GrantJournalWriter {
 
   // MARK: - Lines
 
-  private func record(_ event: GrantRecord.Event, _ id: String) -> GrantRecord {
+  func record(_ event: GrantRecord.Event, _ id: String) -> GrantRecord {
     GrantRecord(time: now, event: event, id: id)
   }
 
@@ -64,7 +66,7 @@ struct GrantJournalWriter {
   ///   - records: The records.
   ///   - reserves: Whether grants begin, so that the disk must have space for their ends.
   /// - Throws: If the records cannot be written.
-  private mutating func append(
+  mutating func append(
     _ records: [GrantRecord], reserves: Bool = false
   ) throws(PermissionError) {
     if records.isEmpty { return }
@@ -102,7 +104,7 @@ struct GrantJournalWriter {
   }
 
   /// Appends records about changes that are already made; if that fails, the outcome has a note.
-  private mutating func append(_ records: [GrantRecord], _ outcome: inout GrantJournal.Outcome) {
+  mutating func append(_ records: [GrantRecord], _ outcome: inout GrantJournal.Outcome) {
     do throws(PermissionError) {
       try append(records)
     } catch {
@@ -113,7 +115,7 @@ struct GrantJournalWriter {
   }
 
   /// Returns the line of what a merge decided about an ACL.
-  private mutating func line(_ outcome: LeaseOutcome, of acl: String) -> GrantRecord {
+  mutating func line(_ outcome: LeaseOutcome, of acl: String) -> GrantRecord {
     for id in outcome.ended { changes(ledger[id]?.uid) }
     return GrantRecord(time: now, acl, outcome)
   }
@@ -201,12 +203,14 @@ struct GrantJournalWriter {
   mutating func undo(
     _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome
   ) throws(PermissionError) {
-    guard let newest = wanted.last else { return }
-    // If this process is killed, the next one undoes all of these grants.
-    var together = record(.undoing, newest.id)
-    together.ids = wanted.map(\.id)
-    // Without this line the next one undoes what is left when it is asked to.
-    try? append([together])
+    let begun = wanted.filter { $0.stage != .released }
+    if let newest = begun.last {
+      // If this process is killed, the next one undoes all of these grants.
+      var together = record(.undoing, newest.id)
+      together.ids = begun.map(\.id)
+      // Without this line the next one undoes what is left when it is asked to.
+      try? append([together])
+    }
     if let failure = release(wanted.reversed(), &outcome).first { throw failure }
   }
 
@@ -224,6 +228,10 @@ struct GrantJournalWriter {
     var members: [String: [Grant]] = [:]
     for grant in wanted {
       guard let entry = ledger[grant.id] else { continue }
+      if entry.stage == .released {
+        left.append(.init(grant: grant, isRecovered: false))
+        continue
+      }
       if let acl = entry.acl {
         if members[acl] == nil { acls.append(acl) }
         members[acl, default: []].append(grant)
@@ -285,8 +293,12 @@ struct GrantJournalWriter {
       do throws(PermissionError) {
         try carryOut(&release)
         outcome.notes += release.outcome?.notes ?? []
-        outcome.grants += release.grants
         ends += end(of: release)
+        if release.grant.attribute == .defaultACL {
+          left += release.grants.map { .init(grant: $0, isRecovered: false) }
+        } else {
+          outcome.grants += release.grants
+        }
       } catch {
         errors.append(error)
       }
@@ -315,7 +327,8 @@ struct GrantJournalWriter {
   private func end(of release: LeaseRelease) -> [GrantRecord] {
     let changed = (try? system.statx(release.descriptor))?.changed
     return release.grants.map { grant in
-      var line = record(.undone, grant.id)
+      let isDefault = release.grant.attribute == .defaultACL
+      var line = record(isDefault ? .released : .undone, grant.id)
       line.changed = changed
       return line
     }
@@ -354,11 +367,13 @@ struct GrantJournalWriter {
         ended[entry.end] = hasEnded
         guard hasEnded else { continue }
       }
+      // What was not reached is tried again when somebody asks for it.
+      if entry.isLeft { continue }
       guard let grant = entry.grant, journal.recovers(grant) else { continue }
       if entry.stage == .intended, let command = grant.change.undoable,
         (try? command.progress(system)) == .before
       {
-        forget(grant, &outcome)
+        forget([grant], &outcome)
       } else {
         wanted.append(grant)
       }
@@ -366,11 +381,12 @@ struct GrantJournalWriter {
     for error in release(wanted, &outcome) { outcome.notes.append(error.description) }
     outcome.recovered = outcome.grants
     outcome.grants = []
+    for index in left.indices { left[index].isRecovered = true }
     return outcome
   }
 
-  /// Records that a grant has ended, without a change.
-  mutating func forget(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
-    append([record(.undone, grant.id)], &outcome)
+  /// Records that grants have ended, without a change.
+  mutating func forget(_ grants: [Grant], _ outcome: inout GrantJournal.Outcome) {
+    append(grants.map { record(.undone, $0.id) }, &outcome)
   }
 }

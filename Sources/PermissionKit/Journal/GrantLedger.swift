@@ -41,11 +41,13 @@ package struct GrantLedger: Sendable {
   /// Returns what is remembered of an ACL, with its open leases; nil if there are none.
   func leases(_ acl: String) -> OpenLeases? {
     guard let record = acls[acl]?.remembered else { return nil }
-    let grants = (members[acl] ?? []).compactMap { place -> (String, InodeGrant)? in
-      guard let entry = slots[place], let grant = entry.inodeGrant else { return nil }
-      return (entry.id, grant)
+    var leases = OpenLeases(acl: acl, record: record, grants: [])
+    for place in members[acl] ?? [] {
+      guard let entry = slots[place], let grant = entry.inodeGrant else { continue }
+      leases.givers.insert(grant.uid)
+      if entry.stage != .released { leases.grants.append((entry.id, grant)) }
     }
-    return OpenLeases(acl: acl, record: record, grants: grants)
+    return leases
   }
 
   /// Returns what is remembered of the ACL that a grant changes; nil if there are no leases on it.
@@ -74,6 +76,31 @@ package struct GrantLedger: Sendable {
       if ended.contains(grant.id) { grant.stage = .ended }
       return grant
     }
+  }
+
+  // MARK: - What was inherited
+
+  /// The identifiers of the open grants on files and folders.
+  var openings: Set<String> {
+    Set(slots.compactMap { $0 }.filter { $0.inodeGrant?.isOfDevice == false }.map(\.id))
+  }
+
+  /// The numbers of the inodes with open leases.
+  var leasedInodes: Set<UInt64> {
+    Set(slots.compactMap { $0 }.filter { $0.stage != .released }.compactMap(\.inode))
+  }
+
+  /// What is remembered of default ACLs, by the number of the inode, with the grants that are released.
+  var folders: [UInt64: [(ids: [String], grant: InodeGrant, record: LeasedACL)]] {
+    var folders: [UInt64: [(ids: [String], grant: InodeGrant, record: LeasedACL)]] = [:]
+    for (acl, places) in members {
+      guard let record = acls[acl]?.remembered, !record.given.isEmpty else { continue }
+      let entries = places.compactMap { slots[$0] }
+      guard let grant = entries.first?.inodeGrant else { continue }
+      let ids = entries.filter { $0.stage == .released }.map(\.id)
+      folders[grant.identity.inode, default: []].append((ids, grant, record))
+    }
+    return folders
   }
 
   // MARK: - Lines
@@ -139,6 +166,10 @@ package struct GrantLedger: Sendable {
     case .applied:
       setWritten(record)
       return set(.applied, [id])
+    case .released:
+      setWritten(record)
+      if let place = places[id] { slots[place]?.note = record.note }
+      return set(.released, [id])
     case .missing: return set(.missing, [id])
     case .undoing: return set(.undoing, [id] + (record.ids ?? []))
     case .undone:

@@ -26,11 +26,20 @@ extension GrantRecord {
     .optional("seen", \.record.seen, .list), .optional("owner", \.record.owner, .integer),
     .required("mask", \.record.hadMask, .bool),
     .optional(
+      "given", given.list, get: { $0.record.given.isEmpty ? nil : $0.record.given },
+      set: { $0.record.given = $1 }),
+    .optional("origin", \.record.origin, .brief),
+    .optional(
       "rights", .rights, get: { $0.rights.isEmpty ? nil : $0.rights }, set: { $0.rights = $1 }),
     .optional(
       "ended", JSONCodec<String>.string.list, get: { $0.ended.isEmpty ? nil : $0.ended },
       set: { $0.ended = $1 }),
   ]).codec(LeaseOutcome(record: LeasedACL(nil, owner: nil)))
+
+  private static let given = JSONRecord<GivenEntry>([
+    .required("uid", \.uid, .integer), .required("since", \.since, .integer),
+    .required("rights", \.rights, .values),
+  ]).codec(GivenEntry(uid: 0, since: 0))
 
   /// The codec of a line.
   static let codec = record.codec(GrantRecord(time: "", event: .intent, id: ""))
@@ -122,6 +131,19 @@ extension JSONCodec<[String: Permissions]> {
         rights[member.key] = Permissions(rawValue: member.value.integer() ?? 0)
       }
     })
+}
+
+extension JSONCodec<Set<Permissions>> {
+  /// Permissions, each as the digit of a mode.
+  fileprivate static let values = JSONCodec(
+    JSONCodec<Permissions>.permissions.list, expected: "permissions",
+    to: { $0.sorted { $0.rawValue < $1.rawValue } }, from: { Set($0) })
+}
+
+extension JSONCodec<AccessControlList> {
+  /// An ACL as setfacl(1) reads it, with numbers.
+  fileprivate static let brief = JSONCodec(
+    .string, expected: "an ACL", to: \.brief, from: { AccessControlList(brief: $0) })
 }
 
 extension JSONCodec<GroupGrant> {

@@ -13,6 +13,8 @@ struct GrantRecord: Sendable {
     case committed
     /// The undo of the change begins.
     case undoing
+    /// The change is undone on its folder, but what was made there may have inherited an entry.
+    case released
     /// The change cannot be undone, because the file is not found.
     case missing
     /// The change is undone, or was never made.
@@ -49,7 +51,7 @@ struct GrantRecord: Sendable {
   var stage: Grant.Stage?
   /// When the inode was changed, for `applied`, `undone` and `leased`.
   var changed: Int64?
-  /// Why the file is not found, for `missing`.
+  /// Why the file is not found, for `missing`; what was not reached, for `released`.
   var note: String?
 }
 
@@ -72,6 +74,9 @@ extension GrantRecord {
   var line: [UInt8] {
     JSONWriter(sortsKeys: true).bytes(Self.record.json(self)) + [UInt8(ascii: "\n")]
   }
+
+  /// Whether something that inherited from it was not reached.
+  var isLeft: Bool { stage == .released && note != nil }
 
   /// When the grant ends.
   var end: Grant.Lifetime { lifetime ?? .init() }

@@ -152,6 +152,7 @@ package struct LinuxSystem: System {
       isImmutable: fields.attributes & 0x10 != 0, isAppendOnly: fields.attributes & 0x20 != 0,
       birth: fields.birth == .min ? nil : fields.birth, changed: fields.changed)
     status.size = fields.size
+    status.modified = fields.modified
     status.isEncrypted = fields.attributes & 0x800 != 0
     return status
   }

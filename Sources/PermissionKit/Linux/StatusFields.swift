@@ -29,6 +29,8 @@
   public var birth: Int64?
   /// `stx_ctime` in nanoseconds since 1970: when owner, mode or ACL last changed; nil if unknown.
   public var changed: Int64?
+  /// `stx_mtime` in nanoseconds since 1970: when a directory last got or lost a name.
+  public var modified: Int64 = 0
 
   /// Creates the fields.
   ///

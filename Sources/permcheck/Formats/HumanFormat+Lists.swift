@@ -65,15 +65,17 @@ extension GrantListing {
   /// Returns one row for each grant, safe for a terminal; `name` tells what its first column says.
   func rows(_ name: (Grant) -> String) -> [[String]] {
     grants.map { grant in
-      let end =
-        grant.stage == .missing
-        ? "missing"
-        : grant.stage == .ended
-          ? "ended, somebody else took it away"
-          : grant.lifetime.hasEnded(at: time, users.system)
+      let end: String? =
+        switch grant.stage {
+        case .missing: "missing"
+        case .released: "ended, files that inherited it not all reached"
+        case .ended: "ended, somebody else took it away"
+        default:
+          grant.lifetime.hasEnded(at: time, users.system)
             ? "EXPIRED, still in place"
             : grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
               ?? grant.lifetime.process.map { "with process \($0.pid)" }
+        }
       return [
         name(grant), users.userName(grant.uid), grant.place, grant.change.command.summary,
         "since \(grant.time)", end ?? "",

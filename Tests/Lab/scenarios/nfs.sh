@@ -27,7 +27,8 @@ serve() { echo "/srv/nfs 127.0.0.1(rw,fsid=0,no_subtree_check,insecure,$1)" >/et
 serve root_squash
 rpc.nfsd 4
 rpc.mountd
-mount4() { mount -t nfs4 -o vers=4.2,sec=sys 127.0.0.1:/ /mnt/n4; }
+# A mount of its own, not one that shares what an earlier one remembers while that goes.
+mount4() { mount -t nfs4 -o vers=4.2,sec=sys,nosharecache 127.0.0.1:/ /mnt/n4; }
 check "the mounts are there" bash -c 'mount -t nfs4 -o vers=4.2,sec=sys 127.0.0.1:/ /mnt/n4 &&
     mount -t nfs -o vers=3,nolock 127.0.0.1:/srv/nfs /mnt/n3'
 

@@ -1,0 +1,138 @@
+/// What a user's leases on the default ACL of a folder gave to what was made in it.
+struct GivenEntry: Hashable, Sendable {
+  var uid: UInt32
+  /// When the first of them began, in nanoseconds since 1970.
+  var since: Int64
+  /// What the entry of the user in the default ACL has been since then.
+  var rights: Set<Permissions> = []
+}
+
+/// What files and folders keep of an entry that they inherited, once the leases that gave it have ended.
+///
+/// An inherited entry equals what the default ACL had, whatever the mask of its file is, see
+/// posix_acl_create() of fs/posix_acl.c; and its file was made since. Nobody can tell it from an entry that
+/// somebody else set to the same on such a file.
+struct Inheritance: Sendable {
+  /// What leases gave, to users whose leases have ended.
+  private(set) var given: [GivenEntry] = []
+  /// The default ACL of the folder now; nil if it has none.
+  private var now: AccessControlList?
+  /// What a lease made a default ACL of, where there was none: the entries of owner, group and others.
+  private var origin: AccessControlList?
+  /// The users whose entry in `now` somebody else set.
+  private var foreign: Set<UInt32> = []
+
+  /// Returns an ACL without what it inherited from leases that have ended.
+  ///
+  /// - Parameters:
+  ///   - list: The access ACL of a file or folder, or the default ACL of a folder.
+  ///   - birth: When the inode was made, in nanoseconds since 1970; nil if that is unknown.
+  /// - Returns: The ACL; everybody but the users of `given` has the same by it.
+  func released(_ list: AccessControlList, birth: Int64?) -> AccessControlList {
+    var left = list
+    for given in given {
+      let item = ACLItem(.user, id: given.uid)
+      guard let entry = list[item], given.rights.contains(entry), birth ?? .max >= given.since
+      else { continue }
+      let kept = now?[item]
+      if foreign.contains(given.uid) {
+        if kept != entry { left[item] = nil }
+      } else {
+        let common = kept?.intersection(entry) ?? []
+        left[item] = common.isEmpty ? nil : common
+      }
+    }
+    return left != list && now?.mask == nil ? left.withoutIdleMask : left
+  }
+
+  /// Returns the default ACL of a folder without what it inherited.
+  func releasedDefault(_ list: AccessControlList, birth: Int64?) -> AccessControlList? {
+    let left = released(list, birth: birth)
+    // What a lease made of nothing becomes nothing again.
+    return left != list && now == nil && left == origin ? nil : left
+  }
+
+  /// Returns what is to be known inside of a folder.
+  ///
+  /// - Parameters:
+  ///   - list: Its default ACL, without what it inherited; nil if it has none.
+  ///   - birth: When it was made; nil if that is unknown.
+  /// - Returns: The same, where the folder has no default ACL of its own.
+  func inside(_ list: AccessControlList?, birth: Int64?) -> Inheritance {
+    guard let list, list != now else { return self }
+    var inside = self
+    inside.now = list
+    inside.foreign = []
+    for given in given {
+      let item = ACLItem(.user, id: given.uid)
+      guard let entry = list[item] else { continue }
+      if birth ?? .max < given.since || !given.rights.contains(entry) && entry != now?[item] {
+        inside.foreign.insert(given.uid)
+      }
+    }
+    return inside
+  }
+
+  /// Returns what is to be known inside of a folder on whose default ACL there are or were leases.
+  ///
+  /// - Parameters:
+  ///   - list: The default ACL, without the leases that have ended; nil if there is none.
+  ///   - record: What the journal remembers of it.
+  ///   - users: The users whose leases have ended.
+  /// - Returns: What leases on this folder gave, and on those above.
+  func inside(
+    _ list: AccessControlList?, _ record: LeasedACL, of users: Set<UInt32>
+  ) -> Inheritance {
+    var inside = self
+    inside.now = list
+    inside.foreign = []
+    inside.origin = record.origin ?? origin
+    for entry in record.given where users.contains(entry.uid) {
+      if let index = inside.given.firstIndex(where: { $0.uid == entry.uid }) {
+        inside.given[index].since = min(inside.given[index].since, entry.since)
+        inside.given[index].rights.formUnion(entry.rights)
+      } else {
+        inside.given.append(entry)
+      }
+    }
+    return inside
+  }
+}
+
+extension LeasedACL {
+  /// Remembers what the entries of users give to what is made in the folder of a default ACL.
+  ///
+  /// - Parameters:
+  ///   - users: The users who have leases on it, also those that end now.
+  ///   - time: The present, in microseconds since 1970.
+  mutating func rememberGiven(to users: Set<UInt32>, at time: Int64) {
+    given.removeAll { !users.contains($0.uid) }
+    for uid in users.sorted() {
+      // The clock of inodes is a few ticks late.
+      var entry =
+        given.first { $0.uid == uid } ?? GivenEntry(uid: uid, since: (time - 20_000) * 1_000)
+      for list in [base, written] {
+        if let rights = list?[ACLItem(.user, id: uid)] { entry.rights.insert(rights) }
+      }
+      given.removeAll { $0.uid == uid }
+      given.append(entry)
+    }
+    if base == nil, let written { origin = written.unnamed }
+  }
+
+  /// Returns the record of an ACL without what its inode inherited before there were leases on it.
+  func released(_ inheritance: Inheritance, birth: Int64?, isDefault: Bool) -> LeasedACL {
+    guard let base else { return self }
+    var record = self
+    record.base =
+      isDefault
+      ? inheritance.releasedDefault(base, birth: birth) : inheritance.released(base, birth: birth)
+    guard isDefault, record.base != base else { return record }
+    for entry in inheritance.given {
+      guard let index = record.given.firstIndex(where: { $0.uid == entry.uid }) else { continue }
+      record.given[index].since = min(record.given[index].since, entry.since)
+      record.given[index].rights.formUnion(entry.rights)
+    }
+    return record
+  }
+}
