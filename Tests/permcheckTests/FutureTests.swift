@@ -107,6 +107,7 @@ struct FutureTests {
       mount -t tmpfs none /var/lib; export XDG_STATE_HOME=/mnt/state PERMCHECK_LOG=none
       setfacl -d -m u:bin:r-x photos; chmod 750 photos
       as() { setpriv --reuid $1 --regid $2 --clear-groups sh -c "$3"; }
+      $P request photos=/mnt/photos --need rx --user immich --recursive --dry-run | grep to.come
       $P request photos=/mnt/photos --need rx --user immich --recursive --yes >/dev/null || echo request $?
       as ada family 'echo y >photos/new.jpg; mkdir photos/2025; echo z >photos/2025/a.jpg'
       as immich immich 'cat photos/new.jpg photos/2025/a.jpg' || echo not read
@@ -122,6 +123,7 @@ struct FutureTests {
       """)
     #expect(
       outcome.output == """
+          note: files to come: what ada makes there or below gets the same entry, which goes when the access ends; what is moved or linked out of /mnt/photos keeps it
         y
         z
         user:52002:r-x

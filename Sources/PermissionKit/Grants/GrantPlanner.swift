@@ -155,7 +155,7 @@ struct GrantPlanner {
   ///   - inode: The inode as it is.
   /// - Returns: The step, what it changes on the inode as it is, and who has leases on it.
   /// - Throws: If the inode cannot be changed safely.
-  private func step(
+  func step(
     _ missing: InodeChange, _ inode: InodeFacts
   ) throws(PermissionError) -> (GrantPlan.Step, InodeChange, Set<UInt32>) {
     let path = facts.path(of: missing.inode)
@@ -262,7 +262,7 @@ struct GrantPlanner {
   /// Opens an inode of the facts with O_PATH, without a wait for what others put on its path.
   ///
   /// - Throws: ESTALE if another inode is there now.
-  private func open(_ index: Int, _ path: PathBytes) throws(Errno) -> Descriptor {
+  func open(_ index: Int, _ path: PathBytes) throws(Errno) -> Descriptor {
     let descriptor = try system.open(path, [.path, .noFollow], through: [], within: Reach.limit)
     do throws(Errno) {
       let identities = request.inspection.identities
@@ -273,90 +273,5 @@ struct GrantPlanner {
       system.close(descriptor)
       throw error
     }
-  }
-
-  // MARK: - Files that are created later
-
-  /// Adds default ACL entries to directories, so that new files are included.
-  ///
-  /// A new default ACL replaces the umask and so may give access to others. The function adds one only
-  /// if the directory has a default ACL already, or if others may gain.
-  private func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
-    var isLeftOut = false
-    for ask in request.asks where ask.resource.kind == .directory {
-      guard let index = facts.inode(at: ask.path) else { continue }
-      var inode = least.facts.inodes[index]
-      let path = facts.path(of: index)
-      do throws(Errno) {
-        let descriptor = try open(index, path)
-        defer { system.close(descriptor) }
-        inode.defaultACL = try InodeGrant.state(.defaultACL, of: descriptor, system).acl
-      } catch {
-        throw PermissionError(
-          .changeFailed, "\(path) cannot be read", path: path, call: "getxattr", errno: error)
-      }
-      guard inode.defaultACL != nil || request.allowsOthers else {
-        isLeftOut = true
-        continue
-      }
-      // As setfacl(1) writes it: r-X. Files get no x by this, because they are made without.
-      let need = ask.need.union(.execute)
-      let (step, change, _) = try step(
-        InodeChange(
-          inode: index, attribute: .defaultACL, before: inode, after: inode, permissions: need,
-          asked: need), inode)
-      // What only another grant gives ends with that one.
-      guard change.after.defaultACL != inode.defaultACL || mayInherit else { continue }
-      let (gains, losses) = effect(of: change.after, instead: inode, index)
-      if let loss = losses.first {
-        plan.warnings.append(
-          "new files in \(path) are not included, because others would lose access to them (\(loss))"
-        )
-        continue
-      }
-      for gain in gains where !plan.othersAffected.contains(gain) {
-        plan.othersAffected.append(gain)
-      }
-      if inode.defaultACL == nil {
-        plan.othersAffected.append(
-          "everybody whom a umask keeps out of new files in \(path)")
-      }
-      plan.steps.append(step)
-    }
-    if isLeftOut {
-      plan.warnings.append(
-        "new files there are not included, because a default ACL would replace everybody's umask; allowing others to gain (allow-others) includes them"
-      )
-    }
-  }
-
-  /// Whether a default ACL may give something by another grant of the user alone.
-  private var mayInherit: Bool {
-    request.journaled.entries.contains {
-      $0.uid == request.uid && $0.inodeGrant?.attribute == .defaultACL
-    }
-  }
-
-  /// Returns the others who gain or lose by another default ACL, on what anybody makes in the directory.
-  ///
-  /// Nobody, where there was none: then it is the umasks of others that decide.
-  private func effect(
-    of after: InodeFacts, instead before: InodeFacts, _ index: Int
-  ) -> (gains: [String], losses: [String]) {
-    var (gains, losses): ([String], [String]) = ([], [])
-    guard before.defaultACL != nil else { return (gains, losses) }
-    let creation = Creation(credentials: own, umask: 0)
-    func made(_ kind: FileKind, _ folder: InodeFacts) -> InodeFacts? {
-      var facts = facts
-      facts.inodes[index] = folder
-      return creation.made(kind, in: index, of: facts)
-    }
-    for kind in [FileKind.regular, .directory] {
-      guard let old = made(kind, before), let new = made(kind, after) else { continue }
-      let classes = SubjectClasses(of: old, and: new, without: [request.uid])
-      gains += classes.gains.map { "\(request.users.describe($0)) of new files" }
-      losses += classes.losses.map(request.users.describe)
-    }
-    return (gains, losses)
   }
 }
