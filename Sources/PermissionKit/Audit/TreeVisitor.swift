@@ -12,6 +12,8 @@ package protocol TreeVisitor: AnyObject {
   func enter(
     _ folder: Descriptor, _ path: PathBytes, below above: (any Sendable)?
   ) -> (any Sendable)?
+  /// Whether `wants` has to know the numbers of inodes for sure, for which each is asked for its fields.
+  var wantsNumbers: Bool { get }
   /// Returns whether `take` shall see a file or folder.
   ///
   /// - Parameters:

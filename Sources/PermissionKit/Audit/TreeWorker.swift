@@ -123,7 +123,8 @@ struct TreeWorker {
       if asker.isKernel {
         unsafe ccap_ask_names(descriptor, need, careful, &buffer, &found, size, &batch)
       } else {
-        count = unsafe ccap_stat_names(descriptor, careful, &buffer, size, &named, &batch)
+        let fields: Int32 = asker.visitor?.wantsNumbers == false ? 0 : 1
+        count = unsafe ccap_stat_names(descriptor, fields, careful, &buffer, size, &named, &batch)
       }
       walk.count(asked: Int(batch.asked))
       if batch.length <= 0 {

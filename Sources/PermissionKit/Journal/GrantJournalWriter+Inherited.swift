@@ -9,12 +9,7 @@ extension GrantJournalWriter {
 
   /// Takes what an inode inherited out of its leases, which stay; returns whether it had something.
   mutating func release(_ item: SweepState.Item) throws(PermissionError) -> Bool {
-    let status: StatusFields
-    do throws(Errno) {
-      status = try system.statx(item.inode)
-    } catch {
-      throw journal.failure("\(item.path) cannot be read", "statx", error)
-    }
+    let status = item.status
     var probe = InodeGrant(
       path: item.path, identity: InodeIdentity(status), uid: .max, permissions: [],
       persistence: .permanent, attribute: item.attribute, arguments: [])

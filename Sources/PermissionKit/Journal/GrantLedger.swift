@@ -85,9 +85,14 @@ package struct GrantLedger: Sendable {
     Set(slots.compactMap { $0 }.filter { $0.inodeGrant?.isOfDevice == false }.map(\.id))
   }
 
-  /// The numbers of the inodes with open leases.
+  /// The numbers of the files and folders with open leases.
   var leasedInodes: Set<UInt64> {
-    Set(slots.compactMap { $0 }.filter { $0.stage != .released }.compactMap(\.inode))
+    Set(
+      slots.compactMap { entry in
+        guard let entry, entry.stage != .released, let grant = entry.inodeGrant, !grant.isOfDevice
+        else { return nil }
+        return grant.identity.inode
+      })
   }
 
   /// What is remembered of default ACLs, by the number of the inode, with the grants that are released.

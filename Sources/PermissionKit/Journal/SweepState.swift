@@ -17,9 +17,20 @@ final class SweepState: Sendable {
     var failed: String?
   }
 
+  private struct Turn {
+    var file: Descriptor?
+    var threads = 0
+    /// When no other thread may join, so that other processes have the lock, too; by `monotonic()`.
+    var end: Int64 = 0
+  }
+
+  /// How long threads share the lock, in microseconds.
+  private static let turn: Int64 = 20_000
+
   /// An inode that has inherited something, open with O_PATH or for reading.
   struct Item {
     let inode: Descriptor
+    let status: StatusFields
     let path: PathBytes
     let attribute: InodeChange.Attribute
     let inheritance: Inheritance
@@ -28,6 +39,8 @@ final class SweepState: Sendable {
   let journal: GrantJournal
   let users: Set<UInt32>
   private let shared: Mutex<Shared>
+  /// The lock of the journal while threads have it, see `lock()`.
+  private let turn = Mutex(Turn())
   /// The grants on files and folders when the walk began.
   private let known: Set<String>
   /// The numbers of the inodes with leases.
@@ -129,23 +142,23 @@ final class SweepState: Sendable {
   /// Takes from inodes what they inherited, while the journal is locked; closes none.
   func commit(_ items: [Item]) {
     do throws(PermissionError) {
-      guard let file = try journal.open(.changing) else { return }
-      var isOpen = true
-      defer { if isOpen { journal.system.close(file) } }
-      guard try isKnown(file) else { return }
-      var others: [Item] = []
-      for item in items {
-        do throws(Errno) {
-          if try !change(item) { others.append(item) }
-        } catch {
-          fail(item.path, "\(error)")
+      var leased: [Item] = []
+      if let file = try lock() {
+        defer { unlock() }
+        guard try isKnown(file) else { return }
+        for item in items {
+          do throws(Errno) {
+            if try !change(item) { leased.append(item) }
+          } catch {
+            fail(item.path, "\(error)")
+          }
         }
       }
-      if others.isEmpty { return }
-      isOpen = false
+      if leased.isEmpty { return }
+      guard let file = try journal.open(.changing) else { return }
       var writer = try GrantJournalWriter(file, journal, journal.system)
       defer { writer.close() }
-      for item in others {
+      for item in leased {
         do throws(PermissionError) {
           if try writer.release(item) { shared.withLock { $0.changed += 1 } }
         } catch {
@@ -154,6 +167,38 @@ final class SweepState: Sendable {
       }
     } catch {
       for item in items { fail(item.path, error.message) }
+    }
+  }
+
+  /// Locks the journal for this thread and others of the sweep; they share the lock for a moment.
+  private func lock() throws(PermissionError) -> Descriptor? {
+    while true {
+      let result = turn.withLock { turn -> Result<Descriptor?, PermissionError>? in
+        if let file = turn.file {
+          guard journal.system.monotonic() < turn.end else { return nil }
+          turn.threads += 1
+          return .success(file)
+        }
+        do throws(PermissionError) {
+          turn.file = try journal.open(.changing)
+          turn.end = journal.system.monotonic() + Self.turn
+          turn.threads = 1
+          return .success(turn.file)
+        } catch {
+          return .failure(error)
+        }
+      }
+      if let result { return try result.get() }
+      _ = try? journal.system.poll([], timeout: 1)
+    }
+  }
+
+  private func unlock() {
+    turn.withLock { turn in
+      turn.threads -= 1
+      guard turn.threads == 0, let file = turn.file else { return }
+      journal.system.close(file)
+      turn.file = nil
     }
   }
 
@@ -173,8 +218,7 @@ final class SweepState: Sendable {
 
   /// Changes an inode without leases; returns false if it may have some.
   private func change(_ item: Item) throws(Errno) -> Bool {
-    let system = journal.system
-    let status = try system.statx(item.inode)
+    let (system, status) = (journal.system, item.status)
     if leased.contains(status.inode) { return false }
     let isDefault = item.attribute == .defaultACL
     let bytes: [UInt8]
@@ -215,7 +259,7 @@ final class SweepVisitor: TreeVisitor {
   }
 
   /// How many inodes are changed under one lock.
-  private static let width = 64
+  private static let width = 128
 
   private let state: SweepState
   private var batch: [SweepState.Item] = []
@@ -237,7 +281,9 @@ final class SweepVisitor: TreeVisitor {
           || inheritance.releasedDefault(old, birth: status.birth) != old
       {
         state.commit([
-          .init(inode: folder, path: path, attribute: .defaultACL, inheritance: inheritance)
+          .init(
+            inode: folder, status: status, path: path, attribute: .defaultACL,
+            inheritance: inheritance)
         ])
         list = try InodeGrant.state(.defaultACL, of: folder, system).acl
       }
@@ -251,6 +297,8 @@ final class SweepVisitor: TreeVisitor {
       return known
     }
   }
+
+  var wantsNumbers: Bool { !state.leased.isEmpty }
 
   func wants(_ acl: [UInt8], _ inode: UInt64, in folder: (any Sendable)?) -> Bool {
     guard let inside = folder as? Inside else { return false }
@@ -266,9 +314,13 @@ final class SweepVisitor: TreeVisitor {
   func take(
     _ inode: Descriptor, _ path: @autoclosure () -> PathBytes, in folder: (any Sendable)?
   ) {
-    guard let inside = folder as? Inside else { return state.journal.system.close(inode) }
+    guard let inside = folder as? Inside, let status = try? state.journal.system.statx(inode) else {
+      return state.journal.system.close(inode)
+    }
     batch.append(
-      .init(inode: inode, path: path(), attribute: .accessACL, inheritance: inside.inheritance))
+      .init(
+        inode: inode, status: status, path: path(), attribute: .accessACL,
+        inheritance: inside.inheritance))
     if batch.count >= Self.width { flush() }
   }
 
