@@ -74,7 +74,9 @@ struct Revoke: AccessorCommand {
   func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let console = Console(system, color: output.color, isQuiet: quiet)
-    let journal = try GrantJournal.standard(system)
+    var journal = try GrantJournal.standard(system)
+    let progress = RevokeProgress(system, console, isQuiet: quiet)
+    journal.progress = { progress.show($0) }
     let isRoot = try system.credentials().isRoot
     var result = RevokeResult(
       users: UserDatabase(system), journal: journal.path, time: system.realtime(),
@@ -95,7 +97,9 @@ struct Revoke: AccessorCommand {
         }
       }
     } else {
+      defer { progress.clear() }
       var outcome = try journal.undo(of: uid, isSelected)
+      progress.clear()
       if forget {
         let forgotten = try journal.forget(isSelected)
         outcome.grants += forgotten.grants
