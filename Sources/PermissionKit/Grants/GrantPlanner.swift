@@ -8,6 +8,8 @@ struct GrantPlanner {
 
   /// The asks by the inode that each is about.
   private let targets: [Int: Ask]
+  /// The symbolic links among the facts.
+  private let links: [InodeFacts]
 
   init(_ request: GrantRequest) throws(PermissionError) {
     self.request = request
@@ -18,6 +20,7 @@ struct GrantPlanner {
       }
     }
     self.targets = targets
+    links = request.facts.inodes.filter { $0.kind == .symbolicLink }
     do throws(Errno) {
       own = try request.system.credentials()
     } catch {
@@ -198,10 +201,10 @@ struct GrantPlanner {
         advice: "name the folder, as in \(request.accessor)=PATH")
     }
     // The owner of a link can point it to any inode, so follow it only to inodes of that owner.
-    let foreignLinks = facts.inodes.filter { link in
-      link.kind == .symbolicLink && ![0, own.user.fileSystem, inode.uid].contains(link.uid)
+    let foreignLink = links.first { link in
+      ![0, own.user.fileSystem, inode.uid].contains(link.uid)
     }
-    if let link = foreignLinks.first {
+    if let link = foreignLink {
       throw refusal(
         "the path to \(path) follows a symbolic link of \(request.users.userName(link.uid)), who does"
           + " not own \(path)", path: path, advice: "use a path without this link")

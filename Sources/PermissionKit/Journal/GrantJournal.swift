@@ -8,6 +8,13 @@ package struct GrantJournal: Sendable {
   let system: any System
   /// Returns whether unfinished and ended grants are undone at the beginning of an operation.
   package var recovers: @Sendable (Grant) -> Bool = { _ in true }
+  /// Takes back what was inherited in folders that are released; nil where nobody is given folders.
+  ///
+  /// A program that never asks for it does not contain it.
+  var sweep:
+    (
+      @Sendable (GrantJournal, [InheritedSweep.Item], inout Outcome) throws(PermissionError) -> Void
+    )?
   /// Is told now and then how many files and folders were looked through for what they inherited.
   package var progress: (@Sendable (Int) -> Void)?
 
@@ -49,6 +56,14 @@ package struct GrantJournal: Sendable {
   /// - Returns: The journal in /var/lib/permcheck for root, or below XDG_STATE_HOME or the home.
   /// - Throws: If the user has no home directory.
   package static func standard(_ system: any System) throws(PermissionError) -> GrantJournal {
+    var journal = try ofCaller(system)
+    journal.sweep = { (journal, items, outcome) throws(PermissionError) in
+      try InheritedSweep(journal, items).run(&outcome)
+    }
+    return journal
+  }
+
+  private static func ofCaller(_ system: any System) throws(PermissionError) -> GrantJournal {
     if system.isRoot { return root(system) }
     let subject = try UserDatabase(system).subject(.current)
     if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
@@ -157,7 +172,7 @@ package struct GrantJournal: Sendable {
     }
     outcome.open = writer.ledger
     writer.close()
-    if !writer.left.isEmpty { try InheritedSweep(self, writer.left).run(&outcome) }
+    if !writer.left.isEmpty { try sweep?(self, writer.left, &outcome) }
     if let failure { throw failure }
     return outcome
   }

@@ -16,6 +16,21 @@ struct LeastChange {
   private(set) var facts: AccessFacts
   let credentials: Credentials
   private(set) var changes: [InodeChange] = []
+  /// The places of `changes`: there may be one for each file of a folder.
+  private var places: [Place: Int] = [:]
+
+  private struct Place: Hashable {
+    let inode: Int
+    let attribute: InodeChange.Attribute
+  }
+
+  /// What one change replaced; the facts and changes are not copied, for they may be many.
+  private struct Undo {
+    let inode: InodeFacts
+    /// The change of the same attribute before; nil if there was none.
+    let change: InodeChange?
+    let place: Place
+  }
 
   init(facts: AccessFacts, credentials: Credentials) {
     self.facts = facts
@@ -28,38 +43,54 @@ struct LeastChange {
   mutating func grant(
     _ need: Permissions, path: PathBytes, isDirectory: Bool, isSocket: Bool = false
   ) -> Decision {
-    let (oldFacts, oldChanges) = (facts, changes)
+    var undos: [Undo] = []
     // Each round repairs one component by one rule; real paths need far fewer than 64 rounds.
     for _ in 0..<64 {
-      let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
-      let decision = evaluator.decide(
+      let decision = AccessEvaluator(facts: facts, credentials: credentials).decide(
         need, path, isDirectory: isDirectory, isSocket: isSocket)
       if decision.isGranted { return decision }
       let asked: Permissions = decision.step == .walk ? .execute : need
       guard decision.errno == .EACCES, let inode = decision.inode,
         let change = change(of: inode, decision.rule, asked: asked)
       else {
-        (facts, changes) = (oldFacts, oldChanges)
+        undo(undos)
         return decision
       }
-      make(change)
+      undos.append(make(change))
     }
-    (facts, changes) = (oldFacts, oldChanges)
+    undo(undos)
     return AccessEvaluator(facts: facts, credentials: credentials)
       .decide(need, path, isDirectory: isDirectory, isSocket: isSocket)
   }
 
   /// Applies a change to the facts; several changes of one attribute of an inode become one.
-  private mutating func make(_ change: InodeChange) {
+  private mutating func make(_ change: InodeChange) -> Undo {
+    let place = Place(inode: change.inode, attribute: change.attribute)
+    let known = places[place]
+    let undo = Undo(
+      inode: facts.inodes[change.inode], change: known.map { changes[$0] }, place: place)
     facts.inodes[change.inode] = change.after
-    if let known = changes.firstIndex(where: {
-      $0.inode == change.inode && $0.attribute == change.attribute
-    }) {
+    if let known {
       changes[known].after = change.after
       changes[known].permissions = change.permissions
       changes[known].asked.formUnion(change.asked)
     } else {
+      places[place] = changes.count
       changes.append(change)
+    }
+    return undo
+  }
+
+  /// Takes changes back, the last one first.
+  private mutating func undo(_ undos: [Undo]) {
+    for undo in undos.reversed() {
+      facts.inodes[undo.place.inode] = undo.inode
+      if let change = undo.change, let known = places[undo.place] {
+        changes[known] = change
+      } else {
+        places[undo.place] = nil
+        changes.removeLast()
+      }
     }
   }
 

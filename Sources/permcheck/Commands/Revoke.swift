@@ -61,6 +61,9 @@ struct Revoke: AccessorCommand {
 
   @OptionGroup var output: FormatOptions
 
+  /// How many notes are printed: there may be one for each file of a folder.
+  private static let mostNotes = 20
+
   func validate() throws {
     let chosen = [!names.isEmpty, !requests.isEmpty, all, expired].count { $0 }
     if chosen == 0 {
@@ -105,7 +108,10 @@ struct Revoke: AccessorCommand {
         outcome.grants += forgotten.grants
         outcome.missing = forgotten.missing
       }
-      for note in outcome.notes { console.warn(note) }
+      for note in outcome.notes.prefix(Self.mostNotes) { console.warn(note) }
+      if outcome.notes.count > Self.mostNotes {
+        console.warn("\(outcome.notes.count - Self.mostNotes) more such notes")
+      }
       result.revoked = outcome.recovered + outcome.grants
       result.open = outcome.missing
       try revoke(byRoot, console, system, &result)
