@@ -48,13 +48,15 @@ extension ResourceAccessor {
   @discardableResult
   public final func revokeAccess() throws(PermissionError) -> Bool {
     let subject = try Inspection.subject(context)
-    let journal = try GrantJournal.standard(context.system)
+    let journal = try GrantJournal.standard(context.system).sweeping
     let outcome = try journal.undo(of: subject.credentials.user.fileSystem) {
       $0.isNamed(name, context.path)
     }
     if let missing = outcome.missing.first {
       throw PermissionError(
-        .changeFailed, "the grant on \(missing.place) is not found, so it may still be there",
+        .changeFailed,
+        outcome.open[missing.id]?.note
+          ?? "the grant on \(missing.place) is not found, so it may still be there",
         advice: "try again when its file is there")
     }
     return !outcome.grants.isEmpty

@@ -7,7 +7,7 @@ enum TreeAsker {
   /// The evaluator, for many users whose answers are counted.
   case census(TreeCensus)
   /// Nobody: something is done with the names.
-  case visitor(any TreeVisitor)
+  case visitor(TreeVisitor)
 
   init(_ question: TreeQuestion, _ system: any System) {
     if let visitor = question.visitor {
@@ -26,7 +26,7 @@ enum TreeAsker {
   var isKernel: Bool { if case .kernel = self { true } else { false } }
 
   /// What is done with the names; nil if somebody is asked about them.
-  var visitor: (any TreeVisitor)? {
+  var visitor: TreeVisitor? {
     if case .visitor(let visitor) = self { visitor } else { nil }
   }
 

@@ -20,7 +20,7 @@ package struct TreeQuestion: Sendable {
   package var isDeep = false
 
   /// Makes what each thread does with the tree instead of asking about it.
-  package var visitor: (@Sendable () -> any TreeVisitor)?
+  package var visitor: (@Sendable () -> TreeVisitor)?
 
   /// Whether names are looked at in the working directory, as the kernel is not asked about them.
   var isJudged: Bool { judged != nil || !everyone.isEmpty || visitor != nil }

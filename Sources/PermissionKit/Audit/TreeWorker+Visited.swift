@@ -4,7 +4,7 @@ internal import Glibc
 // Doing something with a tree instead of asking about it.
 extension TreeWorker {
   /// Visits the names of one read.
-  mutating func visitNames(_ count: Int, _ visitor: any TreeVisitor) {
+  mutating func visitNames(_ count: Int, _ visitor: TreeVisitor) {
     guard let folder = levels.last?.descriptor else { return }
     let visited = levels[levels.count - 1].visited
     var asked = 0
@@ -30,7 +30,7 @@ extension TreeWorker {
   }
 
   private mutating func visit(
-    _ start: Int, _ number: UInt64, _ folder: Int32, _ visitor: any TreeVisitor,
+    _ start: Int, _ number: UInt64, _ folder: Int32, _ visitor: TreeVisitor,
     _ visited: (any Sendable)?
   ) {
     let length = aclOfName(start)
@@ -41,7 +41,7 @@ extension TreeWorker {
       }
       return
     }
-    guard visitor.wants(Array(found[..<length]), number, in: visited) else { return }
+    guard visitor.wants(Array(found[..<length]), number, visited) else { return }
     let inode = unsafe buffer.withUnsafeBytes {
       unsafe ccap_open_name(
         folder, $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start })
@@ -52,7 +52,7 @@ extension TreeWorker {
     }
     let slash: [UInt8] = path.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]
     visitor.take(
-      Descriptor(rawValue: inode), PathBytes(path + slash + name(start).bytes), in: visited)
+      Descriptor(rawValue: inode), { PathBytes(path + slash + name(start).bytes) }, visited)
   }
 
   /// Reads the access ACL of a name in the working directory; returns its length, or -errno.

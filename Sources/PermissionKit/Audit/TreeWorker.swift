@@ -360,7 +360,7 @@ struct TreeWorker {
     case .census(let census): bar(levels.count - 1, bars, census)
     case .visitor(let visitor):
       levels[levels.count - 1].visited = visitor.enter(
-        Descriptor(rawValue: folder), PathBytes(path), below: visited)
+        Descriptor(rawValue: folder), PathBytes(path), visited)
     }
   }
 

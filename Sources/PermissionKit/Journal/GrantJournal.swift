@@ -8,7 +8,7 @@ package struct GrantJournal: Sendable {
   let system: any System
   /// Returns whether unfinished and ended grants are undone at the beginning of an operation.
   package var recovers: @Sendable (Grant) -> Bool = { _ in true }
-  /// Takes back what was inherited in folders that are released; nil where nobody is given folders.
+  /// Takes back what was inherited in folders that are released; nil to leave that to the next `revoke`.
   ///
   /// A program that never asks for it does not contain it.
   var sweep:
@@ -56,14 +56,6 @@ package struct GrantJournal: Sendable {
   /// - Returns: The journal in /var/lib/permcheck for root, or below XDG_STATE_HOME or the home.
   /// - Throws: If the user has no home directory.
   package static func standard(_ system: any System) throws(PermissionError) -> GrantJournal {
-    var journal = try ofCaller(system)
-    journal.sweep = { (journal, items, outcome) throws(PermissionError) in
-      try InheritedSweep(journal, items).run(&outcome)
-    }
-    return journal
-  }
-
-  private static func ofCaller(_ system: any System) throws(PermissionError) -> GrantJournal {
     if system.isRoot { return root(system) }
     let subject = try UserDatabase(system).subject(.current)
     if let state = system.getenv("XDG_STATE_HOME"), state.isAbsolute {
@@ -75,6 +67,15 @@ package struct GrantJournal: Sendable {
         advice: "set XDG_STATE_HOME")
     }
     return GrantJournal(home.appending(".local/state/permcheck/grants.jsonl"), system: system)
+  }
+
+  /// The journal, whose operations also take back what was inherited from grants that have ended.
+  package var sweeping: GrantJournal {
+    var journal = self
+    journal.sweep = { (journal, items, outcome) throws(PermissionError) in
+      try InheritedSweep(journal, items).run(&outcome)
+    }
+    return journal
   }
 
   // MARK: - Operations

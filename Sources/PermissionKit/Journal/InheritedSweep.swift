@@ -80,7 +80,7 @@ struct InheritedSweep {
   private func walk(_ found: Descriptor, _ path: PathBytes, _ state: SweepState) -> String? {
     let system = journal.system
     var question = TreeQuestion(need: [])
-    question.visitor = { SweepVisitor(state) }
+    question.visitor = { SweepVisitor(state).visitor }
     do throws(Errno) {
       let folder = try system.openat(found, ".", [.readOnly, .directory], mode: 0)
       let walk: TreeWalk

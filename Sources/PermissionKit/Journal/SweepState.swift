@@ -251,7 +251,7 @@ final class SweepState: Sendable {
 }
 
 /// One thread of a sweep.
-final class SweepVisitor: TreeVisitor {
+final class SweepVisitor {
   /// What is known inside of a folder; subfolders share it.
   private final class Inside: Sendable {
     let inheritance: Inheritance
@@ -267,9 +267,15 @@ final class SweepVisitor: TreeVisitor {
 
   init(_ state: SweepState) { self.state = state }
 
-  func enter(
-    _ folder: Descriptor, _ path: PathBytes, below above: (any Sendable)?
-  ) -> (any Sendable)? {
+  var visitor: TreeVisitor {
+    TreeVisitor(
+      enter: enter, wantsNumbers: !state.leased.isEmpty, wants: wants, take: take,
+      didRead: state.look, didMiss: state.isBusy, finish: flush)
+  }
+
+  private func enter(
+    _ folder: Descriptor, _ path: PathBytes, _ above: TreeVisitor.Inside
+  ) -> TreeVisitor.Inside {
     let known = above as? Inside
     let inheritance = known?.inheritance ?? Inheritance()
     let system = state.journal.system
@@ -298,9 +304,7 @@ final class SweepVisitor: TreeVisitor {
     }
   }
 
-  var wantsNumbers: Bool { !state.leased.isEmpty }
-
-  func wants(_ acl: [UInt8], _ inode: UInt64, in folder: (any Sendable)?) -> Bool {
+  private func wants(_ acl: [UInt8], _ inode: UInt64, _ folder: TreeVisitor.Inside) -> Bool {
     guard let inside = folder as? Inside else { return false }
     // What a lease hides is in the journal alone.
     if state.leased.contains(inode) { return true }
@@ -311,8 +315,8 @@ final class SweepVisitor: TreeVisitor {
     return isWanted
   }
 
-  func take(
-    _ inode: Descriptor, _ path: @autoclosure () -> PathBytes, in folder: (any Sendable)?
+  private func take(
+    _ inode: Descriptor, _ path: () -> PathBytes, _ folder: TreeVisitor.Inside
   ) {
     guard let inside = folder as? Inside, let status = try? state.journal.system.statx(inode) else {
       return state.journal.system.close(inode)
@@ -330,8 +334,4 @@ final class SweepVisitor: TreeVisitor {
     for item in batch { state.journal.system.close(item.inode) }
     batch.removeAll(keepingCapacity: true)
   }
-
-  func didRead(_ folder: Descriptor) { state.look(at: folder) }
-  func didMiss() { state.isBusy() }
-  func finish() { flush() }
 }

@@ -37,7 +37,7 @@ struct GrantFlags: ParsableArguments {
   ///
   /// - Returns: The grants that are open after that.
   static func recover(_ system: any System, _ console: Console) throws -> GrantLedger {
-    let outcome = try GrantJournal.standard(system).recover()
+    let outcome = try GrantJournal.standard(system).sweeping.recover()
     for note in outcome.notes { console.warn(note) }
     for grant in outcome.recovered {
       console.warn(

@@ -77,7 +77,7 @@ struct Revoke: AccessorCommand {
   func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let console = Console(system, color: output.color, isQuiet: quiet)
-    var journal = try GrantJournal.standard(system)
+    var journal = try GrantJournal.standard(system).sweeping
     let progress = RevokeProgress(system, console, isQuiet: quiet)
     journal.progress = { progress.show($0) }
     let isRoot = try system.credentials().isRoot

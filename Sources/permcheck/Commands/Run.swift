@@ -284,7 +284,9 @@ struct Run: AccessorCommand {
 
   /// Revokes the grants that end with this process.
   private func revoke(_ mark: ProcessMark, _ byRoot: [String], _ system: any System) throws {
-    let outcome = try GrantJournal.standard(system).undo(of: nil) { $0.lifetime.process == mark }
+    let outcome = try GrantJournal.standard(system).sweeping.undo(of: nil) {
+      $0.lifetime.process == mark
+    }
     for note in outcome.notes { Console.report("warning: \(Sanitizer.clean(note))", system) }
     // The helper also ends the grants when this process ends, so a failure here only delays that.
     for name in byRoot {
