@@ -6,7 +6,7 @@
 #define CCAP_TREE_H
 
 // struct linux_dirent64 of include/linux/dirent.h: inode 8, offset 8, length 2, type 1, name.
-enum { CCAP_NAME = 19, CCAP_FOLDER = 4, CCAP_LINK = 10 };
+enum { CCAP_NAME = 19, CCAP_FOLDER = 4, CCAP_FILE = 8, CCAP_LINK = 10 };
 // The permission to search a folder, for faccessat2(2).
 enum { CCAP_SEARCH = 1 };
 
@@ -125,7 +125,7 @@ static inline int ccap_take_file_ids(uint32_t uid, uint32_t gid, const uint32_t 
 
 // The fields of a name that decide about access; `name` is where it begins in the buffer.
 struct ccap_named {
-  uint32_t name, mode, uid, gid, rdev_major, rdev_minor;
+  uint32_t name, mode, uid, gid, rdev_major, rdev_minor, dev_major, dev_minor;
   uint64_t mount, attributes, inode;
   int32_t error;
 };
@@ -144,6 +144,8 @@ static inline void ccap_stat_name(int dir, const char *name, struct ccap_named *
   to->gid = sx.stx_gid;
   to->rdev_major = is_device ? sx.stx_rdev_major : 0;
   to->rdev_minor = is_device ? sx.stx_rdev_minor : 0;
+  to->dev_major = sx.stx_dev_major;
+  to->dev_minor = sx.stx_dev_minor;
   to->mount = sx.stx_mask & STATX_MNT_ID ? sx.stx_mnt_id : 0;
   to->attributes = sx.stx_attributes & 0x30;
 }

@@ -29,7 +29,8 @@ package struct DeviceLine: Sendable {
     let path = Sanitizer.clean(main.path.description)
     // The path of a folder already ends with its name.
     let isNamedByPath = main.path.lastComponent.description == main.label
-    let note = status == .authorized ? main.decision?.basis ?? "" : ""
+    let basis = status == .authorized ? main.decision?.basis ?? "" : ""
+    let note = status == .denied || status == .restricted ? "" : main.contents?.words ?? basis
     cells = [
       isNamedByPath ? path : Sanitizer.clean(main.label), isNamedByPath ? "" : path,
       Sanitizer.clean(note),

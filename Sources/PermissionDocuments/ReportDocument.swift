@@ -58,6 +58,46 @@ enum ReportDocument {
         "Of explain --future and verify: the new file or folder in the folder of the path.",
         future.schema)
     ) { $0.future.map(future.json) },
+    .sometimes(
+      "contents",
+      JSONSchema.about(
+        "Of --recursive: what was found in the folder, the folder itself included.",
+        contents.schema)
+    ) { $0.contents.map(contents.json) },
+  ])
+
+  private static let contents = JSONRecord<ContentsReport>([
+    .always("asked", JSONSchema.about("Files and folders.", JSONSchema.integer)) {
+      JSONValue($0.asked)
+    },
+    .always("granted", JSONSchema.integer) { JSONValue($0.granted) },
+    .always("refused", JSONSchema.integer) { JSONValue($0.refused) },
+    .always("undetermined", JSONSchema.integer) { JSONValue($0.undetermined) },
+    .always(
+      "unlisted",
+      JSONSchema.about("Folders below which nothing is known.", JSONSchema.integer)
+    ) { JSONValue($0.unlisted) },
+    .always(
+      "causes",
+      JSONSchema.about(
+        "What is refused or undetermined by each rule, most first.",
+        JSONSchema.array(cause.schema))
+    ) { .array($0.causes.map(cause.json)) },
+    .sometimes("obstacle", JSONSchema.about("Why not all was asked about.", JSONSchema.string)) {
+      $0.obstacle.map { .string($0) }
+    },
+  ])
+
+  private static let cause = JSONRecord<ContentsReport.Cause>([
+    .always("folder", JSONSchema.string) { .string($0.folder.description) },
+    .always(
+      "below",
+      JSONSchema.about(
+        "search: this folder refuses search, and counts with all below; folders: the names are in several folders below; names: they are in this folder.",
+        JSONSchema.oneOf(["search", "folders", "names"]))
+    ) { .string($0.isSearch ? "search" : $0.isBelow ? "folders" : "names") },
+    .always("rule", JSONSchema.string) { .string($0.rule) },
+    .always("count", JSONSchema.integer) { JSONValue($0.count) },
   ])
 
   private static let future = JSONRecord<FutureFile>([

@@ -73,6 +73,13 @@ struct ReasonTests {
     Scene("mkdir -m \(mode) dev/folder; ", ask: "explain $T/dev/folder --future \(words)")
   }
 
+  /// A folder with a file of root's.
+  static func contents(mode: String) -> Scene {
+    Scene(
+      "mkdir -m 755 dev/folder; : >dev/folder/file; chmod \(mode) dev/folder/file; ",
+      ask: "check --recursive $T/dev/folder")
+  }
+
   static func pictures(_ directories: String) -> Scene {
     Scene(
       "mkdir -p home/.config home/Pictures; printf '%s\\n' '\(directories)' >home/.config/user-dirs.dirs; "
@@ -225,6 +232,7 @@ struct ReasonTests {
     Row(
       "future-files", .kernel, future("--creator root --umask 077"),
       beside: future("--creator root --umask 022")),
+    Row("folder-contents", .kernel, contents(mode: "600"), beside: contents(mode: "644")),
     Row(
       "unknown-umask", .kernel, future("--creator root"),
       beside: future("--creator root --umask 022")),

@@ -19,6 +19,8 @@ open class PermissionAccessor: CustomStringConvertible {
   /// The log that receives the events of the template.
   public let analytics: AnalyticsLog
   /// Whether the status `limited` counts as access, in `hasAccess()` and for the hooks.
+  ///
+  /// It never does where everything in a folder was asked about, see `AccessContext.includeContents()`.
   public var acceptsLimited = true
   /// Whether missing access is requested; otherwise the template only checks and calls the hooks.
   public var requestsAccess = true
@@ -144,7 +146,7 @@ open class PermissionAccessor: CustomStringConvertible {
 
   /// Returns whether the report counts as access.
   package final func isAccess(_ report: AccessReport) -> Bool {
-    report.status.isAccess(acceptsLimited: acceptsLimited)
+    report.status.isAccess(acceptsLimited: acceptsLimited && !report.includesContents)
   }
 
   private func write(_ point: AccessEvent.Point, _ report: AccessReport, since start: Int64) {

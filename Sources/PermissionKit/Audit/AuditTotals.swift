@@ -79,17 +79,17 @@ package struct AuditSink {
   ///
   /// - Parameters:
   ///   - subject: The credentials that the walk asks with.
-  ///   - need: The permissions that the walk asks for.
+  ///   - question: What the walk asks.
   ///   - system: The system that facts come from.
   ///   - totals: What the findings are added to.
   ///   - list: Receives each finding.
   ///   - end: Called after the last one.
   /// - Returns: The sink.
   package static func sink(
-    _ subject: Credentials, _ need: Permissions, _ system: any System, _ totals: AuditTotals,
+    _ subject: Credentials, _ question: TreeQuestion, _ system: any System, _ totals: AuditTotals,
     list: @escaping (AuditEntry) -> Void, end: @escaping () -> Void
   ) -> TreeSink {
-    var sink = AuditSink(subject, need, system, totals, list)
+    var sink = AuditSink(subject, question, system, totals, list)
     return TreeSink(
       found: { sink.found($0) },
       finish: {
@@ -99,10 +99,10 @@ package struct AuditSink {
   }
 
   private init(
-    _ subject: Credentials, _ need: Permissions, _ system: any System, _ totals: AuditTotals,
+    _ subject: Credentials, _ question: TreeQuestion, _ system: any System, _ totals: AuditTotals,
     _ list: @escaping (AuditEntry) -> Void
   ) {
-    finder = RefusalFinder(subject, need, system)
+    finder = RefusalFinder(subject, question, system)
     self.totals = totals
     self.list = list
   }

@@ -3,17 +3,17 @@
 /// It opens names as O_PATH below that folder alone, and never the target of a link.
 struct RefusalFinder {
   private let subject: Credentials
-  private let need: Permissions
+  private let question: TreeQuestion
   private let system: any System
   private var judge: TreeJudge
   /// The folder of the last finding, and whether it can be searched.
   private var folder: (path: PathBytes, key: TreeJudge.Key, search: Decision)?
 
-  init(_ subject: Credentials, _ need: Permissions, _ system: any System) {
+  init(_ subject: Credentials, _ question: TreeQuestion, _ system: any System) {
     self.subject = subject
-    self.need = need
+    self.question = question
     self.system = system
-    judge = TreeJudge(subject, need, system)
+    judge = TreeJudge(subject, question, system)
   }
 
   /// Returns a finding with the rule that decided, if the facts explain it.
@@ -64,9 +64,13 @@ struct RefusalFinder {
     else { return }
     defer { system.close(descriptor) }
     guard let key = key(descriptor) else { return }
-    let need = judge.verdict(key).need
+    let verdict = judge.verdict(key)
     entry.inode = key.summary
-    if need.errno == errno { entry.rule = need.rule }
+    if verdict.need.errno == errno { entry.rule = verdict.need.rule }
+    // A folder in which nothing is reached counts with what is in it.
+    if question.isOfContents, key.summary?.kind == .directory, verdict.search.errno == errno {
+      (entry.place, entry.rule) = (.ancestor(finding.path), verdict.search.rule)
+    }
   }
 
   /// Explains with the facts of the whole path, as the caller gave it.
@@ -75,7 +79,7 @@ struct RefusalFinder {
       return
     }
     let decision = AccessEvaluator(facts: facts, credentials: subject)
-      .decide(.faccessat2(need, followsLink: true), path: entry.path)
+      .decide(.faccessat2(question.need, followsLink: true), path: entry.path)
     guard decision.errno == errno else { return }
     entry.rule = decision.rule
     guard let index = decision.inode else { return }

@@ -13,10 +13,10 @@ enum TreeAsker {
     if let visitor = question.visitor {
       self = .visitor(visitor())
     } else if let first = question.everyone.first {
-      let judge = TreeJudge(first, question.need, system, isOfMany: true)
+      let judge = TreeJudge(first, question, system, isOfMany: true)
       self = .census(TreeCensus(question.everyone, question.need, judge))
     } else if let judged = question.judged {
-      self = .judge(TreeJudge(judged, question.need, system))
+      self = .judge(TreeJudge(judged, question, system))
     } else {
       self = .kernel
     }

@@ -142,7 +142,7 @@ final class TreeCensus {
   private func verdicts(on key: TreeJudge.Key) -> Verdicts {
     if let known = verdicts[key] { return known }
     let facts = judge.facts(of: key)
-    let found = users.map { TreeJudge.verdict(facts, $0, need) }
+    let found = users.map { TreeJudge.verdict(facts, $0, [need]) }
     let computed = Verdicts(
       need: found.map { number(CensusAnswer($0.need, isSearch: false)) },
       search: found.allSatisfy(\.search.isGranted)

@@ -36,7 +36,7 @@ final class TreeJudge {
   private static let limit = 1 << 16
 
   let subject: Credentials
-  private let need: Permissions
+  private let question: TreeQuestion
   /// Whether the owner does not decide alone, as several users are judged.
   private let isOfMany: Bool
   private let system: any System
@@ -47,11 +47,11 @@ final class TreeJudge {
   private var value = [UInt8](repeating: 0, count: 1 << 16)
 
   init(
-    _ subject: Credentials, _ need: Permissions, _ system: any System, isOfMany: Bool = false
+    _ subject: Credentials, _ question: TreeQuestion, _ system: any System, isOfMany: Bool = false
   ) {
     self.subject = subject
     self.isOfMany = isOfMany
-    self.need = need
+    self.question = question
     self.system = system
     overflow = FactsReader.overflow(system)
   }
@@ -65,21 +65,30 @@ final class TreeJudge {
   }
 
   private func computed(_ key: Key) -> Verdict {
-    let verdict = Self.verdict(facts(of: key), subject, need)
+    let needs = question.needs(on: StatusFields.kind(ofMode: key.mode))
+    let verdict = Self.verdict(facts(of: key), subject, needs)
     if verdicts.count >= Self.limit { verdicts = [:] }
     verdicts[key] = verdict
     return verdict
   }
 
   /// Returns what a user may do with the inode of `facts(of:)`.
+  ///
+  /// - Parameters:
+  ///   - facts: The facts.
+  ///   - subject: The user.
+  ///   - needs: What is asked for, by one call or by several.
+  /// - Returns: The first answer that is not granted, and what the user may do with a folder.
   static func verdict(
-    _ facts: AccessFacts, _ subject: Credentials, _ need: Permissions
+    _ facts: AccessFacts, _ subject: Credentials, _ needs: [Permissions]
   ) -> Verdict {
     let evaluator = AccessEvaluator(facts: facts, credentials: subject)
     func decide(_ need: Permissions) -> Decision {
       evaluator.decide(.faccessat2(need, followsLink: false), path: "it")
     }
-    return Verdict(need: decide(need), lists: decide(.read).isGranted, search: decide(.execute))
+    var need = decide(needs[0])
+    for rest in needs.dropFirst() where need.isGranted { need = decide(rest) }
+    return Verdict(need: need, lists: decide(.read).isGranted, search: decide(.execute))
   }
 
   /// Returns facts about an inode in a folder that refuses nothing.
@@ -111,6 +120,14 @@ final class TreeJudge {
 
   private func read(_ name: UnsafePointer<CChar>, _ size: Int) -> Int {
     unsafe value.withUnsafeMutableBytes { unsafe ccap_lgetxattr_acl(name, $0.baseAddress, size) }
+  }
+
+  /// Returns the rule by which a server may refuse what faccessat2(2) grants; nil if that is the last word.
+  func mayBeRefusedLater(_ decision: Decision, _ key: Key) -> Rule? {
+    guard decision.verdict == .undetermined else { return nil }
+    let facts = facts(of: key)
+    let rules = facts.mounts[facts.inodes[1].mount].rules
+    return rules.isDecidedByKernel || rules.answersAccess ? nil : decision.rule
   }
 
   /// Returns the key of a name in the working directory of this thread.

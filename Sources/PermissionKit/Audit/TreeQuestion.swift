@@ -19,11 +19,27 @@ package struct TreeQuestion: Sendable {
   /// Whether what is judged goes on below folders that the user cannot list or search.
   package var isDeep = false
 
+  /// Whether only what a recursive request changes is asked about, as it would be changed: folders, and
+  /// files without execute; no links, special files and other file systems.
+  package var isOfContents = false
+  /// Whether the kernel's answer counts instead of that of the evaluator, which then only explains it; for
+  /// a user who is this process.
+  package var asksKernel = false
+
   /// Makes what each thread does with the tree instead of asking about it.
   package var visitor: (@Sendable () -> TreeVisitor)?
 
   /// Whether names are looked at in the working directory, as the kernel is not asked about them.
   var isJudged: Bool { judged != nil || !everyone.isEmpty || visitor != nil }
+
+  /// Returns the permissions that are asked for on a kind of file, those of each call.
+  ///
+  /// As a check asks: a folder is opened for reading, and the rest is asked for alone.
+  func needs(on kind: FileKind?) -> [Permissions] {
+    guard isOfContents else { return [need] }
+    guard kind == .directory else { return [need.subtracting(.execute)] }
+    return [need.intersection(.read), need.subtracting(.read)].filter { !$0.isEmpty }
+  }
 
   /// Creates a question of this process.
   package init(need: Permissions) { self.need = need }

@@ -75,10 +75,10 @@ package struct TreeWalk: Sendable {
     try self.init(question, roots.reversed().map { Job(path: $0.bytes) }, makeSink)
   }
 
-  /// Creates a walk below an open folder, which it closes.
+  /// Creates a walk below an open folder, which it closes and does not ask about.
   ///
   /// - Parameters:
-  ///   - question: What is done; it has a visitor.
+  ///   - question: What is asked or done; nobody is counted.
   ///   - folder: The folder, open for reading.
   ///   - path: Its path, for messages.
   ///   - makeSink: Creates what receives the failures of one thread.

@@ -43,7 +43,7 @@ extension TreeWorker {
     var asked = 0
     for index in 0..<count {
       var fields = named[index]
-      if fields.error == Errno.ENOENT.rawValue { continue }
+      if fields.error == Errno.ENOENT.rawValue || !isAsked(fields) { continue }
       asked += 1
       let start = Int(fields.name)
       if fields.error == EXDEV, blocker == nil || walk.question.isDeep,
@@ -51,14 +51,19 @@ extension TreeWorker {
       {
         continue
       }
-      if let blocker {
+      // The kernel that finds a name has searched the folder.
+      if let blocker, !walk.question.asksKernel || fields.error != 0 {
+        if fields.error != 0 { countUnlisted(start) }
         report(
           blocker.errno.map(TreeFinding.Answer.refused) ?? .unknown(blocker.rule), name(start))
         if walk.question.isDeep, fields.error == 0, fields.mode & 0o170000 == 0o040000 {
           wait(for: start)
         }
       } else if fields.error != 0 {
-        report(.failed(Errno(rawValue: fields.error)), name(start))
+        let errno = Errno(rawValue: fields.error)
+        let isRefused = walk.question.asksKernel && (errno == .EACCES || errno == .EPERM)
+        if isRefused { countUnlisted(start) }
+        report(isRefused ? .refused(errno) : .failed(errno), name(start))
       } else if fields.mode & 0o170000 == 0o120000 {
         judgeLink(name(start), judge)
       } else {
@@ -66,6 +71,21 @@ extension TreeWorker {
       }
     }
     walk.count(asked: asked)
+  }
+
+  /// Whether a name is asked about, which not every one is where a recursive request leaves some out.
+  private func isAsked(_ fields: ccap_named) -> Bool {
+    guard walk.question.isOfContents else { return true }
+    if fields.error != 0 {
+      let type = listedType(Int(fields.name))
+      return fields.error != EXDEV && [0, CCAP_FOLDER, CCAP_FILE].contains(type)
+    }
+    let kind = StatusFields.kind(ofMode: fields.mode)
+    guard fields.mount == mount else { return false }
+    if kind == .regular { return true }
+    // A subvolume of btrfs is no mount. Only folders tell: overlayfs has another number for lower files.
+    let device = DeviceNumber(major: fields.dev_major, minor: fields.dev_minor)
+    return kind == .directory && device == levels.last?.place.fileSystem
   }
 
   /// Reads the fields of a name that another file system is mounted on; false if it may keep the
@@ -93,10 +113,14 @@ extension TreeWorker {
   }
 
   private mutating func judgeName(_ fields: ccap_named, _ start: Int, _ judge: TreeJudge) {
-    let verdict = judge.verdict(key(fields, start, judge))
-    report(
-      verdict.need, name(start), isLink: false,
-      isDevice: StatusFields.kind(ofMode: fields.mode)?.isDevice == true)
+    let key = key(fields, start, judge)
+    let verdict = judge.verdict(key)
+    let kind = StatusFields.kind(ofMode: fields.mode)
+    if walk.question.asksKernel {
+      askKernel(start, walk.question.needs(on: kind), judge.mayBeRefusedLater(verdict.need, key))
+    } else {
+      report(verdict.need, name(start), isLink: false, isDevice: kind?.isDevice == true)
+    }
     guard fields.mode & 0o170000 == 0o040000 else { return }
     if verdict.lists || walk.question.isDeep {
       wait(for: start)
@@ -104,6 +128,33 @@ extension TreeWorker {
       walk.count(unlisted: 1)
     }
   }
+
+  /// Asks the kernel about a name in the last level, for this process.
+  ///
+  /// - Parameters:
+  ///   - start: Where the name begins.
+  ///   - needs: The permissions to ask for, those of each call.
+  ///   - doubt: The rule by which an open may be refused that the kernel grants; nil for none.
+  private mutating func askKernel(_ start: Int, _ needs: [Permissions], _ doubt: Rule?) {
+    guard let folder = levels.last?.descriptor else { return }
+    for need in needs {
+      let result = unsafe buffer.withUnsafeBytes {
+        let name = unsafe $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start }
+        return unsafe ccap_ask_at(folder, name, Int32(need.rawValue))
+      }
+      if result == -ENOENT { return walk.count(asked: -1) }
+      if result < 0 { return report(.refused(Errno(rawValue: -result)), name(start)) }
+    }
+    if let doubt { report(.unknown(doubt), name(start)) }
+  }
+
+  /// Counts a name that cannot be entered if it is a folder.
+  private mutating func countUnlisted(_ start: Int) {
+    if listedType(start) == CCAP_FOLDER { walk.count(unlisted: 1) }
+  }
+
+  /// The type of a name as getdents64(2) has it; 0 if the file system does not tell.
+  private func listedType(_ start: Int) -> Int { Int(buffer[start - 1]) }
 
   /// Adds a folder to those that wait to be entered.
   mutating func wait(for start: Int) {

@@ -55,6 +55,8 @@ struct TreeWorker {
   let asker: TreeAsker
   /// The fields of the names of one read.
   var named: [ccap_named] = []
+  /// The mount of the folder of a job, if other mounts are left out.
+  var mount: UInt64 = 0
   /// The working directory, where relative roots begin.
   var home: Descriptor?
 
@@ -82,6 +84,9 @@ struct TreeWorker {
     names.removeAll(keepingCapacity: true)
     firstOpen = 0
     if let descriptor = job.descriptor {
+      if walk.question.isOfContents {
+        mount = (try? system.statx(Descriptor(rawValue: descriptor)))?.mount ?? 0
+      }
       let bars = job.blockedUsers.flatMap { asker.census?.bars($0) } ?? .none
       push(descriptor, ancestors.removeLast(), below: job.blocker, bars, job.visited)
     } else {
@@ -111,7 +116,8 @@ struct TreeWorker {
     }
     names.removeLast(names.count - levels[last].start)
     levels[last].next = levels[last].start
-    if !asker.isKernel, ccap_enter_directory(descriptor) < 0 {
+    // Where this process cannot search, the kernel is asked about names without their ACLs.
+    if !asker.isKernel, ccap_enter_directory(descriptor) < 0, !walk.question.asksKernel {
       levels[last].isRead = true
       return report(.changed, "")
     }
@@ -251,6 +257,7 @@ struct TreeWorker {
     switch asker {
     // Its name was counted.
     case .census where isFolder: return
+    case .judge where isFolder && walk.question.asksKernel: return
     case .judge, .census, .visitor: return report(.failed(Errno(rawValue: errno)), text)
     case .kernel: break
     }
@@ -263,6 +270,7 @@ struct TreeWorker {
   /// Enters the file system that is mounted on a name, if it keeps nobody waiting.
   private mutating func enterMount(_ name: ArraySlice<UInt8>, _ folder: Int32) {
     let text = PathBytes(Array(name.dropLast()))
+    if walk.question.isOfContents { return }
     if asker.visitor != nil || mounts.mayBlock(text, in: Descriptor(rawValue: folder), system) {
       return report(.remote, text)
     }

@@ -30,8 +30,9 @@ struct FolderContents {
           let descriptor = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
           defer { system.close(descriptor) }
           let status = try system.statx(descriptor)
-          guard status.mount == top.mount, status.fileSystem == top.fileSystem,
-            let kind = status.kind, kind == .directory || kind == .regular
+          // Lower files of overlayfs have another number than its folders.
+          guard status.mount == top.mount, let kind = status.kind,
+            kind == .regular || kind == .directory && status.fileSystem == top.fileSystem
           else { continue }
           if kind == .regular, status.links > 1, own == 0 || status.uid != own {
             throw .EMLINK

@@ -5,6 +5,9 @@ public struct GrantOptions: Sendable {
   /// Whether to make changes that give access to others too.
   public var allowsOthers: Bool
   /// Whether a directory includes everything in it.
+  ///
+  /// A check looks at the directory alone; set `AccessContext.includeContents()` too, so that what is refused
+  /// in it makes access missing.
   public var isRecursive: Bool
   /// When the grants end.
   package var lifetime = Grant.Lifetime()

@@ -32,6 +32,10 @@ public struct AccessContext: Sendable {
   ///
   /// A program that never asks for it does not contain it.
   package var foresees: (@Sendable (Inspection) -> [AccessReport])?
+  /// Asks about everything in a folder, see `includeContents()`; nil for the folder alone.
+  ///
+  /// It is told whether the folder itself is refused, and returns nil for anything but a folder.
+  package var examines: (@Sendable (Inspection, Ask, Bool) -> ContentsReport?)?
   /// Returns more kinds of devices, where a device may be of none of `families`; it may read files.
   package var otherFamilies: (@Sendable () -> [DeviceFamily])?
   /// What the accessors of one command find once for all of them; nil if each looks for itself.

@@ -1,6 +1,6 @@
 /// Judges an inspection: decides on the facts, asks the kernel, and finds the reasons.
 package struct ResourceJudge {
-  private let inspection: Inspection
+  let inspection: Inspection
   /// Whether reports contain the walk, even if access is granted.
   private let explains: Bool
   /// Whether the facts were read again because the kernel contradicted them.
@@ -126,9 +126,11 @@ package struct ResourceJudge {
       report = second
       return
     }
+    report.contents = otherKind == nil ? contents(ask, decision, probe) : nil
+    report.isFolder = ask.isDirectory
     let ruling = StatusRules(
       inspection: inspection, ask: ask, decision: decision, probe: probe, otherKind: otherKind,
-      diagnosis: diagnosis
+      contents: report.contents, diagnosis: diagnosis
     ).ruling()
     report.status = ruling.status
     if ruling.status == .unavailable, ruling.rule != .otherKind,
@@ -146,11 +148,12 @@ package struct ResourceJudge {
       explain(&report, ask, decision, ruling)
     }
     switch ruling.rule {
-    case .doubted, .notListening: report.reasons = ruling.reasons
+    case .doubted, .notListening, .contents: report.reasons = ruling.reasons
     case .locked where report.reasons.isEmpty:
       report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
     case .otherKind, .locked, .taken, .granted, .limited, .service, .refused: break
     }
+    if ruling.rule == .contents { report.remedies = remedies(ask, report.contents) }
     if let probe, probe.isLate, let obstacle = probe.obstacle {
       report.reasons = [Reason(.notAnswering, .proven, obstacle)]
     }
@@ -263,7 +266,8 @@ extension AccessReport {
       // A request cannot change a mount or a container flag; an administrator must.
       if status == .denied && resources[index].isChangeable
         || status == .limited
-          && resources[index].remedies.contains(where: \.isGrant)
+          && (resources[index].remedies.contains(where: \.isGrant)
+            || resources[index].contents?.isCut == true)
       {
         isRequestable = true
       }

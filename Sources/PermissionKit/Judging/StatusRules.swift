@@ -13,6 +13,8 @@ enum StatusRule: CaseIterable {
   case doubted
   /// The permissions allow connect(2), but nobody is known to listen.
   case notListening
+  /// Something in the folder is granted, and something else is refused or cannot be told.
+  case contents
   /// The kernel grants access, or the facts do where it was not asked.
   case granted
   /// Access is refused, but lesser permissions that are of use are granted.
@@ -40,6 +42,8 @@ struct StatusRules {
   let probe: Probe?
   /// Why the file is of another type than the accessor needs; nil if it is not.
   let otherKind: Reason?
+  /// What is in the folder; nil if the folder alone was asked about.
+  var contents: ContentsReport?
   /// Examines this machine; nil if the facts were saved earlier or elsewhere.
   let diagnosis: Diagnosis?
 
@@ -76,6 +80,12 @@ struct StatusRules {
           .objection(ask, inspection.system)
       else { return nil }
       return ruling(objection.status, [objection.reason])
+    case .contents:
+      guard let contents, contents.refused > 0 || contents.isUnknown,
+        isGranted || contents.granted > 0
+      else { return nil }
+      let status: AuthorizationStatus = contents.refused > 0 ? .limited : .notDetermined
+      return ruling(status, contents.reasons(below: ask.path))
     case .granted: return isGranted ? ruling(.authorized) : nil
     case .limited:
       guard isEnoughForLess else { return nil }

@@ -72,7 +72,7 @@ struct LeastChange {
     facts.inodes[change.inode] = change.after
     if let known {
       changes[known].after = change.after
-      changes[known].permissions = change.permissions
+      changes[known].permissions.formUnion(change.permissions)
       changes[known].asked.formUnion(change.asked)
     } else {
       places[place] = changes.count

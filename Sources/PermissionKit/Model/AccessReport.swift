@@ -53,6 +53,12 @@ public struct AccessReport: Hashable, Sendable {
     return (telling ?? resources.first { !$0.reasons.isEmpty })?.reasons.first
   }
 
+  /// Whether everything in a folder was asked about, so that `limited` is not enough.
+  package var includesContents: Bool { resources.contains { $0.contents != nil } }
+
+  /// Whether more is refused in a folder than is listed, so that the changes are not known.
+  package var isCut: Bool { resources.contains { $0.contents?.isCut == true } }
+
   /// Whether the report is about a device that is not there, and not about a path that is not there.
   package var isOfAbsentDevice: Bool {
     status == .unavailable && resources.allSatisfy(\.isOfAbsentDevice)
@@ -90,6 +96,10 @@ public struct ResourceReport: Hashable, Sendable {
   public var walk: [WalkedComponent] = []
   /// The new file or folder that the report is about, and that nobody has made yet; nil for what exists.
   public var future: FutureFile?
+  /// Whether the resource is a folder that was judged.
+  package var isFolder = false
+  /// What was found in the folder; nil if the folder alone was asked about.
+  package var contents: ContentsReport?
   /// The kind of device that is not there; nil for every other report.
   package var family: DeviceFamily?
   /// Whether a device is not there; the program of an accessor may say so, too.

@@ -15,11 +15,11 @@ package enum ExitStatus: Int32, Sendable {
   ///
   /// - Parameters:
   ///   - reports: The report of each accessor.
-  ///   - wantsAll: Whether `limited` counts as refused.
+  ///   - wantsAll: Whether `limited` counts as refused; for folders with their contents it always does.
   ///   - skipsAbsent: Whether to ignore devices that are not there; 77 if there is nothing else.
   package init(_ reports: [AccessReport], wantsAll: Bool, skipsAbsent: Bool = false) {
     let counted = reports.filter { !(skipsAbsent && $0.isOfAbsentDevice) }
-      .map { Self.init($0.status, wantsAll: wantsAll) }
+      .map { Self.init($0.status, wantsAll: wantsAll || $0.includesContents) }
     if counted.isEmpty, !reports.isEmpty {
       self = .skipped
     } else {

@@ -88,6 +88,8 @@ public struct Reason: Hashable, Sendable {
     case cannotCreate = "cannot-create"
     /// The umask of whoever makes new files decides, and is not known.
     case unknownUmask = "unknown-umask"
+    /// Something in the folder is refused, or cannot be told.
+    case folderContents = "folder-contents"
     /// A fact that decides could not be read, so the check cannot tell.
     case unreadableFacts = "unreadable-facts"
   }
@@ -143,6 +145,7 @@ extension Reason.Code {
       [.denied, .restricted, .limited, .notDetermined]
     case .driver: [.restricted, .notDetermined]
     case .futureFiles: [.denied]
+    case .folderContents: [.limited, .notDetermined]
     case .unknownUmask: [.notDetermined]
     case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink, .cannotCreate: [.unavailable]
     case .notConfigured, .noListener: [.unavailable, .notDetermined]

@@ -16,15 +16,15 @@ extension AuditChoice {
     let roots = try roots(accessors, context, first)
     var question = question
     question.everyone = users.map(\.credentials)
-    let (need, credentials, totals) = (question.need, first.credentials, AuditTotals())
+    let (asked, credentials, totals) = (question, first.credentials, AuditTotals())
     let aside = aside(roots, system)
     if aside != nil { question.patience = Self.patience }
     let walk = try walk(question, roots, system, console, RecordOutput()) {
-      AuditSink.sink(credentials, need, system, totals, list: { _ in }, end: {})
+      AuditSink.sink(credentials, asked, system, totals, list: { _ in }, end: {})
     }
     let counts = walk.counts
     let result = CensusResult(
-      users: zip(users, walk.census).map { CensusUser($0, $1) }, need: need, roots: roots,
+      users: zip(users, walk.census).map { CensusUser($0, $1) }, need: asked.need, roots: roots,
       counts: counts, causes: totals.sorted, isStopped: walk.isEnded,
       status: counts.undetermined + counts.unlisted > 0 || walk.isEnded
         || walk.census.contains { $0.keys.contains { $0.verdict == .undetermined } }

@@ -45,13 +45,13 @@ struct AuditChoice {
     if aside != nil { question.patience = Self.patience }
 
     let (records, totals) = (RecordOutput(), AuditTotals())
-    let (list, need, credentials) = (self.list, question.need, judged.credentials)
+    let (list, asked, credentials) = (self.list, question, judged.credentials)
     let (form, style, isVerbose) = (output.form, console.style, output.verbose)
     let walk = try walk(question, roots, system, console, records) {
       if list == .null { return NullSink.sink(records) }
       let lines = RecordLines(records, form.init(style, isVerbose: isVerbose))
       return AuditSink.sink(
-        credentials, need, system, totals, list: { if list == .lines { lines.add($0) } },
+        credentials, asked, system, totals, list: { if list == .lines { lines.add($0) } },
         end: { lines.flush() })
     }
     let counts = walk.counts
@@ -63,7 +63,7 @@ struct AuditChoice {
       : counts.undetermined + counts.unlisted > 0 || walk.isEnded || !doubts.isEmpty
         ? .notDetermined : .authorized
     let result = AuditResult(
-      subject: judged, need: need, roots: roots, counts: counts, causes: totals.sorted,
+      subject: judged, need: question.need, roots: roots, counts: counts, causes: totals.sorted,
       doubts: doubts, isStopped: walk.isEnded, status: status)
     if list != .null {
       console.print(try output.format(console).text(result))

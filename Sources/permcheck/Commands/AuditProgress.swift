@@ -33,9 +33,9 @@ final class AuditProgress {
     guard isShown, now - max(shown, start) >= 500_000 else { return }
     shown = now
     let rate = Int64(counts.asked) * 1_000_000 / max(1, now - start)
-    let (asked, refused) = (HumanFormat.grouped(counts.asked), HumanFormat.grouped(counts.refused))
+    let (asked, refused) = (counts.asked.grouped, counts.refused.grouped)
     let text =
-      "\(asked) files and folders, \(refused) refused, \(HumanFormat.grouped(Int(rate)))/s"
+      "\(asked) files and folders, \(refused) refused, \(Int(rate).grouped)/s"
     write("\r\(text)\u{1b}[K")
   }
 

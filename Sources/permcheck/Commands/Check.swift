@@ -13,6 +13,7 @@ struct Check: AccessorCommand {
         permcheck /srv/photos/2024/a.jpg --user www-data
         permcheck camera mic --user ada --user www-data   a table
         permcheck photos=/srv/photos --group family       each member
+        permcheck photos=/srv/photos --need rx --recursive   everything in it
         permcheck camera --all --skip-unavailable   for CI: all cameras there are
         permcheck camera --wait 5s                  waits for udev
       """)
@@ -34,6 +35,9 @@ struct Check: AccessorCommand {
 
   @Flag(help: "Check for every user that the user data base lists.")
   var allUsers = false
+
+  @Flag(help: "Ask about everything in a folder, too: files without execute.")
+  var recursive = false
 
   @Flag(help: "Skip devices that are not there; exit with 77 if there is nothing else.")
   var skipUnavailable = false
@@ -57,7 +61,7 @@ struct Check: AccessorCommand {
     if let group { subject.who = [.group(group.text)] }
     if allUsers { subject.who = [.everybody] }
     return CheckChoice(
-      names: names, all: all, skipUnavailable: skipUnavailable, wait: wait,
+      names: names, all: all, recursive: recursive, skipUnavailable: skipUnavailable, wait: wait,
       subject: subject, output: output, log: log.choice)
   }
 
@@ -68,6 +72,9 @@ struct Check: AccessorCommand {
     }
     if wait != nil, choice.subject.isOfMany {
       throw ValidationError("--wait is about one subject")
+    }
+    if wait != nil, recursive {
+      throw ValidationError("--wait sees changes of the folder alone, so not with --recursive")
     }
   }
 

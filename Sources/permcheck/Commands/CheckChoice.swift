@@ -6,6 +6,8 @@ struct CheckChoice {
   /// The accessors; empty for all.
   var names: [PathBytes] = []
   var all = false
+  /// Whether everything in a folder is asked about.
+  var recursive = false
   var skipUnavailable = false
   /// How long to wait for access; nil to answer at once.
   var wait: TimeSpan?
@@ -29,6 +31,7 @@ struct CheckChoice {
     context.subject = try Inspection.subject(context)
     context.wantsDetail = output.verbose
     context.sharedScan = SharedScan()
+    if recursive { context.includeContents() }
     let analytics = log.analytics(system)
     let console = Console(system, output)
     var batch = AccessBatch()
@@ -60,6 +63,7 @@ struct CheckChoice {
       var context = context
       context.wantsDetail = output.verbose
       context.sharedScan = sharedScan
+      if recursive { context.includeContents() }
       for request in requests {
         batch.add("\(request.text) for \(who.words)") { [context] in
           request.accessor(context, analytics)

@@ -23,11 +23,18 @@ struct Expectation {
   var reason: Reason.Code?
   /// Whose new files are meant, in the folder of the target; nil for what exists.
   var future: FutureChoice?
+  /// Whether everything in a folder must be so.
+  var isRecursive = false
   /// How long to wait until it holds.
   var wait: TimeSpan?
 
   /// The statuses that `words` mean.
-  var statuses: [AuthorizationStatus] { words.flatMap { Self.statuses[$0] ?? [] } }
+  var statuses: [AuthorizationStatus] {
+    words.flatMap { word in
+      // Where everything is meant, some of it is not enough.
+      word == "granted" && isRecursive ? [.authorized] : Self.statuses[word] ?? []
+    }
+  }
 
   /// What a word of `is` means.
   ///
@@ -46,6 +53,7 @@ struct Expectation {
         argument.path.map { "\(argument.name)=\($0)" } ?? argument.name
       case .path(let path): path.description
       }
+    if isRecursive { return "\(name) and everything in it" }
     return future.map { "\(name), what \($0.creator ?? "this process") makes there" } ?? name
   }
 

@@ -9,7 +9,7 @@ struct ExpectationReader {
 
   private static let keys = [
     "name", "path", "accessor", "user", "uid", "gid", "groups", "pid", "need", "is", "reason",
-    "wait", "future", "creator", "umask",
+    "wait", "recursive", "future", "creator", "umask",
   ]
 
   private let accessors: Accessors
@@ -104,6 +104,7 @@ struct ExpectationReader {
     expectation.subjects = subjects(values, entry.place)
     expectation.words = words(values["is"], entry.place)
     expectation.need = values["need"].flatMap { self.need($0) }
+    expectation.isRecursive = recursive(values, of: expectation)
     expectation.reason = values["reason"].flatMap { self.reason($0) }
     if let value = values["reason"] { checkReason(of: expectation, value.place) }
     expectation.wait = values["wait"].flatMap { self.wait($0) }
@@ -274,7 +275,12 @@ struct ExpectationReader {
     // Only a folder of an accessor can be limited by itself, if no need is named.
     var isFolder = false
     if case .accessor(let argument) = expectation.target { isFolder = argument.entry.family == nil }
-    if !isFolder || expectation.need != nil { possible.remove(.limited) }
+    if !expectation.isRecursive {
+      if !isFolder || expectation.need != nil { possible.remove(.limited) }
+      if code == .folderContents {
+        return wrong(place, "there is the reason folder-contents only with recursive = true")
+      }
+    }
     guard possible.isDisjoint(with: expectation.statuses) else { return }
     let known = AuthorizationStatus.allCases.filter(possible.contains)
       .filter { $0 != .notDetermined }.map { "\"\($0.rawValue)\"" }
@@ -285,6 +291,25 @@ struct ExpectationReader {
       place,
       "no \(expectation.words.joined(separator: " or ")) access has the reason \(code.rawValue): \(only)"
     )
+  }
+
+  private mutating func recursive(
+    _ values: [String: TOMLValue], of expectation: Expectation
+  ) -> Bool {
+    guard let value = values["recursive"] else { return false }
+    guard case .boolean(true) = value.content else {
+      wrong(value.place, "write recursive = true, or leave it out")
+      return false
+    }
+    if case .accessor(let argument) = expectation.target, argument.entry.family != nil {
+      wrong(value.place, "recursive is about what is in a folder, and this is a device")
+    }
+    for key in ["future", "wait"] {
+      if let other = values[key] {
+        wrong(other.place, "\(key) and recursive cannot be combined")
+      }
+    }
+    return true
   }
 
   private mutating func future(

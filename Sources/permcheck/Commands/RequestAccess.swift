@@ -65,7 +65,8 @@ struct RequestAccess: AccessorCommand {
     let system = LinuxSystem()
     let (output, log) = (output.choice, log.choice)
     if grants.recursive { system.raiseFileLimit() }
-    let context = try subject.context(system)
+    var context = try subject.context(system)
+    if grants.recursive { context.includeContents() }
     var options = grants.options(system)
     if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
     let arguments = try names.map {
@@ -111,9 +112,13 @@ struct RequestAccess: AccessorCommand {
   ) throws -> Bool {
     let (accessor, prepared) = (request.accessor, request.prepared)
     guard prepared.isNeeded else {
-      if prepared.report.status == .limited, !all {
-        console.warn(
-          "\(request.argument.shown) is limited, which counts as access; --all requests the rest")
+      if prepared.report.status == .limited {
+        let shown = request.argument.shown
+        if prepared.report.includesContents {
+          console.warn("no change of permissions gives access to everything in \(shown)")
+        } else if !all {
+          console.warn("\(shown) is limited, which counts as access; --all requests the rest")
+        }
       }
       return false
     }

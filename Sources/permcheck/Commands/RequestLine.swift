@@ -66,14 +66,20 @@ extension RequestLine {
     for report: AccessReport, need: Permissions?, _ grants: GrantOptions
   ) -> String? {
     let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
-    guard !changes.isEmpty else { return nil }
+    guard !changes.isEmpty || report.isCut else { return nil }
     var more: [PathBytes] = need.map { ["--need", PathBytes($0.letters)] } ?? []
-    // What is limited already counts as access, unless everything is asked for.
-    if report.status == .limited { more.append("--all") }
+    if report.includesContents {
+      more.append("--recursive")
+    } else if report.status == .limited {
+      // What is limited already counts as access, unless everything is asked for.
+      more.append("--all")
+    }
     let line = adding(more)
     guard subject.source == .current else { return line.administrators }
     if isRoot { return line.own }
-    guard changes.contains(where: \.needsRoot) else { return subject.home == nil ? nil : line.own }
+    guard changes.contains(where: \.needsRoot) || report.isCut else {
+      return subject.home == nil ? nil : line.own
+    }
     let helper = grants.elevation as? HelperElevation
     return helper?.serves(argument, grants) == true ? line.own : line.administrators
   }

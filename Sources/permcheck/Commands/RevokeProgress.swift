@@ -26,7 +26,7 @@ final class RevokeProgress: Sendable {
     }
     guard isDue else { return }
     hasShown.store(true, ordering: .relaxed)
-    write("\r\(HumanFormat.grouped(count)) files and folders looked through\u{1b}[K")
+    write("\r\(count.grouped) files and folders looked through\u{1b}[K")
   }
 
   /// Removes what is shown.

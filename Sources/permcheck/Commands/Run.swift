@@ -75,7 +75,8 @@ struct Run: AccessorCommand {
   func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let (subject, log) = (subject.choice, log.choice)
-    let context = try subject.context(system)
+    var context = try subject.context(system)
+    if grants.recursive { context.includeContents() }
     let requests = try names.map {
       try AccessorArgument($0, accessors, through: subject.through).absolute(system)
     }

@@ -95,7 +95,9 @@ struct SubjectChoice: Equatable {
     case .ids, .process, .group, .everybody: return []
     }
     guard root == "/", through != .server else { return [] }
-    guard reports.contains(where: { $0.remedies.contains(where: \.isGrant) }) else { return [] }
+    guard reports.contains(where: { $0.isCut || $0.remedies.contains(where: \.isGrant) }) else {
+      return []
+    }
     var options = GrantOptions()
     options.elevation = HelperElevation(.auto, context.system)
     let program = Tool.word(context.system)

@@ -83,7 +83,9 @@ struct Verifier {
     let deciding = report.resources.filter { $0.status == report.status }
     let codes = deciding.flatMap(\.reasons).map(\.code)
     let wantsAccess = expectation.statuses.contains { $0.isAccess() }
-    let isUnknown = report.resources.contains { $0.status == .notDetermined }
+    let isUnknown = report.resources.contains {
+      $0.status == .notDetermined || $0.contents?.isUnknown == true
+    }
     if report.status == .notDetermined || isUnknown && !wantsAccess {
       // A device that cannot be told may be usable.
       outcome = .undetermined
@@ -117,6 +119,7 @@ struct Verifier {
   private func context(_ item: Item) -> AccessContext {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .current { context.subject = item.subject }
+    if item.expectation.isRecursive { context.includeContents() }
     context.foresees = item.creator.map(FutureFiles.made)
     switch item.expectation.target {
     case .accessor(let argument): context.path = argument.path

@@ -23,6 +23,7 @@ struct Verify: AccessorCommand {
         need = "r"
         is = "refused"                   or "granted", a status, or a list of these
         reason = "parent-search"         only for this reason
+        recursive = true                 also everything in the folder
         wait = "5s"                      until it holds
 
       Without user, uid or pid an expectation is about this process. The exit status
@@ -109,6 +110,12 @@ struct Verify: AccessorCommand {
     let input = Input(words[0])
     let reader = ExpectationReader(try input.bytes(system), accessors)
     var mistakes = reader.mistakes
+    if watch {
+      mistakes += reader.expectations.filter(\.isRecursive).map {
+        Mistake(
+          place: $0.place, message: "--watch sees changes of the folder alone, so not recursive")
+      }
+    }
     let verifier = try Verifier(
       reader.expectations, system, accessors, skipsUnavailable: skipUnavailable, &mistakes)
     guard let last = mistakes.sorted().last else { return verifier }

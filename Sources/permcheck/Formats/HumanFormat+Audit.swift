@@ -28,9 +28,9 @@ extension HumanFormat {
     let counts = result.counts
     var text = heading(result)
     let causes = result.causes.prefix(isVerbose ? .max : 10)
-    let width = causes.first.map { Self.grouped($0.count).count } ?? 0
+    let width = causes.first.map { $0.count.grouped.count } ?? 0
     for (cause, count) in causes {
-      let number = Self.grouped(count)
+      let number = count.grouped
       text += "  \(String(repeating: " ", count: width - number.count))\(number) "
       let folder = Sanitizer.clean(cause.folder.description)
       if cause.isSearch {
@@ -43,10 +43,10 @@ extension HumanFormat {
       text += rules(result)
       let rest = result.causes.dropFirst(causes.count)
       let sum = rest.reduce(0) { $0 + $1.count }
-      text += "  \(Self.grouped(sum)) by \(Self.grouped(rest.count)) more; -v shows all\n"
+      text += "  \(sum.grouped) by \(rest.count.grouped) more; -v shows all\n"
     }
     if counts.undetermined > 0 {
-      text += "\(style.mark(.unknown)) \(Self.grouped(counts.undetermined)) cannot be determined\n"
+      text += "\(style.mark(.unknown)) \(counts.undetermined.grouped) cannot be determined\n"
     }
     if counts.unlisted > 0 {
       text +=
@@ -65,10 +65,10 @@ extension HumanFormat {
     let uid = "uid \(result.subject.credentials.user.fileSystem)"
     let name = result.subject.displayName
     let who = Sanitizer.clean(name == uid ? uid : "\(name) (\(uid))")
-    let (counts, of) = (result.counts, "\(Self.grouped(result.counts.asked)) files and folders")
+    let (counts, of) = (result.counts, "\(result.counts.asked.grouped) files and folders")
     if counts.refused > 0 {
       return "\(style.mark(.no)) \(asked) refused for \(who): "
-        + "\(Self.grouped(counts.refused)) of \(of)\n"
+        + "\(counts.refused.grouped) of \(of)\n"
     }
     let isDoubted = counts.undetermined > 0 || !result.doubts.isEmpty
     let mark = isDoubted ? style.mark(.unknown) : style.mark(.yes)
@@ -87,21 +87,11 @@ extension HumanFormat {
     var counts: [String: Int] = [:]
     for (cause, count) in result.causes { counts[cause.rule, default: 0] += count }
     let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
-    let parts = sorted.map { "\($0.key) \(Self.grouped($0.value))" }
+    let parts = sorted.map { "\($0.key) \($0.value.grouped)" }
     return "  by rule: \(parts.joined(separator: ", "))\(counts.count > 5 ? ", …" : "")\n"
   }
 
   static func folders(_ count: Int) -> String {
-    count == 1 ? "1 folder" : "\(grouped(count)) folders"
-  }
-
-  /// Returns a number with commas: `1,204`.
-  static func grouped(_ number: Int) -> String {
-    var text = ""
-    for (index, digit) in String(number).reversed().enumerated() {
-      if index > 0, index % 3 == 0, digit != "-" { text = "," + text }
-      text = String(digit) + text
-    }
-    return text
+    count == 1 ? "1 folder" : "\(count.grouped) folders"
   }
 }

@@ -26,9 +26,9 @@ extension HumanFormat {
   func text(_ result: CensusResult) -> String {
     let asked = Self.words(result.need)
     let roots = result.roots.map { Sanitizer.clean($0.description) }.joined(separator: ", ")
-    let users = result.users.count == 1 ? "1 user" : "\(Self.grouped(result.users.count)) users"
+    let users = result.users.count == 1 ? "1 user" : "\(result.users.count.grouped) users"
     var text =
-      "who has \(asked) access below \(roots): \(Self.grouped(result.counts.asked)) files and folders, \(users)\n"
+      "who has \(asked) access below \(roots): \(result.counts.asked.grouped) files and folders, \(users)\n"
     let rows = rows(result)
     let names = rows.map(\.who)
     let width = names.map(\.count).max() ?? 0
@@ -78,7 +78,7 @@ extension HumanFormat {
     let granted = user.number(.granted)
     if granted == 0 { return "none" }
     let isAll = user.number(.refused) + user.number(.undetermined) == 0 && !isPartial(result)
-    return isAll ? "all" : Self.grouped(granted)
+    return isAll ? "all" : granted.grouped
   }
 
   private func rules(_ user: CensusUser) -> String {
@@ -93,11 +93,11 @@ extension HumanFormat {
       let rules = shown.map { count in
         let rule = count.answer.rule.description
         let name = count.answer.isSearch ? "search (\(rule))" : rule
-        return isAll ? name : "\(name) \(Self.grouped(count.number))"
+        return isAll ? name : "\(name) \(count.number.grouped)"
       }
       let rest = counts.dropFirst(shown.count).reduce(0) { $0 + $1.number }
       return words + " "
-        + (rules + (rest > 0 ? ["others \(Self.grouped(rest))"] : []))
+        + (rules + (rest > 0 ? ["others \(rest.grouped)"] : []))
         .joined(separator: ", ")
     }
     return parts.joined(separator: "; ")
@@ -107,7 +107,7 @@ extension HumanFormat {
     var text = ""
     for (cause, count) in result.causes {
       let folder = Sanitizer.clean(cause.folder.description)
-      text += "\(style.mark(.unknown)) in \(folder): \(cause.rule), \(Self.grouped(count))\n"
+      text += "\(style.mark(.unknown)) in \(folder): \(cause.rule), \(count.grouped)\n"
     }
     if result.counts.unlisted > 0 {
       text +=

@@ -81,7 +81,9 @@ extension HumanFormat {
     }
     // One request serves all devices, so it is printed once.
     let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
-    if let request, !changes.isEmpty { entries[entries.count - 1].details += fix(request, changes) }
+    if let request, !changes.isEmpty || report.isCut {
+      entries[entries.count - 1].details += fix(request, changes)
+    }
     for other in report.alternatives {
       let message = Sanitizer.clean(other.reasons.first?.message ?? other.status.rawValue)
       let text = other.status == .authorized ? "or: \(message)" : message
@@ -122,6 +124,9 @@ extension HumanFormat {
   private func evidence(_ resource: ResourceReport) -> [Detail] {
     guard isVerbose else { return [] }
     var lines: [String] = []
+    if resource.isFolder, resource.contents == nil, resource.status.isAccess() {
+      lines.append("the folder alone was looked at; --recursive asks about everything in it")
+    }
     if let decision = resource.decision {
       let verdict = decision.errnoName.map { "refused (\($0))" } ?? decision.verdict.name
       let place = decision.component.map { " at \($0)" } ?? ""

@@ -32,8 +32,9 @@ extension HumanFormat {
   /// Returns the one command that makes all the changes of an accessor, with their effect.
   func fix(_ command: String, _ remedies: [Remedy]) -> [Detail] {
     let count = Set(remedies.map(\.command)).count
+    let changes = "\(count) change\(count == 1 ? "" : "s"), \(effect(remedies))"
     return [
-      .text("fix (\(count) change\(count == 1 ? "" : "s"), \(effect(remedies))):"),
+      .text("fix (\(count == 0 ? "many changes; --dry-run lists them" : changes)):"),
       .command(Sanitizer.clean(command)),
     ]
   }

@@ -239,7 +239,11 @@ import Testing
     let ofPrograms: Set<Reason.Code> = [.byAccessor, .accessorFailed]
     // What somebody else makes there later is judged, see FutureTests.
     let ofFuture: Set<Reason.Code> = [.futureFiles, .cannotCreate, .unknownUmask]
-    #expect(Set(rows.map(\.code)).union(ofPrograms).union(ofFuture) == Set(Reason.Code.allCases))
+    // What is in a folder is walked, see ContentsTests.
+    let ofContents: Set<Reason.Code> = [.folderContents]
+    #expect(
+      Set(rows.map(\.code)).union(ofPrograms).union(ofFuture).union(ofContents)
+        == Set(Reason.Code.allCases))
     #expect(Set(rows.map(\.name)).count == rows.count)
   }
 }

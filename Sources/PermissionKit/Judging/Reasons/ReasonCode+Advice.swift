@@ -35,8 +35,8 @@ extension Reason.Code {
       "name the umask (022 is usual), or the running process that makes the files"
     case .accessorFailed: "repair or remove the program of the accessor"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
-      .futureFiles, .cannotCreate, .parentSearch, .noexecMount, .noDevice, .noCaptureNode,
-      .noSeatACL, .container, .sandbox,
+      .futureFiles, .folderContents, .cannotCreate, .parentSearch, .noexecMount, .noDevice,
+      .noCaptureNode, .noSeatACL, .container, .sandbox,
       .serviceSandbox, .mediaServer, .byAccessor,
       .rootWithoutCapability:
       nil

@@ -1,0 +1,81 @@
+// What is in a folder, if the caller asks about that too.
+extension ResourceJudge {
+  /// Returns what is found in a folder that the subject can reach; nil if nobody asks.
+  func contents(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> ContentsReport? {
+    guard let examine = inspection.context.examines, !inspection.isSaved, ask.isDirectory else {
+      return nil
+    }
+    let answer = StatusRules.status(decision, probe)
+    guard answer == .authorized || answer == .denied && decision.step == .target else {
+      return nil
+    }
+    return examine(inspection, ask, answer != .authorized)
+  }
+
+  /// Returns the smallest changes that give access to what is refused in a folder; empty if no changes give
+  /// all of it, or if it is too much to list.
+  func remedies(_ ask: Ask, _ contents: ContentsReport?) -> [Remedy] {
+    guard let contents, contents.refused > 0, !contents.isCut else { return [] }
+    var context = inspection.context
+    context.subject = inspection.subject
+    (context.need, context.examines) = (nil, nil)
+    let resources = contents.paths.map { path in
+      var resource = ask.resource
+      (resource.path, resource.kind) = (path, nil)
+      return resource
+    }
+    let target = Inspection.Target(name: "", set: ResourceSet(resources: resources))
+    guard let inspection = try? Inspection(context, users: inspection.users, { _ in [target] })
+    else { return [] }
+    var least = LeastChange(
+      facts: inspection.facts, credentials: inspection.subject.credentials)
+    for resource in resources {
+      let one = inspection.ask(resource)
+      let need = one.isDirectory ? ask.need : ask.need.subtracting(.execute)
+      guard least.grant(need, path: one.path, isDirectory: one.isDirectory).isGranted else {
+        return []
+      }
+    }
+    return RemedyFinder(inspection).remedies(least.changes)
+  }
+}
+
+extension ContentsReport {
+  /// How many causes are told.
+  private static let told = 10
+
+  /// Returns a reason for each cause of what is refused or unknown.
+  ///
+  /// - Parameter top: The folder, from which names begin.
+  /// - Returns: At least one reason if something is refused or unknown.
+  func reasons(below top: PathBytes) -> [Reason] {
+    var texts = causes.prefix(Self.told).map { cause in
+      let name = Self.name(cause.folder, below: top)
+      return cause.isSearch
+        ? "\(cause.count.grouped) below \(name): search on \(cause.folder.lastComponent) (\(cause.rule))"
+        : "\(cause.count.grouped) \(cause.isBelow ? "below" : "in") \(name): \(cause.rule)"
+    }
+    let rest = causes.dropFirst(Self.told)
+    if !rest.isEmpty {
+      let count = rest.reduce(0) { $0 + $1.count }
+      texts.append("\(count.grouped) by \(rest.count.grouped) more causes, which audit lists")
+    }
+    if undetermined > 0 {
+      texts.append("\(undetermined.grouped) of these cannot be determined")
+    }
+    if unlisted > 0 {
+      let folders = unlisted == 1 ? "1 folder" : "\(unlisted.grouped) folders"
+      texts.append("\(folders) cannot be listed; what is below is not known")
+    }
+    if let obstacle { texts.append("what is in the folder is not known: \(obstacle)") }
+    return texts.map { Reason(.folderContents, .proven, $0) }
+  }
+
+  /// Returns a path from the top on; the top itself as it is.
+  private static func name(_ path: PathBytes, below top: PathBytes) -> PathBytes {
+    var rest = path.bytes[...]
+    guard path != top, rest.starts(with: top.bytes) else { return path }
+    rest = rest.dropFirst(top.bytes.count).drop { $0 == UInt8(ascii: "/") }
+    return rest.isEmpty ? path : PathBytes(Array(rest))
+  }
+}
