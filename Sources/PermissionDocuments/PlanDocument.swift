@@ -26,6 +26,7 @@ enum PlanDocument {
     .always("command", JSONSchema.array(JSONSchema.string)) {
       ReportDocument.texts($0.change.command.arguments)
     },
+    .always("shell", ReportDocument.shellSchema) { .string($0.typed) },
     .always("needsRoot", JSONSchema.bool) { .bool($0.needsRoot) },
     .always("persistence", ReportDocument.persistences) {
       .string($0.change.command.persistence.rawValue)

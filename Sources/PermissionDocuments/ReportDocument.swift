@@ -162,9 +162,14 @@ enum ReportDocument {
     },
   ])
 
+  static let shellSchema = JSONSchema.about(
+    "The command as it is typed, for sh: the very bytes of every name, and sudo where it is needed.",
+    JSONSchema.string)
+
   static let remedy = JSONRecord<Remedy>([
     .always("kind", JSONSchema.string) { .string($0.kind.rawValue) },
     .always("command", JSONSchema.array(JSONSchema.string)) { texts($0.command) },
+    .sometimes("shell", shellSchema) { $0.typed.map { .string($0) } },
     .always("needsRoot", JSONSchema.bool) { .bool($0.needsRoot) },
     .always("persistence", persistences) { .string($0.persistence.rawValue) },
     .always("lasts", lastsSchema) { .string($0.persistence.words) },

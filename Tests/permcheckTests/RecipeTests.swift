@@ -23,10 +23,10 @@ struct RecipeTests {
       0
     ),
     "The nodes that can be used now.": ("/ROOT/dev/video0\n", 0),
-    "What an administrator would type, each word quoted for the shell.": (
+    "What an administrator would type: a line for sh, whatever bytes the names have.": (
       """
-      'setfacl' '-n' '-m' 'u:54321:rw-,m::rw-' '/ROOT/dev/snd/pcmC0D0c'
-      'setfacl' '-n' '-m' 'u:54321:rw-,m::rw-' '/ROOT/dev/snd/controlC0'
+      sudo setfacl -n -m u:54321:rw-,m::rw- /ROOT/dev/snd/pcmC0D0c
+      sudo setfacl -n -m u:54321:rw-,m::rw- /ROOT/dev/snd/controlC0
 
       """, 0
     ),

@@ -69,8 +69,8 @@ struct SnapshotTests {
         ✘ mic  denied  HDA Intel PCH  /ROOT/dev/snd/pcmC0D0c
                     tester is not in group audio (crw-rw---- root:audio) and no ACL entry names tester
                     fix (2 steps, permanent, nobody else gains):
-                      1. \(fix) /ROOT/dev/snd/pcmC0D0c
-                      2. \(fix) /ROOT/dev/snd/controlC0
+                      \(fix) /ROOT/dev/snd/pcmC0D0c
+                      \(fix) /ROOT/dev/snd/controlC0
         ✔ photos  authorized  /ROOT/home/tester/Pictures  owner rwx
 
         """,
@@ -168,7 +168,8 @@ struct SnapshotTests {
               "kind": "acl", "needsRoot": true, "persistence": "permanent", "lasts": "permanent",
               "othersAffected": [],
               "outcome": "granted",
-              "command": ["setfacl", "-n", "-m", "u:54321:rw-,m::rw-", "/ROOT/dev/video2"]
+              "command": ["setfacl", "-n", "-m", "u:54321:rw-,m::rw-", "/ROOT/dev/video2"],
+              "shell": "sudo setfacl -n -m u:54321:rw-,m::rw- /ROOT/dev/video2"
             }]
           }]
         }],

@@ -11,6 +11,11 @@ public struct GrantPlan: Hashable, Sendable {
     /// The device family of the node; nil for other files.
     package var family: DeviceFamily?
 
+    /// The line that a person types to make the change, with sudo(8) where it is needed.
+    package var typed: String {
+      ShellCommand.line((needsRoot ? ["sudo"] : []) + change.command.arguments)
+    }
+
     /// Creates a step with these values.
     package init(
       _ change: GrantChange, place: String, needsRoot: Bool, family: DeviceFamily? = nil

@@ -58,9 +58,12 @@ extension Inspection {
       var errno: Errno?
       if !ask.opened.isEmpty { errno = refusalToOpen(ask, place) }
       let rest = ask.need.subtracting(ask.opened)
-      if errno == nil, !rest.isEmpty { errno = refusal(ask.path, rest) }
+      let isAsked = errno == nil && !rest.isEmpty
+      if isAsked { errno = refusal(ask.path, rest) }
       guard errno == nil, method == .write, ask.isDirectory, ask.need.contains(.write) else {
-        return Probe(method: .open, errno: errno)
+        var probe = Probe(method: .open, errno: errno)
+        probe.isAsked = isAsked && errno != nil || ask.opened.isEmpty
+        return probe
       }
       return Probe(method: .write, errno: refusalToCreate(in: ask.path))
     }

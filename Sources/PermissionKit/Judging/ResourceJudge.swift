@@ -195,8 +195,30 @@ package struct ResourceJudge {
     report.isChangeable = isChangeable(decision)
     if report.status == .denied || report.status == .limited, !decision.isGranted {
       report.remedies = RemedyFinder(inspection).remedies(ask)
+      if report.remedies.isEmpty, !report.reasons.isEmpty {
+        report.reasons[0].ownAdvice = report.reasons[0].ownAdvice ?? whyNoChange(decision)
+      }
     }
     if report.status != .authorized { diagnosis?.refine(&report, ask, decision) }
+  }
+
+  /// Says why no change of the mode or ACL that refuses helps; nil if nothing special keeps it.
+  private func whyNoChange(_ decision: Decision) -> String? {
+    guard let index = decision.inode, case .bits = decision.rule.layer else { return nil }
+    let (inode, path) = (facts.inodes[index], facts.path(of: index))
+    let mount = facts.mounts[inode.mount]
+    if inode.isImmutable {
+      return "make \(path) changeable first (chattr -i), since its permissions are immutable"
+    }
+    if inode.isAppendOnly {
+      return "make \(path) changeable first (chattr -a), since it is append-only"
+    }
+    if mount.isReadOnly {
+      return
+        "mount \(mount.point) read-write first, since permissions cannot be changed while it is read-only"
+    }
+    return decision.step == .walk && inspection.method != .none
+      ? "ask as root, who sees what is below \(path)" : nil
   }
 
   /// Returns whether a change of the mode or ACL that refuses would be stored and would count.

@@ -59,6 +59,9 @@ public struct AccessReport: Hashable, Sendable {
   /// Whether more is refused in a folder than is listed, so that the changes are not known.
   package var isCut: Bool { resources.contains { $0.contents?.isCut == true } }
 
+  /// Whether a folder on the way refuses, and what is below cannot be seen, so that the changes are not known.
+  package var isHidden: Bool { resources.contains(where: \.isHidden) }
+
   /// Whether the report is about a device that is not there, and not about a path that is not there.
   package var isOfAbsentDevice: Bool {
     status == .unavailable && resources.allSatisfy(\.isOfAbsentDevice)
@@ -105,6 +108,11 @@ public struct ResourceReport: Hashable, Sendable {
   /// Whether a device is not there; the program of an accessor may say so, too.
   var isOfAbsentDevice: Bool {
     status == .unavailable && (family != nil || reasons.contains { $0.code == .byAccessor })
+  }
+
+  /// Whether a folder on the way refuses, and what is below cannot be seen.
+  package var isHidden: Bool {
+    status == .denied && isChangeable && remedies.isEmpty && decision?.step == .walk
   }
 
   /// Creates a report on one resource.

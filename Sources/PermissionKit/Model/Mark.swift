@@ -27,9 +27,9 @@ package enum Mark: Sendable {
   /// The mark where the locale shows only ASCII.
   package var ascii: String {
     switch self {
-    case .yes: "+"
+    case .yes: "ok"
     case .partly: "~"
-    case .no: "x"
+    case .no: "no"
     case .none: "-"
     case .unknown: "?"
     }

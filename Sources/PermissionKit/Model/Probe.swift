@@ -41,6 +41,17 @@ public struct Probe: Hashable, Sendable {
   /// V4L2 shows this by EBUSY at VIDIOC_REQBUFS.
   public var isBusy = false
 
+  /// Whether faccessat2(2) gave the answer, where `method` says open(2).
+  package var isAsked = false
+  /// The system call that gave the answer, for people.
+  package var call: String {
+    switch method {
+    case .access: "faccessat2"
+    case .open where isAsked: "faccessat2"
+    case .automatic, .open, .write, .enter, .none: method.rawValue
+    }
+  }
+
   /// Why the kernel could not be asked in the place of the process; nil if it was asked.
   package var obstacle: String?
   /// The answer of faccessat2(2) in the place of the process, beside that of the open.

@@ -68,14 +68,19 @@ extension GrantFlags {
     guard plan.needsRoot, !(isForSelf && helper?.serves(argument, options) == true) else {
       return nil
     }
+    let line = RequestLine(argument, plan.subject, system).adding(words + more)
+    return line.administrators ?? plan.steps.map(\.typed).joined(separator: "\n  ")
+  }
+
+  /// The options as an administrator repeats them.
+  var words: [PathBytes] {
     var words: [PathBytes] = []
     if strategy.strategy.name != GrantStrategies.auto.name {
       words += ["--strategy", PathBytes(strategy.strategy.name)]
     }
     if allowOthers { words.append("--allow-others") }
     if recursive { words.append("--recursive") }
-    let line = RequestLine(argument, plan.subject, system).adding(words + more)
-    return line.administrators ?? plan.steps.map(\.typed).joined(separator: "\n  ")
+    return words
   }
 
   /// Tells by which command an administrator makes a request, and why only an administrator.

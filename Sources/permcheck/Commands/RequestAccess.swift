@@ -133,7 +133,12 @@ struct RequestAccess: AccessorCommand {
       return true
     }
     guard var plan = prepared.plan else {
-      if !accessor.isAccess(prepared.report) {
+      if !system.isRoot, prepared.report.isHidden,
+        let line = RequestLine(request.argument, prepared.report.subject ?? result.subject, system)
+          .adding(grants.words + administratorOptions).administrators
+      {
+        GrantFlags.report(line, request.argument, system)
+      } else if !accessor.isAccess(prepared.report) {
         console.warn("no change of permissions gives access to \(request.argument.shown)")
       }
       return true
@@ -229,8 +234,7 @@ struct RequestAccess: AccessorCommand {
   /// Returns the command that takes back what a request gave, and nothing else.
   private func undoLine(_ request: String, _ system: any System) -> String {
     let words: [PathBytes] = [Tool.word(system), "revoke", "--request", PathBytes(request)]
-    return
-      ((system.isRoot && system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
-      .map(shellQuoted).joined(separator: " ")
+    return ShellCommand.line(
+      (system.isRoot && system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
   }
 }

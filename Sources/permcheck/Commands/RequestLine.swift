@@ -39,18 +39,20 @@ struct RequestLine {
   /// Returns the command by which the subject itself makes the request.
   var own: String { text([program, "request", argument.text] + options) }
 
-  /// Returns the command by which an administrator makes the request.
+  /// The command by which an administrator makes the request.
   ///
-  /// - Returns: The command; nil if the user data base does not know the subject, for whom there is no
-  ///   journal.
-  var administrators: String? {
+  /// Nil if the user data base does not know the subject, for whom there is no journal.
+  var administrators: String? { forSubject(isRoot ? [] : ["sudo"]) }
+
+  /// Returns the command that names the subject.
+  private func forSubject(_ start: [PathBytes]) -> String? {
     guard let name = subject.name else { return nil }
     let words = [program, "request", argument.text] + options + ["--user", PathBytes(name)]
-    return text(isRoot ? words : ["sudo"] + words)
+    return text(start + words)
   }
 
   private func text(_ words: [PathBytes]) -> String {
-    words.map(shellQuoted).joined(separator: " ")
+    ShellCommand.line(words)
   }
 }
 
@@ -66,7 +68,9 @@ extension RequestLine {
     for report: AccessReport, need: Permissions?, _ grants: GrantOptions
   ) -> String? {
     let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
-    guard !changes.isEmpty || report.isCut else { return nil }
+    // Root sees what is hidden from others.
+    let isUnknown = report.isCut || report.isHidden && !isRoot
+    guard !changes.isEmpty || isUnknown else { return nil }
     var more: [PathBytes] = need.map { ["--need", PathBytes($0.letters)] } ?? []
     if report.includesContents {
       more.append("--recursive")
@@ -75,11 +79,12 @@ extension RequestLine {
       more.append("--all")
     }
     let line = adding(more)
-    guard subject.source == .current else { return line.administrators }
-    if isRoot { return line.own }
-    guard changes.contains(where: \.needsRoot) || report.isCut else {
-      return subject.home == nil ? nil : line.own
+    let needsRoot = changes.contains(where: \.needsRoot) || isUnknown
+    guard subject.source == .current else {
+      return needsRoot ? line.administrators : line.forSubject([])
     }
+    if isRoot { return line.own }
+    guard needsRoot else { return subject.home == nil ? nil : line.own }
     let helper = grants.elevation as? HelperElevation
     return helper?.serves(argument, grants) == true ? line.own : line.administrators
   }

@@ -222,7 +222,7 @@ struct Revoke: AccessorCommand {
           ]
         }
         Console.report(
-          "only an administrator may revoke this access to \(name):\n  \(words.map(shellQuoted).joined(separator: " "))",
+          "only an administrator may revoke this access to \(name):\n  \(ShellCommand.line(words))",
           system)
         result.open += own
         continue

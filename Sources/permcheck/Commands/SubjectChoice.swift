@@ -95,9 +95,10 @@ struct SubjectChoice: Equatable {
     case .ids, .process, .group, .everybody: return []
     }
     guard root == "/", through != .server else { return [] }
-    guard reports.contains(where: { $0.isCut || $0.remedies.contains(where: \.isGrant) }) else {
-      return []
+    let isHelped = reports.contains {
+      $0.isCut || $0.isHidden || $0.remedies.contains(where: \.isGrant)
     }
+    guard isHelped else { return [] }
     var options = GrantOptions()
     options.elevation = HelperElevation(.auto, context.system)
     let program = Tool.word(context.system)

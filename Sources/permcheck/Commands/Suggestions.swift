@@ -36,7 +36,7 @@ enum Suggestions {
     let start = "there is no accessor \"\(shown)\""
     let here = PathBytes("./").appending(PathBytes(escaped: word))
     if !hasPath, (try? LinuxSystem().kind(of: here)) != nil {
-      return "\(start); did you mean \(Sanitizer.clean(shellQuoted(here)))?"
+      return "\(start); did you mean \(ShellCommand.line([here]))?"
     }
     let lower = word.lowercased()
     if lower == "all" { return "\(start); permcheck without a name checks all of them" }

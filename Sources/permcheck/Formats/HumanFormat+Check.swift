@@ -11,9 +11,11 @@ extension HumanFormat {
 
   func text(_ result: CheckResult) -> String {
     if let columns = result.columns { return table(result, columns) }
-    let expired = result.expired.flatMap { grant -> [Detail] in
+    var expired: [Detail] = []
+    for grant in result.expired {
       let place = Sanitizer.clean("\(grant.place)   \(grant.change.command.summary)")
-      return [.text("EXPIRED, still in place: \(place)")]
+      let detail = Detail.text("EXPIRED, still in place: \(place)")
+      if !expired.contains(detail) { expired.append(detail) }
     }
     let undo: [Detail] =
       expired.isEmpty ? [] : [.text("fix:"), .command("permcheck revoke --expired")]
@@ -81,7 +83,7 @@ extension HumanFormat {
     }
     // One request serves all devices, so it is printed once.
     let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
-    if let request, !changes.isEmpty || report.isCut {
+    if let request, !changes.isEmpty || report.isCut || report.isHidden {
       entries[entries.count - 1].details += fix(request, changes)
     }
     for other in report.alternatives {
@@ -114,7 +116,8 @@ extension HumanFormat {
     var entry = Entry(cells: [title, word(status)] + line.cells)
     entry.cells[4] = style.dim(entry.cells[4])
     entry.details = messages.map { .text(Sanitizer.clean($0)) }
-    let isServed = isRequested && resources.contains { $0.remedies.contains(where: \.isGrant) }
+    let isServed =
+      isRequested && resources.contains { $0.isHidden || $0.remedies.contains(where: \.isGrant) }
     if !isServed || isVerbose { entry.details += fixes(resources) }
     entry.details += resources.flatMap(evidence)
     return entry
@@ -133,7 +136,7 @@ extension HumanFormat {
       lines.append(Sanitizer.clean("\(resource.path): \(verdict) by \(decision.rule)\(place)"))
     }
     if let probe = resource.probe {
-      lines.append("\(probe.method.rawValue): \(probe.errno.map(\.description) ?? "granted")")
+      lines.append("\(probe.call): \(probe.errno.map(\.description) ?? "granted")")
     }
     if let meaning = resource.decision?.meaning {
       lines.append(Sanitizer.clean("holds: \(meaning)"))

@@ -34,12 +34,12 @@ extension HumanFormat {
     let count = Set(remedies.map(\.command)).count
     let changes = "\(count) change\(count == 1 ? "" : "s"), \(effect(remedies))"
     return [
-      .text("fix (\(count == 0 ? "many changes; --dry-run lists them" : changes)):"),
+      .text("fix (\(count == 0 ? "--dry-run shows the changes" : changes)):"),
       .command(Sanitizer.clean(command)),
     ]
   }
 
-  /// Returns the changes by hand: those that belong together are numbered, each other one is an
+  /// Returns the changes by hand: those that belong together stand below one another, each other one is an
   /// alternative.
   ///
   /// - Parameters:
@@ -64,21 +64,13 @@ extension HumanFormat {
       let count = way.count > 1 ? "\(way.count) steps, " : ""
       let outcome = isSimulated ? "; simulated: \(way[0].outcome.rawValue)" : ""
       var details: [Detail] = [.text("\(start) (\(count)\(effect(way))\(outcome)):")]
-      for (number, remedy) in way.enumerated() {
-        details += typed(
-          remedy, number: way.count > 1 ? number + 1 : nil, notes: explains || isVerbose)
-      }
+      for remedy in way { details += typed(remedy, notes: explains || isVerbose) }
       return details
     }
   }
 
-  private func typed(_ remedy: Remedy, number: Int?, notes: Bool) -> [Detail] {
-    let command =
-      (remedy.needsRoot ? "sudo " : "") + remedy.command.map(shellQuoted).joined(separator: " ")
-    var details: [Detail] = []
-    if !remedy.command.isEmpty {
-      details.append(.command((number.map { "\($0). " } ?? "") + Sanitizer.clean(command)))
-    }
+  private func typed(_ remedy: Remedy, notes: Bool) -> [Detail] {
+    var details: [Detail] = remedy.typed.map { [.command($0)] } ?? []
     if let line = remedy.line {
       details.append(.text(remedy.command.isEmpty ? "add this:" : "and add this there:"))
       details.append(.command(Sanitizer.clean(line)))

@@ -102,7 +102,7 @@ extension HumanFormat {
     }
     if let probe = resource.probe {
       let answer = probe.errno.map { "fails (\($0))" } ?? "succeeds"
-      details.append(.text("kernel: \(probe.method.rawValue) \(answer)"))
+      details.append(.text("kernel: \(probe.call) \(answer)"))
     }
     details += fixes([resource], explains: true)
     return text + lines(details, indent: 0)
@@ -131,9 +131,10 @@ extension HumanFormat {
     }
     let owner = Sanitizer.clean("\(component.owner) \(component.group)")
     if let target = component.target {
+      let decides = component.decides ? "  \(style.mark(.no))  \(style.bold("decides"))" : ""
       return [
         name, inode.modeText, owner,
-        "\(style.glyph(.arrow)) \(Sanitizer.clean(target.description))",
+        "\(style.glyph(.arrow)) \(Sanitizer.clean(target.description))\(decides)",
       ]
     }
     guard let need = component.need else {

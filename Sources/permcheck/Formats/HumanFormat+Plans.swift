@@ -20,11 +20,3 @@ extension HumanFormat {
     return "\(style.bold(plan.title)) for \(who), by \(plan.strategy):\n"
   }
 }
-
-extension GrantPlan.Step {
-  /// The step as a command to type.
-  var typed: String {
-    let command = change.command.arguments.map(shellQuoted).joined(separator: " ")
-    return (needsRoot ? "sudo " : "") + Sanitizer.clean(command)
-  }
-}

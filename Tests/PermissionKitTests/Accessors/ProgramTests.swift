@@ -39,10 +39,18 @@ import Testing
       .checkAccess()
     #expect(!report.isGranted && !report.remedies.isEmpty)
     let lines = report.explanation.split(separator: "\n").map(String.init)
-    #expect(lines.first == "camera: denied")
+    #expect(lines.first == "camera: denied, Webcam (/dev/video0)")
     #expect(lines.contains { $0.contains(report.mainReason?.description ?? "nothing") })
     #expect(
       lines.last?.trimmingPrefix(while: { $0 == " " }).hasPrefix("sudo setfacl -n -m") == true)
+  }
+
+  @Test("A report says each thing once") func aReportSaysEachThingOnce() {
+    let report = CameraAccessor(AccessContext(system: FakeSystem()), analytics: .inMemory)
+      .checkAccess()
+    let lines = report.explanation.split(separator: "\n").map(String.init)
+    #expect(lines.count == 2 && Set(lines).count == 2, "\(lines)")
+    #expect(lines.first == "camera: \(report.status.rawValue)")
   }
 
   @Test("Another subject and path are named in words") func anotherSubjectAndPathAreNamedInWords()

@@ -38,8 +38,8 @@ import Testing
   @Test("A status has one mark and one exit status, and counts as access in one way")
   func statuses() {
     let rows: [(AuthorizationStatus, String, String, Int32, Int32)] = [
-      (.authorized, "✔", "+", 0, 0), (.limited, "◐", "~", 0, 1), (.denied, "✘", "x", 1, 1),
-      (.restricted, "✘", "x", 1, 1), (.unavailable, "–", "-", 3, 3),
+      (.authorized, "✔", "ok", 0, 0), (.limited, "◐", "~", 0, 1), (.denied, "✘", "no", 1, 1),
+      (.restricted, "✘", "no", 1, 1), (.unavailable, "–", "-", 3, 3),
       (.notDetermined, "?", "?", 2, 2),
     ]
     #expect(rows.count == AuthorizationStatus.allCases.count)

@@ -74,7 +74,7 @@ import Testing
       remedies: [
         Wanted(
           kind: .acl, command: ["setfacl", "-n", "-m", "u:1001:--x,m::--x", "/srv/box"],
-          persistence: .untilReboot, needsRoot: true, outcome: .granted)
+          persistence: .untilReboot, outcome: .granted)
       ],
       scene: {
         $0.add("/srv/box", FakeNode(kind: .directory, mode: 0o700, uid: 1000))

@@ -91,7 +91,7 @@ import Testing
       }),
     DiagnosisRow(
       name: "links in a circle", code: .danglingSymlink, question: .path("/srv/a"),
-      status: .unavailable, evidence: ["lrwxrwxrwx root:root"], mentions: ["/srv/"],
+      status: .unavailable, evidence: ["lrwxrwxrwx root:root"], mentions: ["/srv/a and /srv/b"],
       scene: {
         $0.add("/srv/a", FakeNode(kind: .symbolicLink, target: "b"))
         $0.add("/srv/b", FakeNode(kind: .symbolicLink, target: "a"))

@@ -182,6 +182,19 @@ extension ReasonFinder {
     }
   }
 
+  /// Returns the paths of links that lead in a circle, in their order; empty if none do.
+  private func circle(_ steps: [WalkStep]) -> [String] {
+    var links: [Int] = []
+    for step in steps {
+      guard case .link(let inode) = step.event else { continue }
+      if let first = links.firstIndex(of: inode) {
+        return links[first...].map { facts.path(of: $0).description }
+      }
+      links.append(inode)
+    }
+    return []
+  }
+
   private func lookupRefusal(
     _ rule: Rule.Layer.Lookup, _ inode: Int, _ place: PathBytes, _ steps: [WalkStep]
   ) -> (Reason.Code, String) {
@@ -189,6 +202,14 @@ extension ReasonFinder {
     case .missing: return missing(place, steps)
     case .notADirectory: return (.noDevice, "\(place) is not a directory")
     case .tooManyLinks:
+      let circle = circle(steps)
+      if circle.count == 1 {
+        return (.danglingSymlink, "\(circle[0]) is a symbolic link that points at itself (ELOOP)")
+      }
+      if circle.count > 1 {
+        let names = circle.dropLast().joined(separator: ", ") + " and " + circle[circle.count - 1]
+        return (.danglingSymlink, "\(names) are symbolic links that point at each other (ELOOP)")
+      }
       return (
         .danglingSymlink, "the path follows too many symbolic links, the last one \(place) (ELOOP)"
       )

@@ -43,6 +43,7 @@ struct WalkExplainer {
           Decision(verdict, rule, step: .target, inode: inode))
       }
     }
+    if decision.rule == .tooManyLinks { cutCircle(&walk, &inodes) }
     markDeciding(decision, &walk, inodes)
     appendRest(path, &walk)
     return walk
@@ -61,12 +62,24 @@ struct WalkExplainer {
     return component
   }
 
+  /// Removes what repeats where links lead in a circle.
+  private func cutCircle(_ walk: inout [WalkedComponent], _ inodes: inout [Int?]) {
+    var seen: Set<Int> = []
+    let again = walk.indices.first { index in
+      guard walk[index].target != nil, let inode = inodes[index] else { return false }
+      return !seen.insert(inode).inserted
+    }
+    guard let again else { return }
+    walk.removeSubrange(again...)
+    inodes.removeSubrange(again...)
+  }
+
   private func markDeciding(
     _ decision: Decision, _ walk: inout [WalkedComponent], _ inodes: [Int?]
   ) {
     guard !decision.isGranted, !walk.isEmpty else { return }
     var index = walk.count - 1
-    if decision.rule != .missing, decision.rule != .unreadable, let inode = decision.inode {
+    if ![.missing, .unreadable, .tooManyLinks].contains(decision.rule), let inode = decision.inode {
       index = inodes.lastIndex(of: inode) ?? index
     }
     walk[index].decides = true

@@ -1,8 +1,15 @@
 /// Finds the smallest changes of mode and ACL that give the subject access.
 struct RemedyFinder {
   private let inspection: Inspection
+  /// The user who may change what is theirs: whoever asks, or the subject for whom root asks.
+  private let owner: UInt32
 
-  init(_ inspection: Inspection) { self.inspection = inspection }
+  init(_ inspection: Inspection) {
+    self.inspection = inspection
+    let own = inspection.isSaved ? nil : try? inspection.system.credentials()
+    let asks = own.flatMap { $0.isRoot ? nil : $0.user.fileSystem }
+    owner = asks ?? inspection.subject.credentials.user.fileSystem
+  }
 
   /// Returns the changes in their order; empty if no change of mode or ACL gives access.
   func remedies(_ ask: Ask) -> [Remedy] {
@@ -26,7 +33,7 @@ struct RemedyFinder {
     let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
     return Remedy(
       kind: change.attribute == .mode ? .mode : .acl, command: change.command(path),
-      needsRoot: change.before.uid != uid,
+      needsRoot: change.before.uid != owner,
       persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
       othersAffected: classes.gains.map(inspection.users.describe), outcome: .granted)
   }

@@ -1,0 +1,158 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is printed beside a refusal: the fix, why there is none, the call that was made, marks.
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other credentials wants root"))
+struct FixWordsTests {
+  /// Random refusals with odd names; dash runs what was printed, as the one who asked.
+  @Test("What is printed is run by dash as it stands") func whatIsPrintedIsRun() throws {
+    let runner = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Runner/fixes.py").path
+    let outcome = try Command.run([
+      "unshare", "--mount", "sh", "-c",
+      """
+      mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib
+      cp "$1" /mnt/pc; shift; exec timeout -k 5 900 python3 "$@"
+      """, "sh", Command.permcheck, runner, "/mnt", "/mnt/pc", "\(Effort.seed)",
+      "\(Effort.of(300, atLeast: 40))",
+    ])
+    print(outcome.output, terminator: "")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.contains("; 0 wrong"), "\(outcome)")
+  }
+
+  /// A folder on a tmpfs, with private users, where everybody can run permcheck.
+  private func run(_ script: String) throws -> String {
+    try Command.run([
+      "unshare", "--mount", "sh", "-uc",
+      """
+      mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib; cd /mnt
+      { echo 'ada:x:52000:52000::/mnt/home:/bin/sh'; cat /etc/passwd; } >passwd
+      { echo 'ada:x:52000:'; echo 'team:x:52100:'; cat /etc/group; } >group
+      mount --bind passwd /etc/passwd; mount --bind group /etc/group
+      cp "$1" permcheck; chmod 755 permcheck; mkdir home; chown ada home
+      export PATH="/mnt:$PATH" PERMCHECK_LOG=none HOME=/mnt/home LC_ALL=C.UTF-8
+      as() { setpriv --reuid $1 --regid $1 --clear-groups sh -c "$2"; }
+      exec 2>&1
+      \(script)
+      """, "sh", Command.permcheck,
+    ]).output
+  }
+
+  @Test("Below a closed folder an administrator is named") func belowAClosedFolder() throws {
+    let output = try run(
+      """
+      mkdir -p up/b; chmod 700 up
+      as ada 'permcheck request /mnt/up/b --need rx'; as ada 'permcheck check /mnt/up/b --need rx'
+      as ada 'permcheck explain /mnt/up/b --need rx' | tail -1
+      """)
+    #expect(
+      output == """
+        permcheck: only an administrator may give access to /mnt/up/b:
+          sudo /mnt/permcheck request /mnt/up/b --need rx --user ada
+        ✘ /mnt/up/b  denied
+                       ada may not search /mnt/up: ada is neither the owner nor in group root (drwx------ root:root)
+                       fix: ask as root, who sees what is below /mnt/up
+        ✘ /mnt/up/b  denied
+                       ada may not search /mnt/up: ada is neither the owner nor in group root (drwx------ root:root)
+                       fix (--dry-run shows the changes):
+                         sudo /mnt/permcheck request /mnt/up/b --need rx --user ada
+        fix: ask as root, who sees what is below /mnt/up
+
+        """, "\(output)")
+  }
+
+  @Test("An owner types no sudo") func anOwnerTypesNoSudo() throws {
+    let output = try run(
+      """
+      mkdir -m 700 own theirs; chown ada own
+      as ada 'permcheck explain /mnt/own --need rx --user games' | tail -1
+      as ada 'permcheck check /mnt/own --need rx --user games' | tail -1
+      permcheck explain /mnt/theirs --need rx --user games | tail -1
+      """)
+    #expect(
+      output == """
+          setfacl -n -m u:5:r-x,m::r-x /mnt/own
+                        /mnt/permcheck request /mnt/own --need rx --user games
+          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/theirs
+
+        """, "\(output)")
+  }
+
+  @Test("Where permissions cannot be changed, it says why") func whyThereIsNoFix() throws {
+    let output = try run(
+      """
+      mkdir m; mount -t tmpfs none m; mkdir -m 700 m/c m/i; mkdir -m 700 m/c/d
+      chattr +i m/i; permcheck explain /mnt/m/i --user games | tail -1; chattr -i m/i
+      mount -o remount,ro m
+      permcheck explain /mnt/m/c --user games | tail -1
+      permcheck check /mnt/m/c/d --user games | tail -1
+      """)
+    #expect(
+      output == """
+        fix: make /mnt/m/i changeable first (chattr -i), since its permissions are immutable
+        fix: mount /mnt/m read-write first, since permissions cannot be changed while it is read-only
+                        fix: mount /mnt/m read-write first, since permissions cannot be changed while it is read-only
+
+        """, "\(output)")
+  }
+
+  @Test("Links in a circle take a line each") func linksInACircle() throws {
+    let output = try run(
+      "ln -s b a; ln -s a b; ln -s l l; permcheck explain /mnt/a; permcheck check /mnt/l")
+    #expect(
+      output == """
+        /mnt/a   read refused (ELOOP) for root (uid 0)
+        ├─ /    drwxr-xr-x  root root  search ✔ owner rwx
+        ├─ mnt  drwxr-xr-x  root root  search ✔ owner rwx
+        ├─ a    lrwxrwxrwx  root root  → b
+        └─   b  lrwxrwxrwx  root root  → a  ✘  decides
+        why: /mnt/a and /mnt/b are symbolic links that point at each other (ELOOP)
+        kernel: open fails (ELOOP)
+        fix: repair or remove the symbolic link
+        – /mnt/l  unavailable  /mnt/l is a symbolic link that points at itself (ELOOP)
+                    fix: repair or remove the symbolic link
+
+        """, "\(output)")
+  }
+
+  @Test("The call that failed is named") func theCallThatFailedIsNamed() throws {
+    let output = try run(
+      """
+      mkdir m; mount -t tmpfs -o noexec none m; echo '#!/bin/sh' >m/s.sh; chmod 755 m m/s.sh
+      as ada 'permcheck explain /mnt/m/s.sh --need x --probe open' | grep kernel
+      as ada 'permcheck explain /mnt/m/s.sh --need rx --probe open' | grep kernel
+      as ada 'permcheck explain /mnt/m/s.sh --need r --probe open' | grep kernel
+      as ada 'permcheck explain /mnt/m/s.sh --need w --probe open' | grep kernel
+      """)
+    #expect(
+      output == """
+        kernel: faccessat2 fails (EACCES)
+        kernel: faccessat2 fails (EACCES)
+        kernel: open succeeds
+        kernel: open fails (EACCES)
+
+        """, "\(output)")
+  }
+
+  @Test("In ASCII marks are words, and steps stand alone") func marksAreWords() throws {
+    let output = try run(
+      """
+      mkdir -m 700 a a/b; LC_ALL=C permcheck explain /mnt/a/b --user games
+      """)
+    #expect(
+      output == """
+        /mnt/a/b   read+execute refused (EACCES) for games (uid 5)
+        |- /    drwxr-xr-x  root root  search ok other r-x
+        |- mnt  drwxr-xr-x  root root  search ok other r-x
+        |- a    drwx------  root root  search no other ---  decides
+        `- b    not reached
+        why: games may not search /mnt/a: games is neither the owner nor in group root (drwx------ root:root)
+        least fix (2 steps, until the next start of the system, nobody else gains; simulated: granted):
+          sudo setfacl -n -m u:5:--x,m::--x /mnt/a
+          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/a/b
+
+        """, "\(output)")
+  }
+}
