@@ -155,4 +155,72 @@ struct FixWordsTests {
 
         """, "\(output)")
   }
+
+  @Test("A process gets no groups while it runs") func aProcessGetsNoGroups() throws {
+    let output = try run(
+      """
+      touch f; chgrp 52100 f; chmod 640 f
+      setpriv --reuid 52000 --regid 52000 --clear-groups sleep 60 & PID=$!
+      until grep -q '^Name:.sleep' /proc/$PID/status; do sleep 0.05; done
+      { echo 'team:x:52100:ada'; grep -v '^team:' /etc/group; } >group2; cat group2 >/etc/group
+      permcheck explain /mnt/f --pid $PID | tail -1 | sed "s/process $PID/process PID/"
+      kill $PID
+      """)
+    #expect(
+      output
+        == "fix: start process PID again after a new login of ada, since a running process gets no groups\n",
+      "\(output)")
+  }
+
+  @Test("A mount of another namespace is changed there") func aMountOfAnotherNamespace() throws {
+    let output = try run(
+      """
+      mkdir m; mount -t tmpfs none m; touch m/f; chmod 666 m/f; cd /
+      unshare -m sh -c 'mount -o remount,bind,ro /mnt/m; echo >/mnt/ready; exec sleep 60' & PID=$!
+      until [ -e /mnt/ready ]; do sleep 0.05; done
+      permcheck explain /mnt/m/f --need w --pid $PID | tail -1 >/mnt/fix; sed "s/ $PID / PID /" /mnt/fix
+      nsenter -t $PID -m sh -c 'echo x >/mnt/m/f' 2>/dev/null && echo written before
+      sh -c "$(sed 's/sudo //' /mnt/fix)"
+      nsenter -t $PID -m sh -c 'echo x >/mnt/m/f' && echo written
+      kill $PID
+      """)
+    #expect(
+      output == "  sudo nsenter -t PID -m mount -o remount,bind,rw /mnt/m\nwritten\n", "\(output)")
+  }
+
+  @Test("An expired grant is told once") func anExpiredGrantIsToldOnce() throws {
+    let output = try run(
+      """
+      mkdir -m 700 d d/e
+      permcheck request /mnt/d/e --need rx --user games --for 1s --yes >/dev/null
+      permcheck request /mnt/d/e --need rx --user games --for 1s --yes >/dev/null
+      sleep 1.2; permcheck check /mnt/d/e --need rx --user games | grep -c EXPIRED
+      """)
+    #expect(output == "1\n", "\(output)")
+  }
+
+  @Test("Mistakes are in the report, too") func mistakesAreInTheReport() throws {
+    let output = try run(
+      """
+      printf '[[expect]]\\npath = "/x\\nis = "granted"\\n' >t.toml
+      permcheck verify t.toml; permcheck verify t.toml --format github 2>/dev/null; echo $?
+      permcheck verify t.toml --format junit 2>/dev/null | grep -o '<testcase.*'
+      printf '[[expect]]\\naccessor = "hidraw"\\nis = "granted"\\n' >t.toml
+      permcheck verify t.toml --format junit --skip-unavailable | grep -o '<skipped.*/>'
+      printf "[[expect]]\\npath = '/x" >t.toml; permcheck verify t.toml
+      printf '[[expect]]\\npath = "/x\\001"' >t.toml; permcheck verify t.toml | grep -c closing
+      """)
+    #expect(
+      output == """
+        permcheck: t.toml:2:11: missing closing quote; see permcheck verify --help
+        ::error file=t.toml,line=2,col=11,title=permcheck verify::missing closing quote
+        64
+        <testcase name="t.toml:2:11" classname="permcheck verify" time="0"><error message="missing closing quote" type="mistake"/></testcase>
+        <skipped message="there is no hidraw device"/>
+        permcheck: t.toml:2:11: missing closing quote; see permcheck verify --help
+        permcheck: t.toml:2:11: Error while parsing string: unescaped control characters other than TAB (U+0009) are explicitly prohibited; see permcheck verify --help
+        0
+
+        """, "\(output)")
+  }
 }

@@ -96,7 +96,7 @@ import Testing
       ("holds", "false", 0, "artifact: permcheck.xml: True"),
       ("fails", "false", 1, "0 of 1 hold"), ("absent", "false", 1, "0 of 1 hold"),
       ("absent", "true", 77, "the job is shown with a warning"),
-      ("wrong", "false", 64, "permcheck.xml: False"),
+      ("wrong", "false", 64, "permcheck.xml: True"),
       ("$(touch pwned)", "false", 64, "permcheck.xml: False"),
       ("-- --init", "false", 64, "permcheck.xml: False"),
     ]) func theJobVerifies(_ file: String, _ skips: String, _ exit: Int32, _ text: String) throws

@@ -3,12 +3,15 @@ internal import Synchronization
 /// What one check has read, and what is the same for all of it: mounts, users and groups.
 final class CheckMemory: Sendable {
   struct Contents {
-    // Few of each; a dictionary takes longer to set up than they take to search.
+    // Few of each, which a dictionary takes longer to set up for than they take to search; where there are
+    // many ids, those that follow are in one.
     var mounts: [(path: PathBytes, table: MountTable)] = []
     var users: [(uid: UInt32, record: UserRecord?)] = []
     var namedUsers: [(name: String, record: UserRecord?)] = []
     var groupLists: [(user: UserRecord, groups: [UInt32])] = []
     var groups: [(gid: UInt32, name: String?)] = []
+    var moreUsers: [UInt32: UserRecord?] = [:]
+    var moreGroups: [UInt32: String?] = [:]
     var sources: UserSources?
     // nil before they are read, then nil where glibc has to be asked.
     var userFile: UserFile??

@@ -67,6 +67,13 @@ extension System {
   package func sharesPaths(withProcess pid: Int32) throws(Errno) -> Bool {
     let mounts = MountTable.path(of: pid)
     guard try mountTable(mounts) == mountTable() else { return false }
+    return try sharesRoot(withProcess: pid)
+  }
+
+  /// Whether another process has the root directory of this one; it may have other mounts.
+  ///
+  /// - Throws: The errno of what cannot be read of the process in /proc.
+  package func sharesRoot(withProcess pid: Int32) throws(Errno) -> Bool {
     let root = try openat(
       .currentDirectory, PathBytes("/proc/\(pid)/root/."), [.path, .directory], mode: 0)
     defer { close(root) }

@@ -5,7 +5,7 @@ extension System {
   func user(named name: String) throws(Errno) -> UserRecord? {
     try recalled(
       { memory in memory.namedUsers.first { $0.name == name }.map { $0.record } },
-      { if $0.namedUsers.count < mostUsers { $0.namedUsers.append((name, $1)) } }
+      { if $0.namedUsers.count < most { $0.namedUsers.append((name, $1)) } }
     ) { () throws(Errno) in
       if let user = userFile?.user(named: name) { return user }
       return try getpwnam(name)
@@ -15,8 +15,10 @@ extension System {
   /// Returns the first user with this uid; nil if there is none.
   func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try recalled(
-      { memory in memory.users.first { $0.uid == uid }.map { $0.record } },
-      { $0.users.append((uid, $1)) }
+      { memory in
+        memory.users.first { $0.uid == uid }.map { $0.record } ?? memory.moreUsers[uid]
+      },
+      { if $0.users.count < most { $0.users.append((uid, $1)) } else { $0.moreUsers[uid] = $1 } }
     ) { () throws(Errno) in
       if let user = userFile?.user(uid) { return user }
       return try getpwuid(uid)
@@ -27,7 +29,7 @@ extension System {
   func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
     try recalled(
       { memory in memory.groupLists.first { $0.user == user }.map { $0.groups } },
-      { if $0.groupLists.count < mostUsers { $0.groupLists.append((user, $1)) } }
+      { if $0.groupLists.count < most { $0.groupLists.append((user, $1)) } }
     ) { () throws(Errno) in
       if memory != nil, groupFileIsWhole, let groups = groupFile?.groups(of: user) {
         return groups
@@ -39,16 +41,20 @@ extension System {
   /// Returns the name of the group; nil if there is no such group.
   func groupName(_ gid: UInt32) throws(Errno) -> String? {
     try recalled(
-      { memory in memory.groups.first { $0.gid == gid }.map { $0.name } },
-      { $0.groups.append((gid, $1)) }
+      { memory in
+        memory.groups.first { $0.gid == gid }.map { $0.name } ?? memory.moreGroups[gid]
+      },
+      { if $0.groups.count < most { $0.groups.append((gid, $1)) } else { $0.moreGroups[gid] = $1 } }
     ) { () throws(Errno) in
       if let name = groupFile?.groupName(gid) { return name }
       return try getgrgid(gid)
     }
   }
 
-  /// How many users are remembered by name: a command for everybody asks for each only once.
-  private var mostUsers: Int { 64 }
+  /// How many are looked through.
+  ///
+  /// No more users are remembered by name: a command for everybody asks for each only once.
+  private var most: Int { 64 }
 
   // MARK: - Files
 

@@ -109,6 +109,15 @@ struct Diagnosis {
     decision.errno == .EACCES && StatusRules.status(decision) == .denied
   }
 
+  /// Returns the unit of the system that a process belongs to; nil for one of a login.
+  private func unit(of process: Int32) -> String? {
+    let paths = system.cgroups(of: process).map(\.path)
+    guard let path = paths.first(where: { $0.lastComponent.description.hasSuffix(".service") }),
+      !path.components.contains(where: { $0.hasPrefix("user@") })
+    else { return nil }
+    return path.lastComponent.description
+  }
+
   /// Checks whether a refusal by the bits is caused by the session: stale groups or an inactive seat.
   private func refineRefusal(
     _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision
@@ -127,6 +136,12 @@ struct Diagnosis {
         report.reasons.insert(reason, at: 0)
       }
       report.remedies = [.newGroup(users.groupName(gid), moved)]
+      // No shell gives a group to a process that runs.
+      if let process = subject.process {
+        report.remedies = unit(of: process).map { [.restart($0, moved)] } ?? []
+        report.reasons[0].ownAdvice =
+          "start process \(process) again after a new login of \(subject.displayName), since a running process gets no groups"
+      }
       return
     }
     addGroupFlag(&report, ask, decision)

@@ -66,13 +66,15 @@ struct ExpectationReader {
       }
       places[expectation.name] = places[expectation.name] ?? expectation.place
     }
+    // Where many expect the same, each is the next in number.
+    var counts: [String: Int] = [:]
     for index in expectations.indices where expectations[index].name.isEmpty {
       let base = "\(Sanitizer.clean(expectations[index].what)) is \(expectations[index].wanted)"
-      var (name, count) = (base, 1)
-      while places[name] != nil {
-        count += 1
-        name = "\(base) (\(count))"
-      }
+      var count = counts[base, default: 0] + 1
+      func name() -> String { count == 1 ? base : "\(base) (\(count))" }
+      while places[name()] != nil { count += 1 }
+      let name = name()
+      counts[base] = count
       places[name] = expectations[index].place
       expectations[index].name = name
     }

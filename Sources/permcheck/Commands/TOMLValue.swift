@@ -1,4 +1,5 @@
 internal import CTOML
+import PermissionKit
 
 /// A value of a TOML 1.0 document (toml.io), and where it is written.
 struct TOMLValue: Sendable {
@@ -57,6 +58,19 @@ struct TOMLValue: Sendable {
     let place: Place
     /// What is wrong, in the words of the parser.
     let message: String
+
+    /// Returns the error with the words for a text whose end is missing, of which the parser sees only what
+    /// comes instead.
+    func inPlainWords(_ bytes: [UInt8]) -> SyntaxError {
+      guard message.has("string") else { return self }
+      let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      var line = lines.indices.contains(place.line - 1) ? lines[place.line - 1] : []
+      if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      // A column is a character.
+      let isAtEnd = String(decoding: line, as: UTF8.self).unicodeScalars.count < place.column
+      let isOpen = message.has("control characters") && isAtEnd || message.has("end-of-file")
+      return isOpen ? SyntaxError(place: place, message: "missing closing quote") : self
+    }
   }
 
   /// Reads a document.
@@ -79,7 +93,7 @@ struct TOMLValue: Sendable {
           part.kind, place, String(decoding: text, as: UTF8.self), part.number)
       }
     }
-    if let error = receiver.error { throw error }
+    if let error = receiver.error { throw error.inPlainWords(bytes) }
     return receiver.document ?? TOMLValue(content: .table([]), place: Place(line: 1, column: 1))
   }
 }

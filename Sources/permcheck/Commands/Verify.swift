@@ -84,7 +84,7 @@ struct Verify: AccessorCommand {
     _ output: OutputChoice, _ console: Console, _ accessors: Accessors
   ) throws -> ExitStatus {
     let system = LinuxSystem.cached()
-    let verifier = try verifier(accessors, system)
+    let verifier = try verifier(accessors, system, output, console)
     let verdicts = try verifier.run()
     let result = VerifyResult(
       file: words[0], verdicts: verdicts, status: status(verdicts), time: system.realtime(),
@@ -106,7 +106,9 @@ struct Verify: AccessorCommand {
   /// Reads the file and looks up its users.
   ///
   /// - Throws: An error after each mistake was told.
-  private func verifier(_ accessors: Accessors, _ system: any System) throws -> Verifier {
+  private func verifier(
+    _ accessors: Accessors, _ system: any System, _ output: OutputChoice, _ console: Console
+  ) throws -> Verifier {
     let input = Input(words[0])
     let reader = ExpectationReader(try input.bytes(system), accessors)
     var mistakes = reader.mistakes
@@ -119,6 +121,12 @@ struct Verify: AccessorCommand {
     let verifier = try Verifier(
       reader.expectations, system, accessors, skipsUnavailable: skipUnavailable, &mistakes)
     guard let last = mistakes.sorted().last else { return verifier }
+    let report = output.format(console).text(
+      mistakes.sorted(), in: words[0], at: system.realtime(), host: system.hostname)
+    if let report {
+      console.print(report)
+      try console.flush()
+    }
     func line(_ mistake: Mistake) -> String {
       "\(input.name):\(mistake.place.line):\(mistake.place.column): \(Sanitizer.clean(mistake.message))"
     }
@@ -133,7 +141,7 @@ struct Verify: AccessorCommand {
     let system = LinuxSystem()
     let watcher = try AccessWatcher(
       system, stoppedBy: try Watch.stopRequests(system), logs: false,
-      try verifier(accessors, system).factories)
+      try verifier(accessors, system, output, console).factories)
     // Changes from here on are seen.
     var status = try verify(output, console, accessors)
     while case .checked(let changes) = try watcher.next() {

@@ -21,6 +21,17 @@ struct GitHubFormat: FindingFormat {
     return text + "\(findings.title): \(findings.summary)\n"
   }
 
+  func text(_ mistakes: [Mistake], in file: PathBytes, at time: Int64, host: String?) -> String? {
+    mistakes.map { mistake in
+      let place = mistake.place
+      var properties = [("line", "\(place.line)"), ("col", "\(place.column)")]
+      if file != "-" { properties.insert(("file", file.description), at: 0) }
+      properties.append(("title", "permcheck verify"))
+      let list = properties.map { "\($0)=\(Self.property($1))" }.joined(separator: ",")
+      return "::error \(list)::\(Self.data(Sanitizer.clean(mistake.message)))\n"
+    }.joined()
+  }
+
   func summary(_ findings: Findings) -> String? {
     var text = "### \(findings.title): \(findings.summary)\n\n"
     text += "| | name | who | expected | got | why |\n|---|---|---|---|---|---|\n"

@@ -7,19 +7,46 @@ struct JUnitFormat: FindingFormat {
   init(_ style: Style, isVerbose: Bool) {}
 
   func text(_ findings: Findings) -> String {
+    Self.suite(
+      findings.title, findings.time, findings.host,
+      counts: [
+        ("tests", findings.items.count), ("failures", findings.count(.fails)),
+        ("errors", findings.count(.undetermined)), ("skipped", findings.count(.skipped)),
+      ], findings.items.map { Self.test($0, findings) }.joined())
+  }
+
+  func text(_ mistakes: [Mistake], in file: PathBytes, at time: Int64, host: String?) -> String? {
+    let title = "permcheck verify"
+    let tests = mistakes.map { mistake in
+      let name = Sanitizer.clean(file.description)
+      let place = "\(name):\(mistake.place.line):\(mistake.place.column)"
+      let told = Self.attributes([
+        ("message", Sanitizer.clean(mistake.message)), ("type", "mistake"),
+      ])
+      return "  <testcase"
+        + Self.attributes([("name", place), ("classname", title), ("time", "0")])
+        + "><error\(told)/></testcase>\n"
+    }
+    return Self.suite(
+      title, time, host,
+      counts: [
+        ("tests", tests.count), ("failures", 0), ("errors", tests.count), ("skipped", 0),
+      ], tests.joined())
+  }
+
+  private static func suite(
+    _ title: String, _ time: Int64, _ host: String?, counts: [(String, Int)], _ tests: String
+  ) -> String {
     // The schema wants the local time of the run without a zone; UTC is as good as any.
-    let time = Timestamp.rfc3339(findings.time).prefix(19)
-    let suite = [
-      ("name", findings.title), ("timestamp", String(time)),
-      ("hostname", findings.host ?? "localhost"), ("tests", "\(findings.items.count)"),
-      ("failures", "\(findings.count(.fails))"), ("errors", "\(findings.count(.undetermined))"),
-      ("skipped", "\(findings.count(.skipped))"), ("time", "0"),
-    ]
+    let time = Timestamp.rfc3339(time).prefix(19)
+    let suite =
+      [("name", title), ("timestamp", String(time)), ("hostname", host ?? "localhost")]
+      + counts.map { ($0.0, "\($0.1)") } + [("time", "0")]
     return """
       <?xml version="1.0" encoding="UTF-8"?>
-      <testsuite\(Self.attributes(suite))>
+      <testsuite\(attributes(suite))>
         <properties/>
-      \(findings.items.map { Self.test($0, findings) }.joined())  <system-out/>
+      \(tests)  <system-out/>
         <system-err/>
       </testsuite>
 
@@ -36,7 +63,8 @@ struct JUnitFormat: FindingFormat {
     ])
     switch item.outcome {
     case .holds: return start + "/>\n"
-    case .skipped: return start + "><skipped/></testcase>\n"
+    case .skipped:
+      return start + "><skipped\(attributes([("message", item.message)]))/></testcase>\n"
     case .fails: return start + "><failure\(told)>\(content)</failure></testcase>\n"
     case .undetermined: return start + "><error\(told)>\(content)</error></testcase>\n"
     }

@@ -29,6 +29,11 @@ struct LayerRemedies {
     func remedy(_ kind: Remedy.Kind, _ command: [PathBytes], others: [String]) -> [Remedy] {
       let after = AccessEvaluator(facts: changed, credentials: inspection.subject.credentials)
         .decide(ask)
+      var command = command
+      // What is mounted here is not mounted there.
+      if kind == .mount, let process = inspection.processWithOwnMounts {
+        command = ["nsenter", "-t", PathBytes("\(process)"), "-m"] + command
+      }
       var remedy = Remedy(
         kind, command, needsRoot: true, kind == .mount ? .untilReboot : .permanent, others: others)
       remedy.outcome =
@@ -112,5 +117,16 @@ struct LayerRemedies {
     remedy.note =
       "\(mount.fileSystem) stores no owners and no ACLs, so chmod and setfacl do not help"
     return remedy
+  }
+}
+
+extension Inspection {
+  /// The process that is judged, if it has other mounts below the same root directory; nil for others.
+  var processWithOwnMounts: Int32? {
+    guard !isSaved, let process = subject.process,
+      (try? system.sharesRoot(withProcess: process)) == true,
+      (try? system.sharesPaths(withProcess: process)) == false
+    else { return nil }
+    return process
   }
 }

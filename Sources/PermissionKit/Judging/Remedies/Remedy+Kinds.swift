@@ -46,6 +46,19 @@ extension Remedy {
     return remedy
   }
 
+  /// The remedy that starts a service again, which then has the groups of its user.
+  ///
+  /// - Parameters:
+  ///   - unit: The unit.
+  ///   - moved: The decision with the group.
+  /// - Returns: The remedy.
+  static func restart(_ unit: String, _ moved: Decision) -> Remedy {
+    var remedy = Remedy(.service, ["systemctl", "restart", PathBytes(unit)], needsRoot: true)
+    remedy.outcome =
+      moved.isGranted ? .granted : moved.errno == nil ? .undetermined : .refused
+    return remedy
+  }
+
   /// The flag that gives a container the number of a node's group; nil for other places.
   static func groupFlag(_ place: Confinement.Place, _ gid: UInt32) -> Remedy? {
     let command: [PathBytes]
