@@ -1,5 +1,11 @@
 internal import Synchronization
 
+/// The users and groups of many ids.
+struct ManyIDs {
+  var users: [UInt32: UserRecord?] = [:]
+  var groups: [UInt32: String?] = [:]
+}
+
 /// What one check has read, and what is the same for all of it: mounts, users and groups.
 final class CheckMemory: Sendable {
   struct Contents {
@@ -10,8 +16,17 @@ final class CheckMemory: Sendable {
     var namedUsers: [(name: String, record: UserRecord?)] = []
     var groupLists: [(user: UserRecord, groups: [UInt32])] = []
     var groups: [(gid: UInt32, name: String?)] = []
-    var moreUsers: [UInt32: UserRecord?] = [:]
-    var moreGroups: [UInt32: String?] = [:]
+    var more: ManyIDs?
+    /// What does not fit in the lists.
+    var keepMore: ManyIDs {
+      get { more ?? ManyIDs() }
+      _modify {
+        var kept = more ?? ManyIDs()
+        more = nil
+        yield &kept
+        more = kept
+      }
+    }
     var sources: UserSources?
     // nil before they are read, then nil where glibc has to be asked.
     var userFile: UserFile??

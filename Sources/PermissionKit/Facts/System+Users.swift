@@ -16,9 +16,11 @@ extension System {
   func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try recalled(
       { memory in
-        memory.users.first { $0.uid == uid }.map { $0.record } ?? memory.moreUsers[uid]
+        memory.users.first { $0.uid == uid }.map { $0.record } ?? memory.more?.users[uid]
       },
-      { if $0.users.count < most { $0.users.append((uid, $1)) } else { $0.moreUsers[uid] = $1 } }
+      {
+        if $0.users.count < most { $0.users.append((uid, $1)) } else { $0.keepMore.users[uid] = $1 }
+      }
     ) { () throws(Errno) in
       if let user = userFile?.user(uid) { return user }
       return try getpwuid(uid)
@@ -42,9 +44,15 @@ extension System {
   func groupName(_ gid: UInt32) throws(Errno) -> String? {
     try recalled(
       { memory in
-        memory.groups.first { $0.gid == gid }.map { $0.name } ?? memory.moreGroups[gid]
+        memory.groups.first { $0.gid == gid }.map { $0.name } ?? memory.more?.groups[gid]
       },
-      { if $0.groups.count < most { $0.groups.append((gid, $1)) } else { $0.moreGroups[gid] = $1 } }
+      {
+        if $0.groups.count < most {
+          $0.groups.append((gid, $1))
+        } else {
+          $0.keepMore.groups[gid] = $1
+        }
+      }
     ) { () throws(Errno) in
       if let name = groupFile?.groupName(gid) { return name }
       return try getgrgid(gid)
