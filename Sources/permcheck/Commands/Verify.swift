@@ -122,7 +122,9 @@ struct Verify: AccessorCommand {
       reader.expectations, system, accessors, skipsUnavailable: skipUnavailable, &mistakes)
     guard let last = mistakes.sorted().last else { return verifier }
     let report = output.format(console).text(
-      mistakes.sorted(), in: words[0], at: system.realtime(), host: system.hostname)
+      mistakes.sorted().map {
+        FileMistake(line: $0.place.line, column: $0.place.column, message: $0.message)
+      }, in: words[0], at: system.realtime(), host: system.hostname)
     if let report {
       console.print(report)
       try console.flush()

@@ -21,10 +21,10 @@ struct GitHubFormat: FindingFormat {
     return text + "\(findings.title): \(findings.summary)\n"
   }
 
-  func text(_ mistakes: [Mistake], in file: PathBytes, at time: Int64, host: String?) -> String? {
+  func text(_ mistakes: [FileMistake], in file: PathBytes, at time: Int64, host: String?) -> String?
+  {
     mistakes.map { mistake in
-      let place = mistake.place
-      var properties = [("line", "\(place.line)"), ("col", "\(place.column)")]
+      var properties = [("line", "\(mistake.line)"), ("col", "\(mistake.column)")]
       if file != "-" { properties.insert(("file", file.description), at: 0) }
       properties.append(("title", "permcheck verify"))
       let list = properties.map { "\($0)=\(Self.property($1))" }.joined(separator: ",")

@@ -15,11 +15,12 @@ struct JUnitFormat: FindingFormat {
       ], findings.items.map { Self.test($0, findings) }.joined())
   }
 
-  func text(_ mistakes: [Mistake], in file: PathBytes, at time: Int64, host: String?) -> String? {
+  func text(_ mistakes: [FileMistake], in file: PathBytes, at time: Int64, host: String?) -> String?
+  {
     let title = "permcheck verify"
     let tests = mistakes.map { mistake in
       let name = Sanitizer.clean(file.description)
-      let place = "\(name):\(mistake.place.line):\(mistake.place.column)"
+      let place = "\(name):\(mistake.line):\(mistake.column)"
       let told = Self.attributes([
         ("message", Sanitizer.clean(mistake.message)), ("type", "mistake"),
       ])

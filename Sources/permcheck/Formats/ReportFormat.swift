@@ -22,7 +22,7 @@ protocol ReportFormat: SendableMetatype {
   /// Returns the output of permcheck verify.
   func text(_ result: VerifyResult) throws -> String
   /// Returns a report of the mistakes in a file of expectations; nil if they stand on standard error alone.
-  func text(_ mistakes: [Mistake], in file: PathBytes, at time: Int64, host: String?) -> String?
+  func text(_ mistakes: [FileMistake], in file: PathBytes, at time: Int64, host: String?) -> String?
   /// Returns the exit status of permcheck check, which is the usual one except for Nagios.
   static func exit(_ result: CheckResult) -> ExitStatus
   /// Returns the exit status of permcheck verify.
@@ -52,7 +52,8 @@ protocol ReportFormat: SendableMetatype {
 }
 
 extension ReportFormat {
-  func text(_ mistakes: [Mistake], in file: PathBytes, at time: Int64, host: String?) -> String? {
+  func text(_ mistakes: [FileMistake], in file: PathBytes, at time: Int64, host: String?) -> String?
+  {
     nil
   }
 

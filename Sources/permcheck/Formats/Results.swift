@@ -196,3 +196,12 @@ struct CensusResult {
   let isStopped: Bool
   let status: ExitStatus
 }
+
+/// A mistake in a file of expectations, where it is written.
+struct FileMistake {
+  /// The line, from 1.
+  let line: Int
+  /// The column in characters, from 1.
+  let column: Int
+  let message: String
+}
