@@ -11,7 +11,10 @@ enum PlanDocument {
     .always("needsNewLogin", JSONSchema.bool) { .bool($0.needsNewLogin) },
     .always("needsRoot", JSONSchema.bool) { .bool($0.needsRoot) },
     .always("persistence", ReportDocument.persistences) { .string($0.persistence.rawValue) },
-    .always("lasts", ReportDocument.lastsSchema) { .string($0.persistence.words) },
+    .always("lasts", ReportDocument.lastsSchema) { .string($0.lasts) },
+    .sometimes("expires", ReportDocument.timeSchema("The time when the grant expires.")) {
+      $0.expires.map { .string(Timestamp.rfc3339($0)) }
+    },
     .always("othersAffected", JSONSchema.array(JSONSchema.string)) {
       .array($0.othersAffected.map { .string($0) })
     },

@@ -223,7 +223,7 @@ enum ReportDocument {
   static let verdicts = JSONSchema.oneOf(["granted", "refused", "undetermined"])
   static let persistences = JSONSchema.oneOf(Persistence.allCases.map(\.rawValue))
   static let permissions = JSONSchema.string(pattern: "^r?w?x?$")
-  static let lastsSchema = JSONSchema.about("The persistence, for people.", JSONSchema.string)
+  static let lastsSchema = JSONSchema.about("How long it lasts, for people.", JSONSchema.string)
 
   static func timeSchema(_ about: String) -> JSONValue {
     ["description": .string(about), "type": "string", "format": "date-time"]

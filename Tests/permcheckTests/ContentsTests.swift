@@ -27,20 +27,19 @@ struct ContentsTests {
   private func run(_ script: String) throws -> Outcome {
     try Command.run([
       "unshare", "--mount", "sh", "-uc",
-      """
-      mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib; cd /mnt
-      { echo 'ada:x:52000:52000::/:/bin/sh'; echo 'immich:x:52002:52002::/:/bin/sh'; cat /etc/passwd; } >passwd
-      { echo 'ada:x:52000:'; echo 'immich:x:52002:'; cat /etc/group; } >group
-      mount --bind passwd /etc/passwd; mount --bind group /etc/group
-      cp "$1" permcheck; chmod 755 permcheck; export PATH="/mnt:$PATH" PERMCHECK_LOG=none
-      mkdir -p photos/100CANON photos/101 photos/102SSCAM
-      for d in photos/*; do touch $d/a.jpg $d/b.jpg; done
-      ln -s /etc/shadow photos/101/link; mkfifo -m 600 photos/101/fifo
-      chown -Rh ada:ada photos; chmod 700 photos/102SSCAM; chmod 600 photos/101/b.jpg
-      as() { setpriv --reuid $1 --regid $1 --clear-groups sh -c "$2"; }
-      ask="photos=/mnt/photos --need rx --user immich"
-      \(script)
-      """, "sh", Command.permcheck,
+      Command.privateEtc + """
+        mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib; cd /mnt
+        private_etc; printf '%s\\n' ada:x:52000:52000::/:/bin/sh immich:x:52002:52002::/:/bin/sh >>/etc/passwd
+        printf '%s\\n' ada:x:52000: immich:x:52002: >>/etc/group
+        cp "$1" permcheck; chmod 755 permcheck; export PATH="/mnt:$PATH" PERMCHECK_LOG=none
+        mkdir -p photos/100CANON photos/101 photos/102SSCAM
+        for d in photos/*; do touch $d/a.jpg $d/b.jpg; done
+        ln -s /etc/shadow photos/101/link; mkfifo -m 600 photos/101/fifo
+        chown -Rh ada:ada photos; chmod 700 photos/102SSCAM; chmod 600 photos/101/b.jpg
+        as() { setpriv --reuid $1 --regid $1 --clear-groups sh -c "$2"; }
+        ask="photos=/mnt/photos --need rx --user immich"
+        \(script)
+        """, "sh", Command.permcheck,
     ])
   }
 

@@ -26,18 +26,45 @@ struct FixWordsTests {
   private func run(_ script: String) throws -> String {
     try Command.run([
       "unshare", "--mount", "sh", "-uc",
-      """
-      mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib; cd /mnt
-      { echo 'ada:x:52000:52000::/mnt/home:/bin/sh'; cat /etc/passwd; } >passwd
-      { echo 'ada:x:52000:'; echo 'team:x:52100:'; cat /etc/group; } >group
-      mount --bind passwd /etc/passwd; mount --bind group /etc/group
-      cp "$1" permcheck; chmod 755 permcheck; mkdir home; chown ada home
-      export PATH="/mnt:$PATH" PERMCHECK_LOG=none HOME=/mnt/home LC_ALL=C.UTF-8
-      as() { setpriv --reuid $1 --regid $1 --clear-groups sh -c "$2"; }
-      exec 2>&1
-      \(script)
-      """, "sh", Command.permcheck,
+      Command.privateEtc + """
+        mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib; cd /mnt
+        private_etc; echo 'ada:x:52000:52000::/mnt/home:/bin/sh' >>/etc/passwd
+        printf '%s\\n' ada:x:52000: team:x:52100: >>/etc/group
+        cp "$1" permcheck; chmod 755 permcheck; mkdir home; chown ada home
+        export PATH="/mnt:$PATH" PERMCHECK_LOG=none HOME=/mnt/home LC_ALL=C.UTF-8
+        as() { setpriv --reuid $1 --regid $1 --clear-groups sh -c "$2"; }
+        exec 2>&1
+        \(script)
+        """, "sh", Command.permcheck,
     ]).output
+  }
+
+  @Test("A lease has one end: whole seconds of local time, the zone named")
+  func aLeaseHasOneEnd() throws {
+    let output = try run(
+      """
+      mkdir -m 700 album; export TZ=XYZ-5:30
+      request() { permcheck request /mnt/album --user ada "$@"; }
+      request --need rx --for 2h --dry-run | grep -E 'lasts|note'
+      request --need rx --for 2h --yes | grep given
+      permcheck list --grants
+      request --need rwx --for 2h --dry-run --json | python3 -c '
+      import json, sys
+      plan = json.load(sys.stdin)["plans"][0]
+      print(plan["lasts"], plan["expires"], plan["warnings"], sep=chr(10))'
+      """)
+    let words = output.replacing(/20\d\d-\d\d-\d\d \d\d:\d\d:\d\d XYZ/, with: "TIME")
+      .replacing(/20\d\d-[-:T.\d]+Z/, with: "UTC")
+    #expect(
+      words == """
+          lasts: until the next start of the system, at most until TIME; the next request or permcheck revoke --expired then ends it
+        given until TIME; the next request or permcheck revoke --expired then ends it
+        path  ada  /mnt/album  ACL entry user:ada:r-x  since TIME  until TIME
+        until the next start of the system, at most until TIME; the next request or permcheck revoke --expired then ends it
+        UTC
+        []
+
+        """)
   }
 
   @Test("Below a closed folder an administrator is named") func belowAClosedFolder() throws {
@@ -162,7 +189,7 @@ struct FixWordsTests {
       touch f; chgrp 52100 f; chmod 640 f
       setpriv --reuid 52000 --regid 52000 --clear-groups sleep 60 & PID=$!
       until grep -q '^Name:.sleep' /proc/$PID/status; do sleep 0.05; done
-      { echo 'team:x:52100:ada'; grep -v '^team:' /etc/group; } >group2; cat group2 >/etc/group
+      sed -i 's/^team:.*/&ada/' /etc/group
       permcheck explain /mnt/f --pid $PID | tail -1 | sed "s/process $PID/process PID/"
       kill $PID
       """)

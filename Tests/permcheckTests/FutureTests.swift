@@ -24,15 +24,14 @@ struct FutureTests {
   private func run(_ script: String) throws -> Outcome {
     try Command.run([
       "unshare", "--mount", "sh", "-uc",
-      """
-      mount -t tmpfs -o mode=755 none /mnt; cd /mnt
-      { echo 'ada:x:52000:52100::/:/bin/sh'; echo 'immich:x:52002:52002::/:/bin/sh'; cat /etc/passwd; } >passwd
-      { echo 'family:x:52100:'; echo 'immich:x:52002:'; cat /etc/group; } >group
-      mount --bind passwd /etc/passwd; mount --bind group /etc/group
-      mkdir -m 755 photos; chown ada:family photos
-      P=$1
-      \(script)
-      """, "sh", Command.permcheck,
+      Command.privateEtc + """
+        mount -t tmpfs -o mode=755 none /mnt; cd /mnt
+        private_etc; printf '%s\\n' ada:x:52000:52100::/:/bin/sh immich:x:52002:52002::/:/bin/sh >>/etc/passwd
+        printf '%s\\n' family:x:52100: immich:x:52002: >>/etc/group
+        mkdir -m 755 photos; chown ada:family photos
+        P=$1
+        \(script)
+        """, "sh", Command.permcheck,
     ])
   }
 
@@ -174,7 +173,7 @@ struct FutureTests {
       """
       say() { $P explain "$@" 2>&1; echo $?; }
       say /mnt/photos --future --creator ada --user immich | grep -v '─'
-      say /mnt/passwd --future
+      : >file; say /mnt/file --future
       say camera --future
       say /mnt/photos --umask 022
       say /mnt/photos --future --umask 99
@@ -185,8 +184,8 @@ struct FutureTests {
         why: the umask of ada decides, and it is not known: with 000 granted, with 777 refused
         fix: name the umask (022 is usual), or the running process that makes the files
         2
-        /mnt/passwd   unavailable
-          /mnt/passwd is not a directory
+        /mnt/file   unavailable
+          /mnt/file is not a directory
         3
         permcheck: camera: --future is about what is made in a folder; see permcheck explain --help
         64

@@ -56,6 +56,7 @@ struct GoldenDocumentTests {
       case "time", "expires", "host", "version", "id": return key.uppercased()
       default:
         return (value as? String)?.replacing(/20\d\d-[-:T.\d]+Z(-\d+)?/, with: "TIME")
+          .replacing(/20\d\d-\d\d-\d\d [:\d]+ [A-Z]+/, with: "LOCAL TIME")
           .replacing(Command.permcheck, with: "permcheck") ?? value
       }
     }

@@ -110,7 +110,7 @@ struct RevokeTests {
       cd $1/closed; CLEAN=$(state . a)
       $P run photos=$PWD/a --user games --request --yes -- sh -c 'echo $$ >$0; exec sleep 1000' $OUT.pid &
       RUN=$!; trap 'rm -f $OUT $OUT.*' EXIT
-      runs() { $P list --grants | grep -q "with process $RUN"; }
+      runs() { $P list --grants | grep -q "until process $RUN ends"; }
       becomes runs
       becomes [ -s $OUT.pid ]
       # Each of the two, who sees the other one die, ends the grant: they die stopped.
@@ -119,7 +119,7 @@ struct RevokeTests {
       kill -9 $LEADER $RUN $(cat $OUT.pid); wait $RUN 2>/dev/null || :
       is 0 $P list --grants
       grep -q 'EXPIRED, still in place' $OUT.o || fail "$(cat $OUT.o)"
-      ! grep -q 'with process' $OUT.o || fail "$(cat $OUT.o)"
+      ! grep -q 'until process' $OUT.o || fail "$(cat $OUT.o)"
       is 0 $P list --grants --json
       ! grep -q '"expired":false' $OUT.o || fail "$(cat $OUT.o)"
       is 0 $P check photos=$PWD/a --user games

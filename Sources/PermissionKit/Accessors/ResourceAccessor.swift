@@ -267,6 +267,8 @@ open class ResourceAccessor: PermissionAccessor {
     plan?.warnings += planNotes
     plan?.purpose = grants.purpose
     plan?.path = context.path
+    plan?.expires = grants.lifetime.expires
+    plan?.end = grants.lifetime.words { Timestamp.local($0, context.system) }
     if grants.isConfinedToDevices, let plan,
       let step = plan.steps.first(where: { !$0.isOfDevice(context.system) })
     {

@@ -45,6 +45,11 @@ public struct GrantPlan: Hashable, Sendable {
   public var othersAffected: [String]
   /// Notes to read before the changes are made, for people.
   public var warnings: [String]
+  /// When the grant expires, in microseconds since 1970 (UTC); nil if no time ends it.
+  package var expires: Int64?
+  /// What ends the grant beside its persistence, for people: `until 2026-11-25 14:30:05 CET`; nil if
+  /// nothing does.
+  package var end: String?
   /// Why the program asks, for people; nil if it does not say.
   public var purpose: String?
 
@@ -71,6 +76,12 @@ public struct GrantPlan: Hashable, Sendable {
       return .permanent
     }
     return .shortest(of: steps.map { $0.change.command.persistence })
+  }
+
+  /// How long the access lasts, for people.
+  package var lasts: String {
+    guard let end else { return persistence.words }
+    return persistence == .permanent ? end : "\(persistence.words), at most \(end)"
   }
 
   /// Returns whether every step and every beneficiary of this plan is in `others`.
@@ -127,7 +138,7 @@ extension GrantPlan: CustomStringConvertible {
   /// What changes, for how long, and who else gains: lines for people, safe for a terminal.
   public var description: String {
     var lines = steps.map { "  \($0.place)   \($0.change.command.summary)" }
-    lines.append("  lasts: \(persistence.words)\(needsNewLogin ? ", from the next login on" : "")")
+    lines.append("  lasts: \(lasts)\(needsNewLogin ? ", from the next login on" : "")")
     lines.append(
       "  others: \(othersAffected.isEmpty ? "nobody else gains" : othersAffected.joined(separator: "; "))"
     )

@@ -36,6 +36,12 @@ package struct Grant: Hashable, Sendable {
       self.process = process
     }
 
+    /// Returns what ends the grant: `until …`, by a writer of times; nil if nothing does.
+    package func words(_ clock: (Int64) -> String) -> String? {
+      expires.map { "until \(clock($0))" }
+        ?? process.map { "until process \($0.pid) ends" }
+    }
+
     /// Returns whether this lifetime certainly lasts as long as another one.
     package func outlasts(_ other: Lifetime) -> Bool {
       if process != nil { return process == other.process && expires == nil }

@@ -52,6 +52,6 @@ extension LinuxSystem {
     unsafe localtime_r(&seconds, &parts)
     return unsafe WallTime(
       hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec),
-      offset: parts.tm_gmtoff)
+      offset: parts.tm_gmtoff, zone: parts.tm_zone.map { unsafe String(cString: $0) } ?? "UTC")
   }
 }

@@ -8,12 +8,30 @@
   public var second: Int
   /// The seconds east of UTC.
   public var offset: Int
+  /// The abbreviation of the time zone: `CET`, `UTC`, or `-03` where the zone has none.
+  public var zone: String
 
   /// Creates a time of day.
-  public init(hour: Int, minute: Int, second: Int, offset: Int = 0) {
+  public init(hour: Int, minute: Int, second: Int, offset: Int = 0, zone: String = "UTC") {
     self.offset = offset
+    self.zone = zone
     self.hour = hour
     self.minute = minute
     self.second = second
+  }
+}
+
+extension Timestamp {
+  /// Returns the local time in whole seconds, with the name of its zone: `2026-11-25 14:30:05 CET`.
+  ///
+  /// - Parameters:
+  ///   - microseconds: The time since 1970-01-01 UTC.
+  ///   - system: The system that knows the local time zone.
+  /// - Returns: The text for people.
+  package static func local(_ microseconds: Int64, _ system: any System) -> String {
+    let wall = system.localtime(microseconds)
+    let shifted = rfc3339(microseconds + Int64(wall.offset) * 1_000_000).utf8
+    return
+      "\(Substring(shifted.prefix(10))) \(Substring(shifted.dropFirst(11).prefix(8))) \(Sanitizer.clean(wall.zone))"
   }
 }

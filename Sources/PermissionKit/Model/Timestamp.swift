@@ -25,4 +25,17 @@ package enum Timestamp {
       + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
       + ".\(padded(fraction, 6))Z"
   }
+  /// Returns the microseconds since 1970-01-01 UTC of a time that `rfc3339` wrote; nil for other text.
+  package static func microseconds(_ text: String) -> Int64? {
+    let parts = text.utf8.split(omittingEmptySubsequences: false) { !(48...57).contains($0) }
+    let numbers = parts.compactMap { Int64(Substring($0)) }
+    guard parts.map(\.count) == [4, 2, 2, 2, 2, 2, 6, 0] else { return nil }
+    // Years begin on 1 March, so that the leap day is the last.
+    let (month, year) = ((numbers[1] + 9) % 12, numbers[0] - (numbers[1] < 3 ? 1 : 0))
+    let days =
+      365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + numbers[2] - 719_469
+    let seconds = ((days * 24 + numbers[3]) * 60 + numbers[4]) * 60 + numbers[5]
+    let time = seconds * 1_000_000 + numbers[6]
+    return rfc3339(time) == text ? time : nil
+  }
 }

@@ -77,7 +77,8 @@ struct RequestAccess: AccessorCommand {
     subject.warnOfRoot(context, console)
     let analytics = log.analytics(system)
     if !dryRun { options.journaled = try GrantFlags.recover(system, console) }
-    var result = RequestResult(subject: try subject.judged([], context), isDryRun: dryRun)
+    var result = RequestResult(
+      subject: try subject.judged([], context), system: system, isDryRun: dryRun)
     result.context = context
     result.expires = options.lifetime.expires
     result.endsByItself = GrantTimer.isEnabled(system)
@@ -149,13 +150,7 @@ struct RequestAccess: AccessorCommand {
       GrantFlags.report(command, request.argument, system)
       guard dryRun else { return false }
     }
-    if let expires = options.lifetime.expires {
-      let how =
-        result.endsByItself
-        ? "then ends by itself"
-        : "the next request or permcheck revoke --expired then undoes it"
-      plan.warnings.append("expires at \(Timestamp.rfc3339(expires)); \(how)")
-    }
+    if let end = plan.end { plan.end = "\(end); \(result.howItEnds)" }
     result.plans.append(plan)
     return command == nil
   }

@@ -195,7 +195,11 @@ struct Run: AccessorCommand {
         throw ExitCode(126)
       }
     }
-    let plans = requests.compactMap(\.prepared.plan)
+    let plans = requests.compactMap { request in
+      var plan = request.prepared.plan
+      plan?.end = "until the command ends"
+      return plan
+    }
     if yes || plans.isEmpty { return true }
     return GrantFlags.agrees(plans, Console(system), system, isQuiet: quiet)
   }
@@ -204,7 +208,7 @@ struct Run: AccessorCommand {
   private func tell(_ answers: [CheckDocument.HelperAnswered], _ system: any System) {
     if quiet || answers.isEmpty { return }
     let format = HumanFormat(Console(system, color: .never).errorStyle, isVerbose: false)
-    let details = answers.flatMap { format.answered($0, end: " until the command ends") }
+    let details = answers.flatMap { format.answered($0, system, end: " until the command ends") }
     _ = try? system.write(.standardError, Array(format.lines(details, indent: 0).utf8))
   }
 

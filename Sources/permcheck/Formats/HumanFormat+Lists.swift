@@ -19,7 +19,7 @@ extension HumanFormat {
     if listing.grants.isEmpty {
       return "no grants in \(Sanitizer.clean(listing.journal.description))\n"
     }
-    let rows = listing.rows(\.asked)
+    let rows = listing.rows(\.asked) { Timestamp.local($0, listing.users.system) }
     let table = Table(rows).text
     guard let columns = style.columns,
       table.split(separator: "\n").contains(where: { String($0).displayWidth > columns })
@@ -62,8 +62,13 @@ extension HumanFormat {
 }
 
 extension GrantListing {
-  /// Returns one row for each grant, safe for a terminal; `name` tells what its first column says.
-  func rows(_ name: (Grant) -> String) -> [[String]] {
+  /// Returns one row for each grant, safe for a terminal.
+  ///
+  /// - Parameters:
+  ///   - name: Returns the text of the first column.
+  ///   - clock: Writes a time in microseconds since 1970 (UTC).
+  /// - Returns: The texts of the columns.
+  func rows(_ name: (Grant) -> String, _ clock: (Int64) -> String) -> [[String]] {
     grants.map { grant in
       let end: String? =
         switch grant.stage {
@@ -73,12 +78,11 @@ extension GrantListing {
         default:
           grant.lifetime.hasEnded(at: time, users.system)
             ? "EXPIRED, still in place"
-            : grant.lifetime.expires.map { "until \(Timestamp.rfc3339($0))" }
-              ?? grant.lifetime.process.map { "with process \($0.pid)" }
+            : grant.lifetime.words(clock)
         }
       return [
         name(grant), users.userName(grant.uid), grant.place, grant.change.command.summary,
-        "since \(grant.time)", end ?? "",
+        "since \(Timestamp.microseconds(grant.time).map(clock) ?? grant.time)", end ?? "",
       ].map(Sanitizer.clean)
     }
   }

@@ -23,13 +23,11 @@ struct HumanFormat: ReportFormat {
   /// Returns what a request gave, until when, and how to take it back.
   private func given(_ result: RequestResult) -> String {
     guard result.isApplied, !result.undo.isEmpty else { return "" }
-    var details = result.helper.flatMap { answered($0) }
+    var details = result.helper.flatMap { answered($0, result.system) }
     // The helper says when its own grants end.
     if let expires = result.expires, result.plans.contains(where: { !$0.needsRoot }) {
-      let how =
-        result.endsByItself
-        ? "it then ends by itself" : "the next request or permcheck revoke --expired then ends it"
-      details.append(.text("given until \(Timestamp.rfc3339(expires)); \(how)"))
+      let end = Timestamp.local(expires, result.system)
+      details.append(.text("given until \(end); \(result.howItEnds)"))
     }
     details.append(.text("undo:"))
     return lines(details + result.undo.map { .command(Sanitizer.clean($0)) }, indent: 0)
@@ -39,14 +37,17 @@ struct HumanFormat: ReportFormat {
   ///
   /// - Parameters:
   ///   - helper: The answer.
+  ///   - system: The system that knows the local time.
   ///   - end: When the grant ends, if no time ends it: ` until …`.
   /// - Returns: Nothing is left out of the answer but its notes, which are warnings.
-  func answered(_ helper: CheckDocument.HelperAnswered, end: String = "") -> [Detail] {
+  func answered(
+    _ helper: CheckDocument.HelperAnswered, _ system: any System, end: String = ""
+  ) -> [Detail] {
     let (name, answer) = (short(helper.accessor), helper.answer)
     guard !answer.changes.isEmpty else { return [.text("root had nothing to change for \(name)")] }
     let status = answer.status.map { " (\(word($0)))" } ?? ""
     let end =
-      answer.expires.map { " until \(Timestamp.rfc3339($0)); it then ends by itself" } ?? end
+      answer.expires.map { " until \(Timestamp.local($0, system)); it then ends by itself" } ?? end
     return [.text("root gave access to \(name)\(status)\(end):")]
       + answer.changes.map { .command(Sanitizer.clean("\($0.place)   \($0.summary)")) }
   }

@@ -60,7 +60,9 @@ struct PlainFormat: ReportFormat {
     }.joined()
   }
 
-  func text(_ listing: GrantListing) -> String { listing.rows(\.accessor).map(Self.line).joined() }
+  func text(_ listing: GrantListing) -> String {
+    listing.rows(\.accessor, Timestamp.rfc3339).map(Self.line).joined()
+  }
 
   func text(_ result: RevokeResult) -> String {
     let word = result.isDryRun ? "selected" : "revoked"

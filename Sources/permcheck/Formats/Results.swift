@@ -36,6 +36,8 @@ struct ExplainResult {
 struct RequestResult {
   /// The user or process whose access was judged.
   let subject: Subject
+  /// The system that knows the local time.
+  let system: any System
   var plans: [GrantPlan] = []
   /// Whether the plans were carried out.
   var isApplied = false
@@ -47,6 +49,11 @@ struct RequestResult {
   var expires: Int64?
   /// Whether a timer of systemd ends them then.
   var endsByItself = false
+  /// What ends them then, for people.
+  var howItEnds: String {
+    endsByItself
+      ? "it then ends by itself" : "the next request or permcheck revoke --expired then ends it"
+  }
   /// What permcheck-helper answered.
   var helper: [CheckDocument.HelperAnswered] = []
   /// The commands that undo what was given.

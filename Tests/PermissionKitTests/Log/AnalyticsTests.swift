@@ -41,7 +41,17 @@ import Testing
       Date(timeIntervalSince1970: TimeInterval(whole)).formatted(.iso8601).dropLast()
       + "." + String(repeating: "0", count: 6 - String(fraction).count) + "\(fraction)Z"
     #expect(Timestamp.rfc3339(microseconds) == expected)
+    #expect(Timestamp.microseconds(expected) == microseconds)
   }
+
+  @Test(
+    "What is no time that the journal wrote is nil",
+    arguments: [
+      "", "soon", "2026-11-25", "2026-11-25T14:30:05Z", "2026-02-30T00:00:00.000000Z",
+      "2026-11-25T14:30:05.123456", "99999999999999999999-01-01T00:00:00.000000Z",
+      "9223372036854775807-01-01T00:00:00.000000Z", "2026-11-25T14:30:05.9999999Z",
+    ]) func otherText(_ text: String)
+  { #expect(Timestamp.microseconds(text) == nil) }
 
   @Test("Strategy is swapped while running") func strategyIsSwappedWhileRunning() throws {
     let log = AnalyticsLog.inMemory

@@ -5,16 +5,15 @@ extension Command {
   ///
   /// Other people may add users meanwhile. Then files vanish while they are copied, and what is mounted
   /// on /etc/passwd or /etc/group goes: rename(2) over a mount point ends it in every other namespace
-  /// (`detach_mounts()` of fs/namespace.c).
+  /// (`detach_mounts()` of fs/namespace.c), and what then writes there changes this machine's own files.
   package static let privateEtc = """
     private_etc() {
       local etc
       etc=$(mktemp -d)
-      mount -t tmpfs -o mode=755 none "$etc"
+      mount -t tmpfs -o mode=755 none "$etc" || exit 97
       cp -a /etc/. "$etc" 2>/dev/null || :
       rm -f "$etc"/*.lock
-      test -s "$etc/passwd" && test -s "$etc/group"
-      mount --move "$etc" /etc
+      test -s "$etc/passwd" && test -s "$etc/group" && mount --move "$etc" /etc || exit 97
       rmdir "$etc"
     }
 

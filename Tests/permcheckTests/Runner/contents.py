@@ -8,6 +8,8 @@ empty /var/lib.
 """
 import ctypes, json, os, random, stat, subprocess, sys
 
+import database
+
 base, permcheck, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 only = int(sys.argv[6]) if len(sys.argv) > 5 and sys.argv[5] == "--only" else None
 USERS = {"ada": 61001, "bob": 61002, "eve": 61003, "immich": 61005}
@@ -32,16 +34,14 @@ def sh(*words, may_fail=False, user=None):
 
 
 def data_base():
-    passwd, group = open("/etc/passwd").read(), open("/etc/group").read()
+    passwd, group = "", ""
     for name, uid in USERS.items():
         passwd += f"{name}:x:{uid}:{uid}::/:/bin/sh\n"
         group += f"{name}:x:{uid}:\n"
     for name, gid in [("family", FAMILY), ("club", CLUB)]:
         group += f"{name}:x:{gid}:{','.join(u for u in USERS if gid in GROUPS[u])}\n"
-    for name, text in [("passwd", passwd), ("group", group)]:
-        with open(f"{base}/{name}", "w") as file:
-            file.write(text)
-        sh("mount", "--bind", f"{base}/{name}", f"/etc/{name}")
+    database.add(passwd, group)
+    open(f"{base}/linked", "w").close()
 
 
 class Tree:
@@ -79,7 +79,7 @@ class Tree:
                 sh("mount", "--bind", base, path)
             self.mounts.append(path)
         elif kind == "hard":
-            os.link(f"{base}/passwd", path)
+            os.link(f"{base}/linked", path)
 
     def dress(self, path):
         chance = self.chance

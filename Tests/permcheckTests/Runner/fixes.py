@@ -8,6 +8,8 @@ of its own with an empty /var/lib.
 """
 import os, random, re, subprocess, sys
 
+import database
+
 base, permcheck, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 only = int(sys.argv[6]) if len(sys.argv) > 5 and sys.argv[5] == "--only" else None
 USERS = {"ada": 61001, "bob": 61002, "immich": 61005}
@@ -28,17 +30,14 @@ def run(words, user="root", **more):
 
 
 def data_base():
-    passwd, group = open("/etc/passwd").read(), open("/etc/group").read()
+    passwd, group = "", ""
     for name, uid in USERS.items():
         passwd += f"{name}:x:{uid}:{uid}::{base}/home/{name}:/bin/sh\n"
         group += f"{name}:x:{uid}:\n"
         os.makedirs(f"{base}/home/{name}")
         os.chown(f"{base}/home/{name}", uid, uid)
     group += f"family:x:{FAMILY}:ada,bob\n"
-    for name, text in [("passwd", passwd), ("group", group)]:
-        with open(f"{base}/{name}", "w") as file:
-            file.write(text)
-        subprocess.run(["mount", "--bind", f"{base}/{name}", f"/etc/{name}"], check=True)
+    database.add(passwd, group)
     os.mkdir(f"{base}/bin")
     # Whoever may become root types a password here.
     with open(f"{base}/bin/sudo", "w") as file:

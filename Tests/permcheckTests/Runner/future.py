@@ -8,6 +8,8 @@ whether anybody else gained or lost. Wants root, in a mount namespace of its own
 """
 import json, os, random, shutil, stat, subprocess, sys
 
+import database
+
 base, permcheck, seed, count, wanted_fixes = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 chance = random.Random(seed)
 USERS = {f"futur{i}": 61000 + i for i in range(1, 7)}
@@ -20,15 +22,12 @@ def sh(*words):
 
 
 def data_base():
-    passwd, group = open("/etc/passwd").read(), open("/etc/group").read()
+    passwd, group = "", ""
     for i, (name, uid) in enumerate(USERS.items()):
         passwd += f"{name}:x:{uid}:{GROUPS[i]}::/:/bin/sh\n"
     for gid, members in MEMBERS.items():
         group += f"fgroup{gid}:x:{gid}:{','.join(members)}\n"
-    for name, text in [("passwd", passwd), ("group", group)]:
-        with open(f"{base}/{name}", "w") as file:
-            file.write(text)
-        sh("mount", "--bind", f"{base}/{name}", f"/etc/{name}")
+    database.add(passwd, group)
 
 
 def ids(name):
