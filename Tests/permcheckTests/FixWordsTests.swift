@@ -67,6 +67,21 @@ struct FixWordsTests {
         """)
   }
 
+  @Test("All evidence has the same one fix") func allEvidenceHasTheSameFix() throws {
+    let output = try run(
+      """
+      mkdir -m 700 album
+      permcheck check photos=album --user ada | tail -2; permcheck check photos=album --user ada -v | tail -2
+      permcheck check photos=./album --user ada -v | grep -c fix
+      """)
+    let fix = """
+                  fix (1 change, until the next start of the system, nobody else gains):
+                    /mnt/permcheck request photos=/mnt/album --user ada
+
+      """
+    #expect(output == fix + fix + "1\n")
+  }
+
   @Test("Below a closed folder an administrator is named") func belowAClosedFolder() throws {
     let output = try run(
       """

@@ -95,6 +95,32 @@ struct TerminalTests {
     }
   }
 
+  @Test("Sentences of a plan and warnings are wrapped at blanks", arguments: [60, 80])
+  func sentencesAreWrapped(_ columns: Int) throws {
+    let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal, "NO_COLOR": "1"])
+    let text = try journal.expect(
+      """
+      A=/var/lib/album; mkdir -p $A; chmod 700 $A
+      export SUDO_USER=a-user-with-a-name
+      for option in --dry-run --yes; do
+        /usr/bin/python3 -c "$TERMINAL" \(columns) $P request $A --need rx --user daemon --for 2h $option
+      done
+      /usr/bin/python3 -c "$TERMINAL" \(columns) $P check $A --need rx
+      """)
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(
+      lines.allSatisfy {
+        $0.count <= columns || $0.contains("setfacl") || $0.contains("--request")
+      }, "\(text)")
+    let words = text.split { " \n".contains($0) }.joined(separator: " ")
+    for part in [
+      "the next request or permcheck revoke --expired then ends it others: nobody else gains",
+      "permcheck: warning: this is about root; use --user a-user-with-a-name for a-user-with-a-name",
+    ] {
+      #expect(words.contains(part), "\(text)")
+    }
+  }
+
   @Test("Grants fit", arguments: [60, 80, 200]) func grantsFit(_ columns: Int) throws {
     let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal])
     let text = try journal.expect(

@@ -275,6 +275,59 @@ struct VerifyTests {
     #expect(outcome.status == 0, "\(outcome.output)")
   }
 
+  @Test("A starter file has paths and users")
+  func aStarterFileHasPathsAndUsers() throws {
+    let tree = try Tree()
+    try tree.folder("open")
+    try tree.folder("closed", mode: 0o700)
+    let starter = try Command.run([
+      "env", "-C", tree.root, Command.permcheck, "verify", "--init", "./closed", "photos=open",
+      "--user",
+      "daemon", "--user", "root", "--need", "rx",
+    ])
+    #expect(
+      starter.output == """
+        # What is so now; check it with: permcheck verify FILE
+
+        [[expect]]
+        path = "\(tree.path("closed"))"
+        user = "daemon"
+        need = "rx"
+        is = "denied"
+
+        [[expect]]
+        accessor = "photos=\(tree.path("open"))"
+        user = "daemon"
+        need = "rx"
+        is = "authorized"
+
+        [[expect]]
+        path = "\(tree.path("closed"))"
+        user = "root"
+        need = "rx"
+        is = "authorized"
+
+        [[expect]]
+        accessor = "photos=\(tree.path("open"))"
+        user = "root"
+        need = "rx"
+        is = "authorized"
+
+        """)
+    let outcome = try Command.run([Command.permcheck, "verify", "-"], input: starter.output)
+    #expect(outcome.status == 0, "\(outcome.output)")
+    let ids = try Command.permcheck([
+      "verify", "--init", tree.path("closed"), "--uid", "7", "--gid", "8", "--groups", "9,10",
+    ])
+    #expect(ids.output.contains("uid = 7\ngid = 8\ngroups = [9,10]\nis = \"denied\"\n"))
+    let other = try Command.permcheck(["verify", "file", "--user", "daemon"])
+    #expect(other.status == 64)
+    #expect(other.errors.contains("the file says for whom"), "\(other.errors)")
+    let relative = expectation("accessor = \"photos=open\"", "is = \"granted\"")
+    let refused = try Command.run([Command.permcheck, "verify", "-"], input: relative)
+    #expect(refused.errors.contains(":2:12: the path must start with /"), "\(refused.errors)")
+  }
+
   @Test("A change is verified again") func aChangeIsVerifiedAgain() throws {
     let tree = try Tree()
     try tree.file("file", mode: 0o600)

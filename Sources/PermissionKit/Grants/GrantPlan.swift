@@ -136,14 +136,20 @@ extension GrantPlan.Step {
 
 extension GrantPlan: CustomStringConvertible {
   /// What changes, for how long, and who else gains: lines for people, safe for a terminal.
-  public var description: String {
-    var lines = steps.map { "  \($0.place)   \($0.change.command.summary)" }
-    lines.append("  lasts: \(lasts)\(needsNewLogin ? ", from the next login on" : "")")
-    lines.append(
-      "  others: \(othersAffected.isEmpty ? "nobody else gains" : othersAffected.joined(separator: "; "))"
-    )
-    lines += warnings.map { "  note: \($0)" }
-    return lines.map { Sanitizer.clean($0) + "\n" }.joined()
+  public var description: String { (changes + effects).map { "  \($0)\n" }.joined() }
+
+  /// A line for each change, safe for a terminal.
+  package var changes: [String] {
+    steps.map { Sanitizer.clean("\($0.place)   \($0.change.command.summary)") }
+  }
+
+  /// Lines that say for how long, who else gains and what to know before, safe for a terminal.
+  package var effects: [String] {
+    let login = needsNewLogin ? ", from the next login on" : ""
+    let others =
+      othersAffected.isEmpty ? "nobody else gains" : othersAffected.joined(separator: "; ")
+    return (["lasts: \(lasts)\(login)", "others: \(others)"] + warnings.map { "note: \($0)" })
+      .map(Sanitizer.clean)
   }
 }
 

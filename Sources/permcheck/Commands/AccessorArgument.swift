@@ -9,7 +9,9 @@ struct AccessorArgument {
   let entry: AccessorRegistry.Entry
   /// The name as it was given, perhaps an alias; `path` for a path.
   let name: String
-  /// The path as it was given; nil for everything that the accessor finds.
+  /// The path; nil for everything that the accessor finds.
+  ///
+  /// A path alone is as it was given, that of `NAME=PATH` begins with a slash.
   let path: PathBytes?
   private let accessors: Accessors
   /// Whether the argument is a path alone.
@@ -38,13 +40,11 @@ struct AccessorArgument {
         "--through \(through.rawValue): a sound server offers no single node; leave out =\(Sanitizer.clean(path.description))"
       )
     }
-    guard path.isAbsolute else {
-      // The same word may name something else tomorrow, in a script or in a journal.
-      throw ValidationError(
-        "\(name)=\(Sanitizer.clean(path.description)): the path must start with /; here \(name)=\(Sanitizer.clean(path.absolute(LinuxSystem()).description))"
-      )
+    if path.bytes.starts(with: "~/".utf8) {
+      let shown = Sanitizer.clean(path.description)
+      throw ValidationError("\(name)=\(shown): the shell did not replace ~; write $HOME instead")
     }
-    self.init(entry, accessors, name: name, path: path)
+    self.init(entry, accessors, name: name, path: path.absolute(LinuxSystem()))
   }
 
   private init(
@@ -63,7 +63,7 @@ struct AccessorArgument {
 
   /// The argument as it means the same in every working directory.
   func absolute(_ system: any System) -> AccessorArgument {
-    guard isPath, let path, !path.isAbsolute else { return self }
+    guard isPath, let path else { return self }
     return AccessorArgument(path: path.absolute(system), accessors)
   }
 
@@ -97,6 +97,7 @@ struct AccessorArgument {
 extension PathBytes {
   /// Returns the path from the root directory; `./` at its start is left out.
   fileprivate func absolute(_ system: any System) -> PathBytes {
+    if isAbsolute { return self }
     var rest = bytes[...]
     while rest.starts(with: "./".utf8) { rest = rest.dropFirst(2).drop { $0 == UInt8(ascii: "/") } }
     let folder = (try? system.getcwd()) ?? "/"

@@ -137,6 +137,13 @@ struct ExpectationReader {
       }
       do {
         let accessor = try AccessorArgument(argument, accessors)
+        // The file may be read in any folder.
+        if let path = accessor.path,
+          !path.bytes.elementsEqual(argument.bytes.suffix(path.bytes.count))
+        {
+          wrong(value.place, "the path must start with /")
+          return nil
+        }
         if accessor.isPath {
           wrong(value.place, "this is a path; write path = \"/…\"")
           return nil

@@ -30,7 +30,7 @@ struct GrantFlags: ParsableArguments {
 
   /// Warns of what permcheck-helper noted while it made or undid changes.
   static func warn(ofHelper note: String, _ system: any System) {
-    Console.report("warning: permcheck-helper: \(Sanitizer.clean(note))", system)
+    Console.warn("permcheck-helper: \(note)", system)
   }
 
   /// Undoes expired and unfinished grants of earlier runs, and warns about each.

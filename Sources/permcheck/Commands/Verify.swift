@@ -6,12 +6,13 @@ struct Verify: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Compares access with a file of expectations.",
-    usage: "permcheck verify FILE [OPTION …] | permcheck verify --init [NAME …]",
+    usage: "permcheck verify FILE [OPTION …] | permcheck verify --init [NAME|PATH …]",
     discussion: """
       EXAMPLES
         permcheck verify access.toml
         permcheck verify access.toml --format junit --output report.xml
         permcheck verify --init camera mic photos > access.toml
+        permcheck verify --init /srv/photos --user www-data --need rx
 
       The file is TOML. Each expectation has a path or an accessor, and what must
       be so:
@@ -32,13 +33,13 @@ struct Verify: AccessorCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The file, - for standard input; with --init the accessors.", valueName: "file"),
+      "The file, - for standard input; with --init accessors and paths.", valueName: "file"),
     completion: .file())
   var words: [PathBytes] = []
 
   @Flag(
     name: .customLong("init"),
-    help: "Print a file of what is so now, for these accessors.")
+    help: "Print a file of what is so now, for these accessors and paths.")
   var isInit = false
 
   @Flag(help: "Verify again after each change, until Ctrl-C.")
@@ -49,6 +50,7 @@ struct Verify: AccessorCommand {
       "Skip devices that are not there instead of failing; exit with 77 if there is nothing else.")
   var skipUnavailable = false
 
+  @OptionGroup var who: WhoOptions
   @OptionGroup var result: ResultOptions
   @OptionGroup var output: OutputOptions
 
@@ -57,6 +59,10 @@ struct Verify: AccessorCommand {
       if watch || skipUnavailable {
         throw ValidationError("--init cannot be combined with --watch or --skip-unavailable")
       }
+    } else if who.chosen != [.current] || who.need != nil {
+      throw ValidationError(
+        "the file says for whom and what: user = \"…\", need = \"…\"; options for that go with --init"
+      )
     } else if words.count != 1 {
       throw ValidationError(
         words.isEmpty ? "name the file of the expectations" : "only one file can be verified")
@@ -71,7 +77,11 @@ struct Verify: AccessorCommand {
     output.file = result.file
     let console = Console(LinuxSystem(), output)
     if isInit {
-      console.print(try StarterFile(words, accessors, LinuxSystem.cached()).text)
+      console.print(
+        try StarterFile(
+          words, accessors, for: SubjectChoice(who: who.chosen, need: who.wanted),
+          LinuxSystem.cached()
+        ).text)
       try console.flush()
       return
     }

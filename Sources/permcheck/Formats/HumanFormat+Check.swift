@@ -118,7 +118,7 @@ extension HumanFormat {
     entry.details = messages.map { .text(Sanitizer.clean($0)) }
     let isServed =
       isRequested && resources.contains { $0.isHidden || $0.remedies.contains(where: \.isGrant) }
-    if !isServed || isVerbose { entry.details += fixes(resources) }
+    if !isServed { entry.details += fixes(resources) }
     entry.details += resources.flatMap(evidence)
     return entry
   }

@@ -4,19 +4,16 @@ import PermissionKit
 extension HumanFormat {
   func text(_ plans: [GrantPlan]) -> String {
     plans.map { plan in
-      heading(plan) + plan.description
-        + plan.steps.map { step in
-          "  \(style.dim(step.typed))\n"
-        }.joined()
+      text(plan) + plan.steps.map { "  \(style.dim($0.typed))\n" }.joined()
     }.joined() + (plans.isEmpty ? "" : "nothing was changed (--dry-run)\n")
   }
 
-  func question(_ plans: [GrantPlan]) -> String {
-    plans.map { heading($0) + $0.description }.joined()
-  }
+  func question(_ plans: [GrantPlan]) -> String { plans.map(text).joined() }
 
-  private func heading(_ plan: GrantPlan) -> String {
+  private func text(_ plan: GrantPlan) -> String {
     let who = Sanitizer.clean(plan.subject.displayName)
-    return "\(style.bold(plan.title)) for \(who), by \(plan.strategy):\n"
+    let heading = "\(style.bold(plan.title)) for \(who), by \(plan.strategy):"
+    let lines = plan.changes + plan.effects.map { style.wrapped($0, indent: 2, hanging: 4) }
+    return ([heading] + lines.map { "  " + $0 }).map { $0 + "\n" }.joined()
   }
 }

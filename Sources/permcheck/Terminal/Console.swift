@@ -61,8 +61,16 @@ final class Console {
     if !isQuiet || file != nil { output += Array(text.utf8) }
   }
 
-  /// Writes a warning as one line to standard error.
-  func warn(_ text: String) { Self.report("warning: \(Sanitizer.clean(text))", system) }
+  /// Writes a warning to standard error, see the other `warn`.
+  func warn(_ text: String) { Self.warn(text, system) }
+
+  /// Writes a warning to standard error: as one line, which a terminal shows wrapped at blanks.
+  static func warn(_ text: String, _ system: any System) {
+    let line = "warning: \(Sanitizer.clean(text))"
+    let columns = system.isatty(.standardError) ? system.columns(.standardError) : nil
+    let style = Style(colors: false, isUnicode: false, columns: columns)
+    report(style.wrapped(line, indent: Tool.name.utf8.count + 2, hanging: 2), system)
+  }
 
   /// Writes one line to standard error, after the name of the tool.
   static func report(_ line: String, _ system: any System) {
