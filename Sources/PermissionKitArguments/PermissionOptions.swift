@@ -100,11 +100,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
       let system = resources?.context.system ?? Systems.running
       try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) { accessor.isAccess($0[0]) }
     }
-    let report = try accessor.requestAccessIfNeeded()
-    if accessLog != nil, let failure = AnalyticsLog.shared.failure {
-      say("warning: \(Sanitizer.clean(failure.description))\n")
-    }
-    return report
+    return try accessor.requestAccessIfNeeded()
   }
 
   /// The name by which this program was started.

@@ -93,6 +93,10 @@ extension FakeSystem {
   ) throws(Errno) -> Int {
     if watching.write(descriptor) { return bytes.count }
     return try call("write") { state throws(Errno) in
+      if descriptor.rawValue == 2 {
+        state.standardError += bytes
+        return bytes.count
+      }
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       var contents = state.contents[file.inode] ?? []
       let offset = file.appends ? contents.count : min(file.offset, contents.count)

@@ -16,6 +16,8 @@ public final class FakeSystem: System {
     var facts: AccessFacts
     var contents: [Int: [UInt8]] = [:]
     var files: [Int32: OpenFile] = [:]
+    /// What was written to descriptor 2.
+    var standardError: [UInt8] = []
     var nextDescriptor: Int32 = 3
     var credentials: Credentials
     var environment: [String: PathBytes] = [:]
@@ -170,6 +172,9 @@ public final class FakeSystem: System {
   ) {
     state.withLock { $0.changes[path] = changes }
   }
+
+  /// What was written to standard error.
+  package var standardError: [UInt8] { state.withLock { $0.standardError } }
 
   /// The names of the calls so far, in order.
   public var calls: [String] { state.withLock { $0.calls } }

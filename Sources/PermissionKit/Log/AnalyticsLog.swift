@@ -26,11 +26,26 @@ public final class AnalyticsLog: Sendable {
 
   private let contents: Mutex<Contents>
   package let system: any System
+  private let reportsFailure: Bool
 
   /// Creates a log that uses this strategy, and takes times and ids from this system.
   public init(_ strategy: any LoggingStrategy, system: any System = Systems.running) {
     contents = Mutex(Contents(strategy: strategy, failure: nil))
     self.system = system
+    reportsFailure = true
+  }
+
+  /// Creates a log.
+  ///
+  /// - Parameters:
+  ///   - strategy: What keeps the events.
+  ///   - system: The system that knows times and ids.
+  ///   - reportsFailure: Whether the first failure is reported on standard error; otherwise the caller
+  ///     does that.
+  package init(_ strategy: any LoggingStrategy, system: any System, reportsFailure: Bool) {
+    contents = Mutex(Contents(strategy: strategy, failure: nil))
+    self.system = system
+    self.reportsFailure = reportsFailure
   }
 
   /// The strategy for events from now on.
@@ -39,7 +54,9 @@ public final class AnalyticsLog: Sendable {
     set { contents.withLock { $0.strategy = newValue } }
   }
 
-  /// The first failure to log an event; a failure never changes an answer.
+  /// The first failure to log an event, which is also reported on standard error.
+  ///
+  /// A failure never changes an answer.
   public var failure: PermissionError? { contents.withLock { $0.failure } }
 
   /// Logs one event.
@@ -74,8 +91,19 @@ public final class AnalyticsLog: Sendable {
     do throws(PermissionError) {
       try strategy.log(events)
     } catch {
-      contents.withLock { $0.failure = $0.failure ?? error }
+      let isFirst = contents.withLock { contents in
+        defer { contents.failure = contents.failure ?? error }
+        return contents.failure == nil
+      }
+      if isFirst, reportsFailure { report(error) }
     }
+  }
+
+  private func report(_ failure: PermissionError) {
+    let program = LinuxSystem.arguments.first?.lastComponent.description ?? "PermissionKit"
+    let line = "\(program): warning: an event was not logged: \(failure.description)"
+    // Standard error is the last place to say it.
+    _ = try? system.write(Descriptor(rawValue: 2), Array((Sanitizer.clean(line) + "\n").utf8))
   }
 
   /// Removes every event.

@@ -26,11 +26,11 @@ struct LogChoice: Equatable {
     guard let place = chosen(system) else { return AnalyticsLog(DiscardLogging(), system: system) }
     if isNamed(system) {
       let strategy = AnalyticsLog.strategy(place, identifier: Tool.name, system)
-      return AnalyticsLog(strategy, system: system)
+      return AnalyticsLog(strategy, system: system, reportsFailure: false)
     }
     var log = FileLogging(place, system: system)
     log.sizeLimit = 1 << 20
-    return AnalyticsLog(log, system: system)
+    return AnalyticsLog(log, system: system, reportsFailure: false)
   }
 
   /// Whether the caller chose the place.

@@ -11,11 +11,9 @@ struct Verify: AccessorCommand {
       EXAMPLES
         permcheck verify access.toml
         permcheck verify access.toml --format junit --output report.xml
-        permcheck verify --init camera mic photos > access.toml
-        permcheck verify --init /srv/photos --user www-data --need rx
+        permcheck verify --init camera /srv/photos --user www-data > access.toml
 
-      The file is TOML. Each expectation has a path or an accessor, and what must
-      be so:
+      The file is TOML. Each expectation has a path or an accessor, and its status:
 
         [[expect]]
         name = "the web server must not see the pictures"
@@ -33,13 +31,13 @@ struct Verify: AccessorCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The file, - for standard input; with --init accessors and paths.", valueName: "file"),
+      "The file, or - for standard input.", valueName: "file"),
     completion: .file())
   var words: [PathBytes] = []
 
   @Flag(
     name: .customLong("init"),
-    help: "Print a file of what is so now, for these accessors and paths.")
+    help: "Print a file of what is so now for NAME or PATH.")
   var isInit = false
 
   @Flag(help: "Verify again after each change, until Ctrl-C.")

@@ -90,6 +90,29 @@ import Testing
     #expect(try log.loggedEvents().count == 1)
   }
 
+  @Test("A failure is reported once on standard error") func aFailureIsReportedOnce() {
+    struct Full: LoggingStrategy {
+      func log(_ event: AccessEvent) throws(PermissionError) {
+        throw PermissionError(.system, "the disk\u{1b}[2J is full")
+      }
+      func clear() {}
+      func loggedEvents() -> [AccessEvent] { [] }
+    }
+    let system = FakeSystem(credentials: Credentials(uid: 0, gid: 0, groups: []))
+    for log in [
+      AnalyticsLog(Full(), system: system),
+      AnalyticsLog(Full(), system: system, reportsFailure: false),
+    ] {
+      for _ in 0..<3 { #expect(ScriptedAccessor([.authorized], log: log).hasAccess()) }
+      #expect(log.failure?.message == "the disk\u{1b}[2J is full")
+    }
+    let lines = String(decoding: system.standardError, as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 1, "\(lines)")
+    #expect(
+      lines.first?.hasSuffix(": warning: an event was not logged: the disk\\u{1b}[2J is full")
+        == true, "\(lines)")
+  }
+
   @Test("Foreign lines do not count") func foreignLinesDoNotCount() {
     let lines =
       Self.event().line + Array("nonsense\n{\"v\":2}\n".utf8) + Self.event().line.dropLast(9)
