@@ -63,6 +63,28 @@ for setting in DevicePolicy=closed PrivateDevices=yes; do
     systemctl stop lab-x
 done
 
+section "a service that runs since before its user joined a group"
+printf '[Service]\nUser=other\nExecStart=/bin/sleep 1234\n' >/run/systemd/system/lab-team.service
+groupadd lab-team
+install -m 640 -g lab-team /dev/null /srv/team-file
+systemctl daemon-reload
+systemctl start lab-team
+usermod -aG lab-team other
+before=$(systemctl show -P MainPID lab-team)
+permcheck explain /srv/team-file --pid "$before" >"$lab_tmp/page"
+fix=$(sed -n 's/^ *\(sudo systemctl restart\)/\1/p' "$lab_tmp/page")
+check "the one fix restarts the unit" [ "$fix" = "sudo systemctl restart lab-team.service" ]
+check "it runs as printed" dash -c "$fix"
+after=$(systemctl show -P MainPID lab-team)
+check "the new process has the group" grep -q "^Groups:.*[[:space:]]$(stat -c %g /srv/team-file)\b" "/proc/$after/status"
+ask explain /srv/team-file --pid "$after"
+says "and access" 'exits(0)'
+systemctl stop lab-team
+gpasswd -d other lab-team
+groupdel lab-team
+rm /srv/team-file /run/systemd/system/lab-team.service
+systemctl daemon-reload
+
 section "in the place of the process"
 confine_devices() { confine devices $group "${member[@]}" "$@"; }
 mkdir -p $group
