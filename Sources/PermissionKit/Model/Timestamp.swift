@@ -27,9 +27,18 @@ package enum Timestamp {
   }
   /// Returns the microseconds since 1970-01-01 UTC of a time that `rfc3339` wrote; nil for other text.
   package static func microseconds(_ text: String) -> Int64? {
-    let parts = text.utf8.split(omittingEmptySubsequences: false) { !(48...57).contains($0) }
-    let numbers = parts.compactMap { Int64(Substring($0)) }
-    guard parts.map(\.count) == [4, 2, 2, 2, 2, 2, 6, 0] else { return nil }
+    let ends = [4, 7, 10, 13, 16, 19, 26]
+    var (numbers, number): ([Int64], Int64) = ([], 0)
+    for (index, byte) in text.utf8.enumerated() {
+      guard (48...57).contains(byte) != ends.contains(index), index < 27 else { return nil }
+      if ends.contains(index) {
+        numbers.append(number)
+        number = 0
+      } else {
+        number = number * 10 + Int64(byte - 48)
+      }
+    }
+    guard numbers.count == 7 else { return nil }
     // Years begin on 1 March, so that the leap day is the last.
     let (month, year) = ((numbers[1] + 9) % 12, numbers[0] - (numbers[1] < 3 ? 1 : 0))
     let days =
