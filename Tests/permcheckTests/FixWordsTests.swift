@@ -7,19 +7,7 @@ import Testing
 struct FixWordsTests {
   /// Random refusals with odd names; dash runs what was printed, as the one who asked.
   @Test("What is printed is run by dash as it stands") func whatIsPrintedIsRun() throws {
-    let runner = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Runner/fixes.py").path
-    let outcome = try Command.run([
-      "unshare", "--mount", "sh", "-c",
-      """
-      mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib
-      cp "$1" /mnt/pc; shift; exec timeout -k 5 900 python3 "$@"
-      """, "sh", Command.permcheck, runner, "/mnt", "/mnt/pc", "\(Effort.seed)",
-      "\(Effort.of(300, atLeast: 40))",
-    ])
-    print(outcome.output, terminator: "")
-    #expect(outcome.status == 0, "\(outcome)")
-    #expect(outcome.output.contains("; 0 wrong"), "\(outcome)")
+    try Command.expectNoneWrong("fixes.py", Effort.of(300, atLeast: 40))
   }
 
   /// A folder on a tmpfs, with private users, where everybody can run permcheck.

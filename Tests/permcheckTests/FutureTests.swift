@@ -7,17 +7,8 @@ import Testing
 struct FutureTests {
   /// Random folders on each file system that the kernel has; the files are made, and fixes carried out.
   @Test("The kernel makes what was foretold") func theKernelMakesWhatWasForetold() throws {
-    let runner = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Runner/future.py").path
-    let outcome = try Command.run([
-      "unshare", "--mount", "sh", "-c",
-      "mount -t tmpfs -o mode=755 none /mnt && exec timeout -k 5 900 python3 \"$@\"", "sh", runner,
-      "/mnt", Command.permcheck, "\(Effort.seed)", "\(Effort.of(3_000, atLeast: 300))",
-      "\(Effort.of(200, atLeast: 40))",
-    ])
-    print(outcome.output, terminator: "")
-    #expect(outcome.status == 0, "\(outcome)")
-    #expect(outcome.output.contains("; 0 wrong"), "\(outcome)")
+    try Command.expectNoneWrong(
+      "future.py", Effort.of(3_000, atLeast: 300), Effort.of(200, atLeast: 40))
   }
 
   /// A folder of the owner's, with a private data base of users.
@@ -153,19 +144,7 @@ struct FutureTests {
 
   /// Leases on folders, what others do there meanwhile, and revocations that are killed.
   @Test("A lease takes back what was inherited") func aLeaseTakesBackWhatWasInherited() throws {
-    let runner = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Runner/inherited.py").path
-    let outcome = try Command.run([
-      "unshare", "-pfm", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-c",
-      """
-      mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib
-      exec timeout -k 5 900 python3 "$@"
-      """, "sh", runner, "/mnt", Command.permcheck, "\(Effort.seed)",
-      "\(Effort.of(150, atLeast: 25))",
-    ])
-    print(outcome.output, terminator: "")
-    #expect(outcome.status == 0, "\(outcome)")
-    #expect(outcome.output.contains("; 0 wrong"), "\(outcome)")
+    try Command.expectNoneWrong("inherited.py", Effort.of(150, atLeast: 25))
   }
 
   @Test("What cannot be foretold is said") func whatCannotBeForetoldIsSaid() throws {

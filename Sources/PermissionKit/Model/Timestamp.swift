@@ -25,6 +25,7 @@ package enum Timestamp {
       + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
       + ".\(padded(fraction, 6))Z"
   }
+
   /// Returns the microseconds since 1970-01-01 UTC of a time that `rfc3339` wrote; nil for other text.
   package static func microseconds(_ text: String) -> Int64? {
     let ends = [4, 7, 10, 13, 16, 19, 26]
