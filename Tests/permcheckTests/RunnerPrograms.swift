@@ -9,6 +9,8 @@ extension Command {
   ///   - name: The name of the program: `fixes.py`. It gets an empty folder, permcheck in this folder, where
   ///     everybody can run it, and the seed; it is in namespaces of its own.
   ///   - counts: How many cases, as the program wants them.
+  ///   - location: Where the test stands.
+  /// - Throws: An error if the program cannot be started.
   static func expectNoneWrong(
     _ name: String, _ counts: Int..., location: SourceLocation = #_sourceLocation
   ) throws {
