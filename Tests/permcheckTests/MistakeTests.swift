@@ -11,7 +11,7 @@ import Testing
     (["pictures"], "did you mean photos?"), (["camera,mic"], "permcheck camera mic"),
     (["all"], "permcheck without a name"), (["grant", "camera"], "permcheck request"),
     (["expain", "/etc"], "permcheck explain"),
-    (["photos=./x"], "/x"), (["camera", "--wait", "-1"], "expected a time such as"),
+    (["camera", "--wait", "-1"], "expected a time such as"),
     (["camera", "--wait", "soon"], "expected a time such as"),
     (["watch", "camera", "--for", "2x"], "expected a time such as"),
     (["camera", "--fix"], "permcheck request"), (["camera", "--josn"], "did you mean --json?"),
