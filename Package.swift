@@ -92,14 +92,13 @@ let package = Package(
     .executableTarget(
       name: "permcheck",
       dependencies: [
-        "CTOML", "JSONSyntax", "PermissionDocuments", "PermissionKit", "PermissionKitLogging",
+        "JSONSyntax", "PermissionDocuments", "PermissionKit", "PermissionKitLogging",
         "PermissionKitPlugins", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
     ),
     .target(name: "HelperStart"),
-    .target(name: "CTOML"),
     .target(name: "ToolStart"),
     .executableTarget(
       name: "permcheck-helper",
@@ -127,6 +126,7 @@ let package = Package(
         "JSONSyntax", "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting",
         "TestSupport", "permcheck",
       ],
+      exclude: ["Reference"],
       swiftSettings: settings),
     .testTarget(
       name: "PermissionDocumentsTests",
@@ -191,6 +191,5 @@ let package = Package(
       swiftSettings: settings
     ),
   ],
-  swiftLanguageModes: [.v6],
-  cxxLanguageStandard: .cxx17
+  swiftLanguageModes: [.v6]
 )

@@ -49,10 +49,7 @@ import Testing
         + "nodes = [\"/dev/a\"]\nsubsystem = \"s\"\nnumbers = [\"1:*\"]\nproperty = \"A\"\ngrant = \"acl\"",
       "7:9", "goes with no property"
     ),
-    (
-      head + "x = [{a\(String(repeating: ".a", count: 33)) = 1}]", "3:6",
-      "a declaration has no table"
-    ),
+    (head + "x = [{a\(String(repeating: ".a", count: 33)) = 1}]", "3:7", "at most 8 parts"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:*\", \"x\"]", "4:19", "numbers are written as"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:9-2\"]", "4:12", "numbers are written as"),
     (head + "nodes = [\"/dev/a\"]\nnumbers = [\"99999999999999999999\"]", "4:12", "numbers are"),
@@ -62,8 +59,9 @@ import Testing
     ("name = \"check\"\nsummary = \"s\"\ndirectory = \"/srv\"", "1:8", "a word of permcheck"),
     (head + "aliases = [\"a\", \"a\"]\ndirectory = \"/srv\"", "3:17", "there twice"),
     ("name = \"scans\"\nsummary = \"\\u001b[31m\"\ndirectory = \"/srv\"", "2:11", "one line"),
-    (head + "directory = ", "3:13", "end-of-file"), ("[[[[", "1:3", "cannot stand here"),
-    ("name = \"a\"\nname = \"b\"", "2:8", "cannot redefine"),
+    (head + "directory = ", "3:13", "the file ends too early"),
+    ("[[[[", "1:3", "cannot stand here"),
+    ("name = \"a\"\nname = \"b\"", "2:1", "there is a key name already"),
   ]
 
   @Test("Each mistake has its place", arguments: mistakes.indices)

@@ -61,12 +61,13 @@ struct ArrowTests {
     defer { try? FileManager.default.removeItem(at: sources) }
     try FileManager.default.createDirectory(
       at: sources.appending(path: "Cellar"), withIntermediateDirectories: false)
-    try FileManager.default.removeItem(at: sources.appending(path: "CTOML"))
+    try FileManager.default.removeItem(at: sources.appending(path: "HelperStart"))
     let outcome = try Self.check(["Model"], sources)
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("Sources/Cellar is not on the map"), "\(outcome.errors)")
     #expect(
-      outcome.errors.contains("the map in CONTRIBUTING.md has Sources/CTOML, which is not there"),
+      outcome.errors.contains(
+        "the map in CONTRIBUTING.md has Sources/HelperStart, which is not there"),
       "\(outcome.errors)")
   }
 }

@@ -248,7 +248,7 @@ struct FixWordsTests {
         <testcase name="t.toml:2:11" classname="permcheck verify" time="0"><error message="missing closing quote" type="mistake"/></testcase>
         <skipped message="there is no hidraw device"/>
         permcheck: t.toml:2:11: missing closing quote; see permcheck verify --help
-        permcheck: t.toml:2:11: Error while parsing string: unescaped control characters other than TAB (U+0009) are explicitly prohibited; see permcheck verify --help
+        permcheck: t.toml:2:11: this character cannot stand here; see permcheck verify --help
         0
 
         """, "\(output)")

@@ -5,7 +5,7 @@ package struct DeclarationReader: Sendable {
   /// A mistake, and where it is.
   package struct Mistake: Hashable, Sendable {
     /// Where the mistake is.
-    package let place: DeclarationSyntax.Place
+    package let place: TOMLValue.Place
     /// What is wrong, for people; the key first.
     package let message: String
   }
@@ -15,9 +15,9 @@ package struct DeclarationReader: Sendable {
   /// The mistakes in the order of their places; empty if there is none.
   package private(set) var mistakes: [Mistake] = []
   /// The values by their keys.
-  private var values: [String: DeclarationSyntax.Value] = [:]
+  private var values: [String: TOMLValue] = [:]
   /// The place of the whole document.
-  private let start = DeclarationSyntax.Place(line: 1, column: 1)
+  private let start = TOMLValue.Place(line: 1, column: 1)
 
   /// The keys that say what the accessor needs, of which there is one.
   private static let places = ["nodes", "class", "directory", "xdg", "socket"]
@@ -31,8 +31,8 @@ package struct DeclarationReader: Sendable {
   ///
   /// - Parameter bytes: The document.
   package init(_ bytes: [UInt8]) {
-    do throws(DeclarationSyntax.SyntaxError) {
-      for member in try DeclarationSyntax.members(bytes) {
+    do throws(TOMLValue.SyntaxError) {
+      for member in try TOMLReader.members(bytes) {
         if Self.keys.contains(member.key) {
           values[member.key] = member.value
         } else {
@@ -42,7 +42,7 @@ package struct DeclarationReader: Sendable {
         }
       }
     } catch {
-      mistakes = [Mistake(place: error.place, message: Sanitizer.clean(error.message))]
+      mistakes = [Mistake(place: error.place, message: error.message)]
       return
     }
     let declaration = read()
@@ -54,9 +54,9 @@ package struct DeclarationReader: Sendable {
   }
 
   /// Returns where a value of the document is written.
-  package func place(of mistake: AccessorDeclaration.Mistake) -> DeclarationSyntax.Place {
+  package func place(of mistake: AccessorDeclaration.Mistake) -> TOMLValue.Place {
     guard let value = values[mistake.key] else { return start }
-    if let index = mistake.index, case .list(let elements) = value.content,
+    if let index = mistake.index, case .array(let elements) = value.content,
       elements.indices.contains(index)
     {
       return elements[index].place
@@ -64,12 +64,12 @@ package struct DeclarationReader: Sendable {
     return value.place
   }
 
-  private mutating func wrong(_ place: DeclarationSyntax.Place, _ message: String) {
+  private mutating func wrong(_ place: TOMLValue.Place, _ message: String) {
     mistakes.append(Mistake(place: place, message: message))
   }
 
   private mutating func wrong(
-    _ place: DeclarationSyntax.Place, _ mistake: AccessorDeclaration.Mistake
+    _ place: TOMLValue.Place, _ mistake: AccessorDeclaration.Mistake
   ) {
     wrong(place, "\(mistake.key): \(mistake.message)")
   }
@@ -122,21 +122,21 @@ package struct DeclarationReader: Sendable {
 
   private mutating func text(_ key: String) -> String? {
     guard let value = values[key] else { return nil }
-    if case .text(let text) = value.content { return text }
+    if case .string(let text) = value.content { return text }
     wrong(value.place, "\(key): a text in quotes is expected")
     return nil
   }
 
   private mutating func list(_ key: String) -> [String]? {
     guard let value = values[key] else { return nil }
-    guard case .list(let elements) = value.content else {
+    guard case .array(let elements) = value.content else {
       wrong(value.place, "\(key): a list of texts is expected: [\"…\"]")
       return nil
     }
     if elements.count > 64 { wrong(value.place, "\(key): at most 64 texts are expected") }
     var texts: [String] = []
     for element in elements {
-      guard case .text(let text) = element.content else {
+      guard case .string(let text) = element.content else {
         wrong(element.place, "\(key): a text in quotes is expected")
         return nil
       }

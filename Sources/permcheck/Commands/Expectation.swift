@@ -1,4 +1,5 @@
 import PermissionKit
+import PermissionKitPlugins
 
 /// One expectation of a file: who must have which access, or must not.
 struct Expectation {
