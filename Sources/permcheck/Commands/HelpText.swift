@@ -1,4 +1,5 @@
 import ArgumentParser
+import PermissionKit
 
 /// The help of a command on one screen: what all commands have in common stands in topics.
 ///
@@ -93,7 +94,7 @@ enum HelpText {
       more += wrapped(
         "\(topic.title): \(names.joined(separator: ", ")); see permcheck help \(topic.name)")
     }
-    if help.end.contains("SUBCOMMANDS:") {
+    if help.end.has("SUBCOMMANDS:") {
       return lines + help.end
         + "  What all have in common: permcheck help \(names.joined(separator: ", "))\n"
         + "  Manual: man permcheck\n"
