@@ -14,16 +14,19 @@ enum {
   CCAP_APART_FACCESSAT2, CCAP_APART_UNLINK, CCAP_APART_READ, CCAP_APART_OPENAT2
 };
 
-// One call, in memory that both processes have. A descriptor from `CCAP_APART_OWN` on is that process's own.
-enum { CCAP_APART_OWN = 1 << 30, CCAP_APART_PATH = 010000000, CCAP_APART_DATA = 1 << 16 };
+// One call, in memory that both processes have, with a text and data behind it, for an array would become a
+// tuple in Swift. A descriptor from `CCAP_APART_OWN` on is that process's own.
+enum { CCAP_APART_OWN = 1 << 30, CCAP_APART_PATH = 010000000, CCAP_APART_TEXT = 4096, CCAP_APART_DATA = 1 << 16 };
 struct ccap_apart_call {
   int call, descriptor, flags;
   unsigned mode;
   size_t size;
   long result;
-  char text[4096];
-  char data[CCAP_APART_DATA];
 };
+enum { CCAP_APART_SIZE = sizeof(struct ccap_apart_call) + CCAP_APART_TEXT + CCAP_APART_DATA };
+
+static inline char *ccap_apart_text(struct ccap_apart_call *c) { return (char *)(c + 1); }
+static inline char *ccap_apart_data(struct ccap_apart_call *c) { return ccap_apart_text(c) + CCAP_APART_TEXT; }
 
 struct ccap_apart {
   int socket, pidfd, pid;
@@ -38,32 +41,33 @@ union ccap_apart_control {
 // Makes the call; `size` becomes that of what was read.
 static inline long ccap_apart_make(struct ccap_apart_call *c, int fd) {
   size_t size = c->size;
+  char *text = ccap_apart_text(c), *data = ccap_apart_data(c);
   long n;
   c->size = 0;
   switch (c->call) {
     case CCAP_APART_OPENAT:
       // A descriptor with O_PATH goes to the caller, whose close(2) of it waits for nobody.
-      n = ccap_openat(fd, c->text, c->flags, c->mode);
+      n = ccap_openat(fd, text, c->flags, c->mode);
       return n < 0 || c->flags & CCAP_APART_PATH ? n : n + CCAP_APART_OWN;
     case CCAP_APART_OPENAT2:
-      n = ccap_openat2(fd, c->text, c->flags, 0);
+      n = ccap_openat2(fd, text, c->flags, 0);
       return n < 0 ? n : n + CCAP_APART_OWN;
     case CCAP_APART_CLOSE: return close(fd);
     case CCAP_APART_STATX:
       c->size = sizeof(struct ccap_stat);
-      return ccap_statx(fd, c->text, (struct ccap_stat *)c->data);
+      return ccap_statx(fd, text, (struct ccap_stat *)data);
     case CCAP_APART_FSTATFS:
       c->size = 3 * sizeof(uint64_t);
-      return ccap_fstatfs(fd, (uint64_t *)c->data, (uint64_t *)c->data + 1, (uint64_t *)c->data + 2);
-    case CCAP_APART_SETXATTR: return ccap_setxattr(fd, c->text, c->data, size);
-    case CCAP_APART_REMOVEXATTR: return ccap_removexattr(fd, c->text);
+      return ccap_fstatfs(fd, (uint64_t *)data, (uint64_t *)data + 1, (uint64_t *)data + 2);
+    case CCAP_APART_SETXATTR: return ccap_setxattr(fd, text, data, size);
+    case CCAP_APART_REMOVEXATTR: return ccap_removexattr(fd, text);
     case CCAP_APART_CHMOD: return ccap_chmod(fd, c->mode);
-    case CCAP_APART_FACCESSAT2: return ccap_faccessat2(c->text, (int)c->mode);
-    case CCAP_APART_UNLINK: return unlinkat(AT_FDCWD, c->text, 0) != 0 ? -errno : 0;
-    case CCAP_APART_READLINKAT: n = ccap_readlinkat(fd, c->text, c->data, size); break;
-    case CCAP_APART_GETXATTR: n = ccap_getxattr(fd, c->text, c->data, size); break;
-    case CCAP_APART_GETDENTS: n = ccap_getdents64(fd, c->data, size); break;
-    case CCAP_APART_READ: n = ccap_read(fd, c->data, size); break;
+    case CCAP_APART_FACCESSAT2: return ccap_faccessat2(text, (int)c->mode);
+    case CCAP_APART_UNLINK: return unlinkat(AT_FDCWD, text, 0) != 0 ? -errno : 0;
+    case CCAP_APART_READLINKAT: n = ccap_readlinkat(fd, text, data, size); break;
+    case CCAP_APART_GETXATTR: n = ccap_getxattr(fd, text, data, size); break;
+    case CCAP_APART_GETDENTS: n = ccap_getdents64(fd, data, size); break;
+    case CCAP_APART_READ: n = ccap_read(fd, data, size); break;
     default: return -ENOSYS;
   }
   if (n > 0) c->size = (size_t)n;
@@ -115,11 +119,11 @@ static inline int ccap_apart_receive(int socket) {
 static inline int ccap_apart_start(struct ccap_apart *apart) {
   enum { PIDFD = 0x1000 };
   int ends[2];
-  void *memory = mmap(NULL, sizeof(struct ccap_apart_call), PROT_READ | PROT_WRITE, MAP_SHARED | 0x20 /* ANONYMOUS */, -1, 0);
+  void *memory = mmap(NULL, CCAP_APART_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | 0x20 /* ANONYMOUS */, -1, 0);
   if (memory == MAP_FAILED) return -errno;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     int failed = -errno;
-    munmap(memory, sizeof(struct ccap_apart_call));
+    munmap(memory, CCAP_APART_SIZE);
     return failed;
   }
   apart->call = memory;
@@ -145,7 +149,7 @@ static inline int ccap_apart_start(struct ccap_apart *apart) {
   apart->pid = (int)child;
   if (failed) {
     close(ends[0]);
-    munmap(memory, sizeof(struct ccap_apart_call));
+    munmap(memory, CCAP_APART_SIZE);
   }
   return failed;
 }
@@ -156,18 +160,18 @@ static inline long ccap_apart_ask(
     struct ccap_apart *apart, int call, int fd, const char *text, int flags, unsigned mode, const void *data,
     size_t size, int ms) {
   struct ccap_apart_call *c = apart->call;
-  if (strlen(text) >= sizeof c->text) return -ENAMETOOLONG;
-  if (size > sizeof c->data) {
+  if (strlen(text) >= CCAP_APART_TEXT) return -ENAMETOOLONG;
+  if (size > CCAP_APART_DATA) {
     if (data) return -E2BIG;
-    size = sizeof c->data;
+    size = CCAP_APART_DATA;
   }
   c->call = call;
   c->descriptor = fd;
   c->flags = flags;
   c->mode = mode;
   c->size = size;
-  strcpy(c->text, text);
-  if (data) memcpy(c->data, data, size);
+  strcpy(ccap_apart_text(c), text);
+  if (data) memcpy(ccap_apart_data(c), data, size);
   int failed = ccap_apart_send(apart->socket, fd >= CCAP_APART_OWN ? -1 : fd);
   if (failed) return failed;
   struct timespec start, now;
@@ -188,7 +192,7 @@ static inline long ccap_apart_ask(
 // What the last call has read.
 static inline const void *ccap_apart_read(struct ccap_apart *apart, size_t *size) {
   *size = apart->call->size;
-  return apart->call->data;
+  return ccap_apart_data(apart->call);
 }
 
 // Ends the process; its descriptor if it does not even end when it is killed, otherwise -1.
@@ -196,7 +200,7 @@ static inline int ccap_apart_end(struct ccap_apart *apart, int kills) {
   close(apart->socket);
   if (kills) kill(apart->pid, SIGKILL);
   // A call that goes on may still write to the memory, which is that process's own then.
-  munmap(apart->call, sizeof(struct ccap_apart_call));
+  munmap(apart->call, CCAP_APART_SIZE);
   if (!ccap_wait_end(apart->pidfd, 100)) return apart->pidfd;
   ccap_reap(apart->pidfd);
   return -1;
