@@ -13,6 +13,8 @@ open class ResourceAccessor: PermissionAccessor {
   package var planNotes: [String] = []
   /// The id in the journal of what the latest request gave; nil if it gave nothing, or root did.
   package private(set) var made: String?
+  /// What root's program answered to the latest request; nil if it was not asked.
+  package private(set) var answer: HelperAnswer?
   /// The inspection of the latest check; nil if it failed.
   private(set) var inspection: Inspection?
 
@@ -124,13 +126,13 @@ open class ResourceAccessor: PermissionAccessor {
   }
 
   private func carryOut() throws(PermissionError) -> RequestOutcome {
-    made = nil
+    (made, answer) = (nil, nil)
     guard grants.strategy.isCarriedOut, let plan = try agreedPlan() else { return .nothingToChange }
     // No question where nothing could be done.
     if plan.needsRoot, grants.elevation == nil { return .needsRoot }
     guard try grants.consent(plan) else { return .declined }
     if plan.needsRoot, let elevation = grants.elevation {
-      try elevation.request(
+      answer = try elevation.request(
         ElevatedRequest(
           accessor: name, strategy: grants.strategy.name, need: context.need,
           lifetime: grants.lifetime))

@@ -5,8 +5,9 @@ public protocol Elevation: Sendable {
   /// Requests access for the calling user.
   ///
   /// - Parameter request: The accessor, the strategy and the permissions.
+  /// - Returns: What the program answered.
   /// - Throws: If the program cannot be started, the user is not allowed to start it, or it fails.
-  func request(_ request: ElevatedRequest) throws(PermissionError)
+  func request(_ request: ElevatedRequest) throws(PermissionError) -> HelperAnswer
 }
 
 /// A request for access that is passed to the program that runs as root.

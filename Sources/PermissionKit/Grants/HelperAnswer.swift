@@ -1,7 +1,7 @@
 internal import JSONSyntax
 
 /// The answer of permcheck-helper: one line of JSON on its standard output.
-package struct HelperAnswer: Hashable, Sendable {
+public struct HelperAnswer: Hashable, Sendable {
   /// What was done.
   package enum Outcome: String, Hashable, Sendable {
     /// The user got access.
@@ -68,7 +68,9 @@ package struct HelperAnswer: Hashable, Sendable {
   }
 
   /// Reads an answer; nil if the bytes are no answer.
-  package init?(_ bytes: [UInt8]) {
+  ///
+  /// - Parameter bytes: The standard output of the program.
+  public init?(_ bytes: [UInt8]) {
     guard let json = try? JSONReader().value(from: bytes),
       let answer = try? Self.record.codec(HelperAnswer(.failed, nil)).decode(json)
     else { return nil }

@@ -1,3 +1,4 @@
+import PermissionDocuments
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
@@ -27,9 +28,7 @@ struct ArgumentRequest {
     accessor.acceptsLimited = !wantsAll
     var options = options
     let system = context.system
-    if let helper = options.elevation as? HelperElevation, !system.isRoot,
-      helper.serves(argument, options)
-    {
+    if !system.isRoot, options.isServed(argument, system) {
       // The plan is what the helper will do.
       options.isConfinedToDevices = true
       options.withheld = argument.entry.withheldFromUsers
@@ -42,6 +41,14 @@ struct ArgumentRequest {
   /// The program that requests access; nil for an accessor without one.
   var program: PathBytes? {
     if case .executable(let program) = argument.entry.origin { program } else { nil }
+  }
+
+  /// Returns what permcheck-helper answered when this was carried out, and warns of its notes; nil if it was
+  /// not asked.
+  func helperAnswer(_ system: any System) -> CheckDocument.HelperAnswered? {
+    guard let answer = (accessor as? ResourceAccessor)?.answer else { return nil }
+    for note in answer.notes { GrantFlags.warn(ofHelper: note, system) }
+    return CheckDocument.HelperAnswered(accessor: accessor.name, answer: answer)
   }
 }
 
@@ -60,12 +67,11 @@ extension GrantFlags {
     _ plan: GrantPlan, _ argument: AccessorArgument, _ options: GrantOptions, _ more: [PathBytes],
     _ system: any System
   ) -> String? {
-    let helper = options.elevation as? HelperElevation
     let ids = plan.subject.credentials.user
     let isForSelf =
       plan.subject.source == .current
       || plan.subject.source == .user && ids.real == (try? system.credentials())?.user.real
-    guard plan.needsRoot, !(isForSelf && helper?.serves(argument, options) == true) else {
+    guard plan.needsRoot, !(isForSelf && options.isServed(argument, system)) else {
       return nil
     }
     let line = RequestLine(argument, plan.subject, system).adding(words + more)

@@ -47,16 +47,6 @@ struct GrantFlags: ParsableArguments {
   }
 }
 
-extension GrantOptions {
-  /// Returns what permcheck-helper answered to requests with these options since the last call, and
-  /// warns of its notes.
-  func takeHelperAnswers(_ system: any System) -> [CheckDocument.HelperAnswered] {
-    let answers = (elevation as? HelperElevation)?.heard.take() ?? []
-    for note in answers.flatMap(\.answer.notes) { GrantFlags.warn(ofHelper: note, system) }
-    return answers
-  }
-}
-
 /// An argument that names a grant strategy.
 struct StrategyName: ExpressibleByArgument {
   let strategy: any GrantStrategy

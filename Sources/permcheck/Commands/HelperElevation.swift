@@ -1,13 +1,9 @@
-import PermissionDocuments
 @_spi(SystemCalls) import PermissionKit
-import Synchronization
 
 /// Requests access through permcheck-helper; the only place that writes its command line.
 struct HelperElevation: Elevation {
   private let command: RootCommand
   private let system: any System
-  /// What the helper answered to the requests of this command.
-  let heard = HeardAnswers()
 
   /// Creates the elevation; nil without the helper, or without sudo or pkexec to start it.
   init?(_ via: RootCommand.Via, _ system: any System) {
@@ -17,16 +13,7 @@ struct HelperElevation: Elevation {
     guard command.isAvailable(system) else { return nil }
   }
 
-  /// Returns whether the helper makes such requests: by ACL, for all devices of an accessor.
-  ///
-  /// Everything else is for an administrator in person.
-  func serves(_ argument: AccessorArgument, _ options: GrantOptions) -> Bool {
-    argument.path == nil && argument.entry.isServed(system) && !options.allowsOthers
-      && !options.isRecursive
-      && [GrantStrategies.auto.name, "acl"].contains(options.strategy.name)
-  }
-
-  func request(_ request: ElevatedRequest) throws(PermissionError) {
+  func request(_ request: ElevatedRequest) throws(PermissionError) -> HelperAnswer {
     var arguments: [PathBytes] = ["grant", PathBytes(request.accessor)]
     if let need = request.need { arguments += ["--need", PathBytes(need.letters)] }
     if let expires = request.expires {
@@ -34,7 +21,7 @@ struct HelperElevation: Elevation {
       arguments += ["--for", PathBytes("\(seconds)")]
     }
     if let process = request.process { arguments += ["--while", PathBytes("\(process)")] }
-    heard.add(try answer(arguments, asks: true), to: request.accessor)
+    return try answer(arguments, asks: true)
   }
 
   /// Takes back what the helper gave the calling user.
@@ -81,19 +68,12 @@ struct HelperElevation: Elevation {
   }
 }
 
-/// The answers of permcheck-helper to the requests of one command, in their order.
-final class HeardAnswers: Sendable {
-  private let answers = Mutex<[CheckDocument.HelperAnswered]>([])
-
-  /// Returns the answers since the last call.
-  func take() -> [CheckDocument.HelperAnswered] {
-    answers.withLock { answers in
-      defer { answers = [] }
-      return answers
-    }
-  }
-
-  fileprivate func add(_ answer: HelperAnswer, to accessor: String) {
-    answers.withLock { $0.append(CheckDocument.HelperAnswered(accessor: accessor, answer: answer)) }
+extension GrantOptions {
+  /// Returns whether permcheck-helper makes the request: by ACL, for all devices of an accessor.
+  ///
+  /// Everything else is for an administrator in person.
+  func isServed(_ argument: AccessorArgument, _ system: any System) -> Bool {
+    elevation != nil && argument.path == nil && argument.entry.isServed(system) && !allowsOthers
+      && !isRecursive && [GrantStrategies.auto.name, "acl"].contains(strategy.name)
   }
 }

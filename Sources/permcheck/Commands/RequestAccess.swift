@@ -96,7 +96,6 @@ struct RequestAccess: AccessorCommand {
       try carryOut(wanted, context, options, analytics, &result)
     }
 
-    result.helper = options.takeHelperAnswers(system)
     result.undo += result.helper.compactMap { $0.answer.request.map { undoLine($0, system) } }
     result.status = ExitStatus(result.reports, wantsAll: all)
     log.report(analytics, console, output)
@@ -207,6 +206,7 @@ struct RequestAccess: AccessorCommand {
         (request.accessor as? ResourceAccessor)?.grants = options
       }
       result.reports[place] = try request.accessor.carryOut(request.prepared)
+      if let answer = request.helperAnswer(context.system) { result.helper.append(answer) }
       if let made = (request.accessor as? ResourceAccessor)?.made {
         result.undo.append(undoLine(made, context.system))
       }

@@ -7,7 +7,7 @@
 struct RequestLine {
   private let argument: AccessorArgument
   private let subject: Subject
-  private let isRoot: Bool
+  private let system: any System
   private let program: PathBytes
   /// The options that belong to the request.
   private var options: [PathBytes] = []
@@ -26,8 +26,10 @@ struct RequestLine {
     self.argument = argument.absolute(system)
     self.subject = subject
     self.program = program ?? Tool.word(system)
-    isRoot = system.isRoot
+    self.system = system
   }
+
+  private var isRoot: Bool { system.isRoot }
 
   /// Adds options.
   func adding(_ more: [PathBytes]) -> Self {
@@ -85,7 +87,6 @@ extension RequestLine {
     }
     if isRoot { return line.own }
     guard needsRoot else { return subject.home == nil ? nil : line.own }
-    let helper = grants.elevation as? HelperElevation
-    return helper?.serves(argument, grants) == true ? line.own : line.administrators
+    return grants.isServed(argument, system) ? line.own : line.administrators
   }
 }

@@ -127,7 +127,7 @@ struct Run: AccessorCommand {
     do {
       for request in prepared {
         reports.append(try request.accessor.carryOut(request.prepared))
-        tell(options.takeHelperAnswers(system), system)
+        if let answer = request.helperAnswer(system) { tell(answer, system) }
       }
       try gate(reports, system)
       ending = .success(try supervise(other, signals, system))
@@ -205,10 +205,10 @@ struct Run: AccessorCommand {
   }
 
   /// Prints what permcheck-helper changed for the command.
-  private func tell(_ answers: [CheckDocument.HelperAnswered], _ system: any System) {
-    if quiet || answers.isEmpty { return }
+  private func tell(_ answer: CheckDocument.HelperAnswered, _ system: any System) {
+    if quiet { return }
     let format = HumanFormat(Console(system, color: .never).errorStyle, isVerbose: false)
-    let details = answers.flatMap { format.answered($0, system, end: " until the command ends") }
+    let details = format.answered(answer, system, end: " until the command ends")
     _ = try? system.write(.standardError, Array(format.lines(details, indent: 0).utf8))
   }
 
