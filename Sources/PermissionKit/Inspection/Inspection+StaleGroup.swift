@@ -31,7 +31,7 @@ extension Inspection {
     let inode = facts.inodes[index]
     let asked: Permissions = decision.step == .walk ? .execute : need
     let bits = inode.bits(3)
-    guard case .bits(let rule) = decision.rule.layer else { return false }
+    guard let rule = decision.rule.bits else { return false }
     switch rule {
     case .other(isMaskEmpty: false): return bits.isSuperset(of: asked)
     case .aclOther, .aclGroup(_, isMasked: false), .aclOwningGroup(isMasked: false):

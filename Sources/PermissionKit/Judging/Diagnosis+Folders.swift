@@ -21,7 +21,7 @@ extension Diagnosis {
         let isAtFolder = mount.map { mount in effect.folders.contains(mount.point) } ?? false
         let isIt =
           switch effect.kind {
-          case .inaccessible: isAtFolder && decision.rule.isOfBits
+          case .inaccessible: isAtFolder && decision.rule.bits != nil
           case .empty: isAtFolder && (decision.rule == .missing || decision.errno == .EROFS)
           case .readOnly: decision.errno == .EROFS
           }
@@ -40,7 +40,7 @@ extension Diagnosis {
   /// Names the place around the process that keeps it from a path, with what to change there.
   func refineFolder(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
     guard mayBeHidden(ask, decision, report.probe) else { return }
-    if case .mount(.readOnly) = decision.rule.layer, inspection.processWithOwnMounts == nil {
+    if decision.rule == .readOnlyMount, inspection.processWithOwnMounts == nil {
       for (place, _) in confinement.found where confinement.isGiven(place) {
         // The mount is that of the place: only a new start changes it.
         report.remedies = Confinement.given(place, ask.path)

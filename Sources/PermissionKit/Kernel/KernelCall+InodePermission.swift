@@ -9,7 +9,7 @@ extension KernelCall {
     if asksNobody { return .nothingAsked }
     do throws(Stop) {
       let rule = try checkPermission(inode, want, step)
-      let isOpen = rule.layer.isUnknown
+      let isOpen = rule.layer == .unknown
       if isOpen, doubt == nil { doubt = undetermined(rule, inode, step).decision }
       steps?.append(
         WalkStep(event: .permission(inode, need: want, isOpen ? .undetermined : .granted, rule)))

@@ -117,7 +117,7 @@ struct LeastChange {
         inode: index, attribute: .mode, before: inode, after: changed, permissions: asked,
         asked: asked)
     }
-    guard case .bits(let bits) = rule.layer else { return nil }
+    guard let bits = rule.bits else { return nil }
     switch bits {
     case .owner:
       // An ACL entry for the owner has no effect: the owner bits count.

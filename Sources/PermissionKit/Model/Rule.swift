@@ -183,70 +183,147 @@ public enum Rule: Hashable, Sendable {
 
 extension Rule: CustomStringConvertible {
   /// A stable token for documents: `group-bits`, `acl-user:1000`.
-  public var description: String {
+  public var description: String { entry.token }
+
+  /// The part of the kernel that the rule belongs to.
+  package var layer: Layer { entry.layer }
+
+  /// The token and the layer of each rule.
+  private var entry: (token: String, layer: Layer) {
     switch self {
-    case .ownerBits: "owner-bits"
-    case .groupBits: "group-bits"
-    case .otherBits: "other-bits"
-    case .groupBitsMaskEmpty: "group-bits(mask-empty)"
-    case .otherBitsMaskEmpty: "other-bits(mask-empty)"
-    case .aclUser(let id): "acl-user:\(id)"
-    case .aclOwningGroup: "acl-owning-group"
-    case .aclGroup(let id): "acl-group:\(id)"
-    case .aclOther: "acl-other"
-    case .maskLimitsUser(let id): "acl-mask:user:\(id)"
-    case .maskLimitsOwningGroup: "acl-mask:owning-group"
-    case .maskLimitsGroup(let id): "acl-mask:group:\(id)"
-    case .capDACOverride: "cap-dac-override"
-    case .capDACReadSearch: "cap-dac-read-search"
-    case .nothingAsked: "nothing-asked"
-    case .readOnlySuperblock: "read-only-superblock"
-    case .immutable: "immutable"
-    case .unmappedOwner: "unmapped-owner"
-    case .deviceCgroup: "device-cgroup"
-    case .fuseOtherUser: "fuse-other-user"
-    case .emptyPath: "empty-path"
-    case .pathTooLong: "path-too-long"
-    case .nameTooLong: "name-too-long"
-    case .missing: "missing"
-    case .notADirectory: "not-a-directory"
-    case .tooManyLinks: "too-many-links"
-    case .protectedSymlink: "protected-symlink"
-    case .noSymlinkMount: "nosymfollow-mount"
-    case .invalidFlags: "invalid-flags"
-    case .openOfSymlink: "open-of-symlink"
-    case .writeToDirectory: "write-to-directory"
-    case .executeDirectory: "execute-directory"
-    case .executeSpecialFile: "execute-special-file"
-    case .noDeviceMount: "nodev-mount"
-    case .noExecuteMount: "noexec-mount"
-    case .readOnlyMount: "read-only-mount"
-    case .appendOnly: "append-only"
-    case .notOwnerForNoAccessTime: "noatime-not-owner"
-    case .exclusiveButExists: "exclusive-but-exists"
-    case .createOnDirectory: "create-on-directory"
-    case .createWithTrailingSlash: "create-with-trailing-slash"
-    case .stickyDirectory: "sticky-directory"
-    case .unmappedSubject: "unmapped-subject"
-    case .created: "created"
-    case .pathOnly: "path-only"
-    case .landlock(let rights): "landlock:\(rights.rawValue)"
-    case .kernfsMode: "kernfs-mode"
-    case .driver: "driver"
-    case .socketInode: "socket-inode"
-    case .fifoWithoutReader: "fifo-without-reader"
-    case .fifoAccessMode: "fifo-access-mode"
-    case .unreadable: "unreadable-facts"
-    case .unmappedID: "unmapped-id"
-    case .networkFileSystem: "network-file-system"
-    case .serverDecides: "server-decides"
-    case .unheededACL: "unheeded-acl"
-    case .automount: "automount"
-    case .notAnswering: "not-answering"
-    case .locked: "locked"
-    case .fuseDaemon: "fuse-daemon"
-    case .fileSystemRules: "file-system-rules"
-    case .unreadableIDMapping: "unreadable-id-mapping"
+    case .ownerBits: ("owner-bits", .bits)
+    case .groupBits: ("group-bits", .bits)
+    case .otherBits: ("other-bits", .bits)
+    case .groupBitsMaskEmpty: ("group-bits(mask-empty)", .bits)
+    case .otherBitsMaskEmpty: ("other-bits(mask-empty)", .bits)
+    case .aclUser(let id): ("acl-user:\(id)", .bits)
+    case .aclOwningGroup: ("acl-owning-group", .bits)
+    case .aclGroup(let id): ("acl-group:\(id)", .bits)
+    case .aclOther: ("acl-other", .bits)
+    case .maskLimitsUser(let id): ("acl-mask:user:\(id)", .bits)
+    case .maskLimitsOwningGroup: ("acl-mask:owning-group", .bits)
+    case .maskLimitsGroup(let id): ("acl-mask:group:\(id)", .bits)
+    case .capDACOverride: ("cap-dac-override", .capability)
+    case .capDACReadSearch: ("cap-dac-read-search", .capability)
+    case .nothingAsked: ("nothing-asked", .nothing)
+    case .readOnlySuperblock: ("read-only-superblock", .mount)
+    case .immutable: ("immutable", .attribute)
+    case .unmappedOwner: ("unmapped-owner", .idMapping)
+    case .deviceCgroup: ("device-cgroup", .deviceCgroup)
+    case .fuseOtherUser: ("fuse-other-user", .fileSystem)
+    case .emptyPath: ("empty-path", .lookup)
+    case .pathTooLong: ("path-too-long", .lookup)
+    case .nameTooLong: ("name-too-long", .lookup)
+    case .missing: ("missing", .lookup)
+    case .notADirectory: ("not-a-directory", .lookup)
+    case .tooManyLinks: ("too-many-links", .lookup)
+    case .protectedSymlink: ("protected-symlink", .link)
+    case .noSymlinkMount: ("nosymfollow-mount", .link)
+    case .invalidFlags: ("invalid-flags", .call)
+    case .openOfSymlink: ("open-of-symlink", .link)
+    case .writeToDirectory: ("write-to-directory", .call)
+    case .executeDirectory: ("execute-directory", .call)
+    case .executeSpecialFile: ("execute-special-file", .call)
+    case .noDeviceMount: ("nodev-mount", .mount)
+    case .noExecuteMount: ("noexec-mount", .mount)
+    case .readOnlyMount: ("read-only-mount", .mount)
+    case .appendOnly: ("append-only", .attribute)
+    case .notOwnerForNoAccessTime: ("noatime-not-owner", .call)
+    case .exclusiveButExists: ("exclusive-but-exists", .call)
+    case .createOnDirectory: ("create-on-directory", .call)
+    case .createWithTrailingSlash: ("create-with-trailing-slash", .call)
+    case .stickyDirectory: ("sticky-directory", .fileSystem)
+    case .unmappedSubject: ("unmapped-subject", .idMapping)
+    case .created: ("created", .nothing)
+    case .pathOnly: ("path-only", .nothing)
+    case .landlock(let rights): ("landlock:\(rights.rawValue)", .securityModule)
+    case .kernfsMode: ("kernfs-mode", .fileSystem)
+    case .driver: ("driver", .driver)
+    case .socketInode: ("socket-inode", .lookup)
+    case .fifoWithoutReader: ("fifo-without-reader", .lookup)
+    case .fifoAccessMode: ("fifo-access-mode", .lookup)
+    case .unreadable: ("unreadable-facts", .unknown)
+    case .unmappedID: ("unmapped-id", .unknown)
+    case .networkFileSystem: ("network-file-system", .unknown)
+    case .serverDecides: ("server-decides", .unknown)
+    case .unheededACL: ("unheeded-acl", .unknown)
+    case .automount: ("automount", .unknown)
+    case .notAnswering: ("not-answering", .unknown)
+    case .locked: ("locked", .fileSystem)
+    case .fuseDaemon: ("fuse-daemon", .unknown)
+    case .fileSystemRules: ("file-system-rules", .unknown)
+    case .unreadableIDMapping: ("unreadable-id-mapping", .unknown)
     }
   }
+
+  /// The rule of mode or ACL; nil for other layers.
+  package var bits: BitRule? {
+    switch self {
+    case .ownerBits: .owner
+    case .groupBits: .group(isMaskEmpty: false)
+    case .otherBits: .other(isMaskEmpty: false)
+    case .groupBitsMaskEmpty: .group(isMaskEmpty: true)
+    case .otherBitsMaskEmpty: .other(isMaskEmpty: true)
+    case .aclUser(let id): .aclUser(id, isMasked: false)
+    case .aclOwningGroup: .aclOwningGroup(isMasked: false)
+    case .aclGroup(let id): .aclGroup(id, isMasked: false)
+    case .aclOther: .aclOther
+    case .maskLimitsUser(let id): .aclUser(id, isMasked: true)
+    case .maskLimitsOwningGroup: .aclOwningGroup(isMasked: true)
+    case .maskLimitsGroup(let id): .aclGroup(id, isMasked: true)
+    default: nil
+    }
+  }
+}
+
+extension Rule {
+  /// The part of the kernel that a rule belongs to, which tells what can be changed.
+  package enum Layer: Sendable {
+    /// Mode and ACL: a change of permissions helps.
+    case bits
+    /// A capability grants what the bits refuse.
+    case capability
+    /// The lookup: the path leads to nothing that can be opened.
+    case lookup
+    /// A symbolic link that the kernel does not follow.
+    case link
+    /// The flags of a mount, or its superblock.
+    case mount
+    /// An attribute of the inode: immutable, append-only.
+    case attribute
+    /// Ids without a mapping on the mount.
+    case idMapping
+    /// The device cgroup.
+    case deviceCgroup
+    /// A security module: Landlock.
+    case securityModule
+    /// A rule of the file system itself.
+    case fileSystem
+    /// The driver of a device.
+    case driver
+    /// The call: open(2) asks for something that this kind of file cannot do.
+    case call
+    /// The kernel asked nothing of the inode itself, or the file would be new.
+    case nothing
+    /// The deciding fact is not known.
+    case unknown
+  }
+}
+
+/// A rule of mode or ACL, see `acl_permission_check()` in fs/namei.c.
+package enum BitRule: Hashable, Sendable {
+  /// The owner's bits.
+  case owner
+  /// The group's bits; `isMaskEmpty` if there is an ACL that the kernel does not read.
+  case group(isMaskEmpty: Bool)
+  /// The other bits; `isMaskEmpty` if there is an ACL that the kernel does not read.
+  case other(isMaskEmpty: Bool)
+  /// The ACL entry of the user with this id; `isMasked` if the mask takes the right away.
+  case aclUser(UInt32, isMasked: Bool)
+  /// The ACL entry of the owning group.
+  case aclOwningGroup(isMasked: Bool)
+  /// The ACL entry of the group with this id.
+  case aclGroup(UInt32, isMasked: Bool)
+  /// The ACL entry of all other subjects.
+  case aclOther
 }

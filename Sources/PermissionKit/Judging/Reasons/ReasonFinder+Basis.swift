@@ -9,7 +9,7 @@ extension ReasonFinder {
   /// Returns the mode bits or ACL entry that decided, for people: `owner rw-`,
   /// `ACL user:tester:rw-`.
   func basis(_ decision: Decision) -> String {
-    guard let index = decision.inode, case .bits(let rule) = decision.rule.layer else {
+    guard let index = decision.inode, let rule = decision.rule.bits else {
       if decision.rule == .capDACOverride { return "CAP_DAC_OVERRIDE" }
       if decision.rule == .capDACReadSearch { return "CAP_DAC_READ_SEARCH" }
       return decision.rule.description

@@ -9,7 +9,7 @@ extension ReasonFinder {
     let place = facts.path(of: inode)
     let evidence =
       [modeAndOwners(inode)] + (facts.inodes[inode].acl?.entries.map(\.description) ?? [])
-    if case .bits(let rule) = decision.rule.layer {
+    if let rule = decision.rule.bits {
       let asked: Permissions = decision.step == .walk ? .execute : ask.need
       var (code, message) = bitRefusal(rule, inode, asked)
       if isUnheeded(inode, asked) {
@@ -115,21 +115,34 @@ extension ReasonFinder {
     _ decision: Decision, _ inode: Int, _ place: PathBytes, steps: [WalkStep]
   ) -> (Reason.Code, String) {
     let errno = decision.errno?.description ?? ""
-    switch decision.rule.layer {
-    case .lookup(let rule): return lookupRefusal(rule, inode, place, steps)
-    case .mount(let rule): return mountRefusal(rule, inode, place, errno)
-    case .link(.protected):
+    switch decision.rule {
+    case .noDeviceMount:
+      return (
+        .nodevMount,
+        "\(place) is on \(mountPoint(inode)), and the mount allows no devices (nodev)"
+      )
+    case .noExecuteMount:
+      return (
+        .noexecMount,
+        "\(place) is on \(mountPoint(inode)), and the mount allows no programs (noexec)"
+      )
+    case .readOnlyMount, .readOnlySuperblock:
+      return (
+        .readOnlyMount,
+        "\(place) is on \(mountPoint(inode)), which is mounted read-only (\(errno))"
+      )
+    case .protectedSymlink:
       return (
         .parentSearch,
         "\(place) is another user's symbolic link in a sticky, world-writable directory, and the kernel does not follow such links (fs.protected_symlinks)"
       )
-    case .link(.noFollowMount):
+    case .noSymlinkMount:
       return (
         .parentSearch,
         "\(place) is a symbolic link on a mount that does not follow links (nosymfollow)"
       )
-    case .attribute(.appendOnly): return (.appendOnly, "\(place) is append-only (chattr +a)")
-    case .attribute(.immutable):
+    case .appendOnly: return (.appendOnly, "\(place) is append-only (chattr +a)")
+    case .immutable:
       return (
         .immutable,
         facts.inodes[inode].isImmutable
@@ -137,28 +150,26 @@ extension ReasonFinder {
           : "\(place) is immutable because its whole file system is"
       )
     case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
-    case .securityModule:
+    case .landlock:
       return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")
     case .driver where decision.errno == .ENXIO || decision.errno == .ENODEV:
       return (.noDriver, "\(place) exists, but no driver handles it (\(errno))")
     case .driver: return (.driver, "the driver of \(place) refuses access (\(errno))")
-    case .fileSystem(.fuseOtherUser):
+    case .fuseOtherUser:
       return (
         .networkFS,
         "\(mountPoint(inode)) is another user's FUSE mount without allow_other (\(errno))"
       )
-    case .idMapping(let ids):
-      let whose =
-        switch ids {
-        case .owner: "its owner or group"
-        case .subject: name
-        }
+    case .unmappedOwner, .unmappedSubject:
+      let whose = decision.rule == .unmappedOwner ? "its owner or group" : name
       return (.usernsUnmapped, "the mount of \(place) has no id mapping for \(whose) (\(errno))")
-    case .fileSystem(.locked):
+    case .locked:
       let reason = locked(place, [])
       return (reason.code, reason.message)
-    case .bits, .capability, .link(.notFollowed), .fileSystem(.kernfsMode),
-      .fileSystem(.stickyDirectory), .call, .nothing, .unknown:
+    default:
+      if decision.rule.layer == .lookup {
+        return lookupRefusal(decision.rule, inode, place, steps)
+      }
       return (.driver, "the rule \(decision.rule) refuses access to \(place) (\(errno))")
     }
   }
@@ -166,20 +177,6 @@ extension ReasonFinder {
   private func mountPoint(_ inode: Int) -> String {
     let point = facts.mounts[facts.inodes[inode].mount].point
     return point.isEmpty ? "a mount" : point.description
-  }
-
-  private func mountRefusal(
-    _ rule: Rule.Layer.Mount, _ inode: Int, _ place: PathBytes, _ errno: String
-  ) -> (Reason.Code, String) {
-    let mount = mountPoint(inode)
-    switch rule {
-    case .noDevices:
-      return (.nodevMount, "\(place) is on \(mount), and the mount allows no devices (nodev)")
-    case .noExecute:
-      return (.noexecMount, "\(place) is on \(mount), and the mount allows no programs (noexec)")
-    case .readOnly, .readOnlySuperblock:
-      return (.readOnlyMount, "\(place) is on \(mount), which is mounted read-only (\(errno))")
-    }
   }
 
   /// Returns the paths of links that lead in a circle, in their order; empty if none do.
@@ -196,7 +193,7 @@ extension ReasonFinder {
   }
 
   private func lookupRefusal(
-    _ rule: Rule.Layer.Lookup, _ inode: Int, _ place: PathBytes, _ steps: [WalkStep]
+    _ rule: Rule, _ inode: Int, _ place: PathBytes, _ steps: [WalkStep]
   ) -> (Reason.Code, String) {
     switch rule {
     case .missing: return missing(place, steps)
@@ -213,9 +210,9 @@ extension ReasonFinder {
       return (
         .danglingSymlink, "the path follows too many symbolic links, the last one \(place) (ELOOP)"
       )
-    case .tooLong: return (.noDevice, "the path is too long (ENAMETOOLONG)")
-    case .empty: return (.noDevice, "the path is empty (ENOENT)")
-    case .notOpenable:
+    case .pathTooLong, .nameTooLong: return (.noDevice, "the path is too long (ENAMETOOLONG)")
+    case .emptyPath: return (.noDevice, "the path is empty (ENOENT)")
+    default:
       return (.noDevice, "\(place) is a \(facts.inodes[inode].kind.rawValue), not a device")
     }
   }

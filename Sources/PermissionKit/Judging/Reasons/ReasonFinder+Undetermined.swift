@@ -5,27 +5,27 @@ extension ReasonFinder {
     let path = ask.path
     let place = decision.inode.map { facts.path(of: $0) } ?? path
     let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
-    switch decision.rule.layer {
-    case .unknown(.unmappedID):
+    switch decision.rule {
+    case .unmappedID:
       return Reason(
         .usernsUnmapped, .proven,
         "an id that decides on \(place) is not mapped in this user namespace, so its user or group is unknown",
         evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
-    case .unknown(.networkServer), .unknown(.fuseDaemon):
+    case .networkFileSystem, .fuseDaemon:
       return Reason(
         .networkFS, .proven,
         "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server makes the final decision",
         evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
-    case .unknown(.serverDecides): return serverDecides(mount, ask, probe)
-    case .unknown(.unheededACL):
+    case .serverDecides: return serverDecides(mount, ask, probe)
+    case .unheededACL:
       return Reason(
         .aclNotHonoured, .proven,
         "the ACL of \(place) would decide, but \(mount?.fileSystem ?? "its file system") shows ACLs without telling whether the kernel honours them",
         evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
-    case .unknown(.automount), .unknown(.notAnswering):
+    case .automount, .notAnswering:
       return facts.reach(at: decision.inode).reason
         ?? Reason(.unreadableFacts, .proven, "\(place) cannot be looked at")
-    case .unknown(.fileSystemRules):
+    case .fileSystemRules:
       return Reason(
         .unreadableFacts, .proven,
         "mode and ACL alone do not decide on \(place), because its file system has its own rules",
@@ -44,9 +44,7 @@ extension ReasonFinder {
         .driver, .proven,
         "mode and ACL grant \(place) to \(name), but its driver has its own rule, and only opening the device shows the result"
       )
-    case .unknown(.unreadable), .bits, .capability, .lookup, .link, .mount, .attribute,
-      .idMapping, .deviceCgroup, .securityModule, .fileSystem, .call, .nothing:
-      return unreadable(decision.inode, ask)
+    default: return unreadable(decision.inode, ask)
     }
   }
 

@@ -36,14 +36,14 @@ struct ReasonFinder {
     case .undetermined: reasons.append(undetermined(decision, ask, probe))
     case .refused(let errno):
       var reason = refusal(ask, decision, errno, steps: steps)
-      if reason.code == .noDevice, decision.rule.layer == .lookup(.missing),
+      if reason.code == .noDevice, decision.rule == .missing,
         ask.resource.kind == .directory
       {
         reason.ownAdvice = "create the folder, or name another one"
       }
       reasons.append(reason)
       let credentials = inspection.subject.credentials
-      if decision.rule.isOfBits, credentials.user.fileSystem == 0 {
+      if decision.rule.bits != nil, credentials.user.fileSystem == 0 {
         // capable_wrt_inode_uidgid() wants the owner and the group mapped as well.
         let isMissing = !credentials.effective.contains(.dacOverride)
         let inode = decision.inode.map { facts.inodes[$0] }

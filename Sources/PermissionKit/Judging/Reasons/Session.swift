@@ -134,12 +134,12 @@ struct Session {
   /// - Returns: A clause for people; nil if nothing can be said.
   func meaning(_ decision: Decision, _ confinement: Confinement) -> String? {
     guard decision.isGranted, let index = decision.inode else { return nil }
-    if let place = confinement.boundary, case .bits(let rule) = decision.rule.layer {
+    if let place = confinement.boundary, let rule = decision.rule.bits {
       return meaning(rule, index, within: place)
     }
     let name = subject.displayName
     let inode = facts.inodes[index]
-    guard case .bits(let rule) = decision.rule.layer else {
+    guard let rule = decision.rule.bits else {
       return decision.rule.layer == .capability
         ? "by a capability of the process; other processes of \(name) may lack it" : nil
     }

@@ -49,31 +49,29 @@ struct LayerRemedies {
         .mount, ["mount", "-o", PathBytes("remount,bind,\(option)"), point],
         others: ["\(others) below \(point)"])
     }
-    switch decision.rule.layer {
-    case .mount(.readOnly) where !canBeWritten, .mount(.readOnlySuperblock) where !canBeWritten:
+    switch decision.rule {
+    case .readOnlyMount where !canBeWritten, .readOnlySuperblock where !canBeWritten:
       return []
-    case .mount(.readOnly) where !facts.mounts[mount].superblockIsReadOnly:
+    case .readOnlyMount where !facts.mounts[mount].superblockIsReadOnly:
       return remounted("rw", .readOnly, others: "everybody whose mode bits allow writing")
-    case .mount(.readOnly), .mount(.readOnlySuperblock):
+    case .readOnlyMount, .readOnlySuperblock:
       guard !point.isEmpty else { return [] }
       changed.mounts[mount].superblockIsReadOnly = false
       changed.mounts[mount].flags.remove(.readOnly)
       return remedy(
         .mount, ["mount", "-o", "remount,rw", point],
         others: ["everybody whose mode bits allow writing below \(point)"])
-    case .mount(.noDevices):
+    case .noDeviceMount:
       return remounted("dev", .noDevices, others: "everybody whose mode bits allow using a device")
-    case .mount(.noExecute):
+    case .noExecuteMount:
       return remounted("exec", .noExecute, others: "everybody whose mode bits allow executing")
-    case .attribute(.immutable) where facts.inodes[index].isImmutable:
+    case .immutable where facts.inodes[index].isImmutable:
       changed.inodes[index].isImmutable = false
       return remedy(.file, ["chattr", "-i", place], others: [])
-    case .attribute(.appendOnly):
+    case .appendOnly:
       changed.inodes[index].isAppendOnly = false
       return remedy(.file, ["chattr", "-a", place], others: [])
-    case .attribute(.immutable), .bits, .capability, .lookup, .link, .idMapping, .deviceCgroup,
-      .securityModule, .fileSystem, .driver, .call, .nothing, .unknown:
-      return []
+    default: return []
     }
   }
 
