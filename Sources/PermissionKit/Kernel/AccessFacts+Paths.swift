@@ -34,7 +34,9 @@ extension AccessFacts {
     var top = inode
     // Builds the path from its end. Ends at the root, or after as many steps as there are inodes,
     // or at 64 KiB, because facts from a document can have cycles.
-    for _ in inodes.indices where top != root && bytes.count < 1 << 16 {
+    var steps = 0
+    while top != root, steps < inodes.count, bytes.count < 1 << 16 {
+      steps += 1
       let parent = inodes[top].parent
       guard parent != top, let entry = entry(of: top, in: parent) else { break }
       if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
