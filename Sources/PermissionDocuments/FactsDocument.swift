@@ -16,7 +16,7 @@ package struct FactsDocument: Sendable {
   package var names: IDNames
 
   /// Creates the document of an explanation.
-  package init(_ explanation: Explainer.Explanation) {
+  package init(_ explanation: Explanation) {
     subject = explanation.inspection.subject
     facts = explanation.inspection.facts
     names = explanation.inspection.names

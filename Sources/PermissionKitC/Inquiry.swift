@@ -52,9 +52,10 @@ enum Inquiry {
         throw Question.misuse("pk_explain_path explains its own path, so options.path must be NULL")
       }
       let context = question.context
-      let explanation = try Explainer(context).explain { (_) in
-        [Inspection.Target(path: context.belowRoot(path), in: context)]
-      }
+      let explanation = Explanation(
+        try Inspection(context) { (_) in
+          [Inspection.Target(path: context.belowRoot(path), in: context)]
+        })
       guard let report = explanation.reports.first else {
         throw PermissionError(.system, "nothing can be told about \(path)", path: path)
       }

@@ -16,8 +16,8 @@ import Testing
     throws
   {
     let document = try FactsDocument(Self.golden("facts-1.json"))
-    let explanation = Explainer.explain(
-      document.targets, subject: document.subject, facts: document.facts)
+    let explanation = Explanation(
+      Inspection(saved: document.facts, subject: document.subject, targets: document.targets))
     let resources = explanation.reports.flatMap(\.resources)
     #expect(resources.map(\.status) == [.denied, .denied, .unavailable, .authorized])
     #expect(

@@ -174,3 +174,19 @@ private final class BatchRun: Sendable {
       granted: state.granted, refused: state.refused)
   }
 }
+
+extension Sequence where Element: PermissionAccessor {
+  /// Requests access of several accessors, one after the other.
+  ///
+  /// - Parameter completion: Called with each final report, in order.
+  /// - Returns: The final reports, in order.
+  /// - Throws: If a change cannot be made or undone; later accessors are not asked then.
+  @discardableResult
+  public func requestAccessIfNeeded(
+    _ completion: (AccessReport) -> Void = { _ in }
+  ) throws(PermissionError) -> [AccessReport] {
+    var reports: [AccessReport] = []
+    for accessor in self { reports.append(try accessor.requestAccessIfNeeded(completion)) }
+    return reports
+  }
+}

@@ -309,3 +309,26 @@ extension ResourceAccessor {
       advice: "ask an administrator to make the request as root")
   }
 }
+
+extension ResourceAccessor {
+  /// Takes back what requests of this accessor gave the subject: for `context.path` alone, if it is set.
+  ///
+  /// - Returns: Whether something was taken back.
+  /// - Throws: If a grant cannot be undone, or one is not found.
+  @discardableResult
+  public final func revokeAccess() throws(PermissionError) -> Bool {
+    let subject = try Inspection.subject(context)
+    let journal = try GrantJournal.standard(context.system).sweeping
+    let outcome = try journal.undo(of: subject.credentials.user.fileSystem) {
+      $0.isNamed(name, context.path)
+    }
+    if let missing = outcome.missing.first {
+      throw PermissionError(
+        .changeFailed,
+        outcome.open[missing.id]?.note
+          ?? "the grant on \(missing.place) is not found, so it may still be there",
+        advice: "try again when its file is there")
+    }
+    return !outcome.grants.isEmpty
+  }
+}

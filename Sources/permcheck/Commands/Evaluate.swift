@@ -39,8 +39,10 @@ struct Evaluate: ParsableCommand {
       document.subject = other.subject
       document.names.add(other.names, of: other.subject.credentials)
     }
-    let explanation = Explainer.explain(
-      document.targets, subject: document.subject, facts: document.facts, names: document.names)
+    let explanation = Explanation(
+      Inspection(
+        saved: document.facts, subject: document.subject, targets: document.targets,
+        names: document.names))
     let output = output.choice
     let status = try ExplainChoice.print(
       explanation, console: Console(system, output), output, wantsAll: all)

@@ -24,12 +24,13 @@ struct ExplainChoice {
       context.foresees = FutureFiles.made(
         by: try FileCreator(user: future.creator, umask: future.umask, context))
     }
-    let explanation = try Explainer(context).explain {
+    let inspection = try Inspection(context) {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       var targets: [Inspection.Target] = []
       for argument in arguments { targets.append(try argument.target(context, subject)) }
       return targets
     }
+    let explanation = Explanation(inspection)
     let console = Console(system, output)
     if !output.quiet { subject.warnOfRoot(context, console) }
     return try Self.print(explanation, console: console, output, wantsAll: all)
@@ -37,7 +38,7 @@ struct ExplainChoice {
 
   /// Prints an explanation of present or saved facts, and returns the exit status.
   static func print(
-    _ explanation: Explainer.Explanation, console: Console, _ output: OutputChoice,
+    _ explanation: Explanation, console: Console, _ output: OutputChoice,
     wantsAll: Bool
   ) throws -> ExitStatus {
     let status = ExitStatus(explanation.reports, wantsAll: wantsAll)

@@ -24,7 +24,7 @@ struct CheckResult {
 
 /// The result of an explanation.
 struct ExplainResult {
-  let explanation: Explainer.Explanation
+  let explanation: Explanation
   /// The input of the explanation; nil if only its facts are known.
   var context: AccessContext? {
     explanation.inspection.isSaved ? nil : explanation.inspection.context

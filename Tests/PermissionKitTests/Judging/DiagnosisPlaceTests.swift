@@ -107,9 +107,8 @@ import Testing
       var context = AccessContext(system: fake)
       context.families.append(serial)
       let given = context
-      let explanation = try Explainer(given).explain { _ in
-        [Inspection.Target(path: "/dev/ttyUSB0", in: given)]
-      }
+      let explanation = Explanation(
+        try Inspection(given) { _ in [Inspection.Target(path: "/dev/ttyUSB0", in: given)] })
       let report = try #require(explanation.reports.first?.resources.first)
       #expect(report.probe?.method == .access, "\(name)")
       #expect(report.reasons.first?.code == .deviceCgroup, "\(name)")

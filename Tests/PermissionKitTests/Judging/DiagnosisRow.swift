@@ -74,9 +74,8 @@ struct Question: Sendable {
       return DeclaredAccessor(declaration, context, analytics: .inMemory).checkAccess()
     case .path(let path):
       let given = context
-      let explanation = try Explainer(given).explain { _ in
-        [Inspection.Target(path: path, in: given)]
-      }
+      let explanation = Explanation(
+        try Inspection(given) { _ in [Inspection.Target(path: path, in: given)] })
       return try #require(explanation.reports.first)
     }
   }

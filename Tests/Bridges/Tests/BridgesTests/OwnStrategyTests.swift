@@ -41,7 +41,7 @@ struct OwnStrategyTests {
     _ folder: URL, _ strategy: any GrantStrategy
   ) throws -> PhotoLibraryAccessor {
     let games = Who.user("games")
-    let accessor = try PhotoLibraryAccessor(for: games, path: folder.path)
+    let accessor = try PhotoLibraryAccessor(AccessContext(for: games, path: folder.path))
     accessor.grants = GrantOptions(strategy: strategy) {
       (_: GrantPlan) throws(PermissionError) -> Bool in true
     }
