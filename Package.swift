@@ -119,7 +119,9 @@ let package = Package(
       path: "Tests/Support/LeasePlayer",
       swiftSettings: settings
     ),
-    .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["PermissionKit"], path: "Tests/Support/TestSupport",
+      swiftSettings: settings),
     .testTarget(
       name: "PermissionKitPluginsTests",
       dependencies: [
@@ -178,7 +180,7 @@ let package = Package(
     .target(name: "CReplay", path: "Benchmarks/CReplay"),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["PermissionKit", "OracleCorpus", "CReplay"],
+      dependencies: ["PermissionKit", "OracleCorpus", "CReplay", "TestSupport"],
       path: "Benchmarks/benchmarks",
       swiftSettings: settings
     ),

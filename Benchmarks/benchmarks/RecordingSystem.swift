@@ -1,9 +1,10 @@
 import CReplay
 @_spi(SystemCalls) import PermissionKit
 import Synchronization
+import TestSupport
 
 /// The running system; records every call, so that C can repeat it.
-final class RecordingSystem: System {
+final class RecordingSystem: ForwardingSystem {
   struct Step {
     var call: replay_call
     var slot: Int32 = -1
@@ -100,25 +101,13 @@ final class RecordingSystem: System {
     return try system.credentials()
   }
 
-  func getpid() -> Int32 { system.getpid() }
-  func getenv(_ name: String) -> PathBytes? { system.getenv(name) }
-  func getcwd() throws(Errno) -> PathBytes { try system.getcwd() }
   func isatty(_ descriptor: Descriptor) -> Bool { false }
   func columns(_ descriptor: Descriptor) -> Int? { nil }
-  func getpwnam(_ name: String) throws(Errno) -> UserRecord? { try system.getpwnam(name) }
 
   func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     note(REPLAY_GETPWUID, flags: Int32(bitPattern: uid))
     return try system.getpwuid(uid)
   }
-
-  func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
-    try system.getgrouplist(user)
-  }
-
-  func getgrgid(_ gid: UInt32) throws(Errno) -> String? { try system.getgrgid(gid) }
-  func realtime() -> Int64 { system.realtime() }
-  func monotonic() -> Int64 { system.monotonic() }
 
   // MARK: Diagnosis
 

@@ -1,8 +1,9 @@
 @_spi(SystemCalls) import PermissionKit
 import Synchronization
+import TestSupport
 
 /// The running Linux, whose calls about one folder fail when they are told to.
-final class FaultySystem: System {
+final class FaultySystem: ForwardingSystem {
   /// What becomes of the call that is to fail.
   enum Fault: Hashable, Sendable, CaseIterable {
     /// That one call fails.
@@ -108,22 +109,11 @@ final class FaultySystem: System {
     if isOurs(old) { _ = try count("rename") }
     try real.rename(old, new)
   }
-  func name_to_handle_at(_ descriptor: Descriptor) throws(Errno) -> [UInt8] {
-    try real.name_to_handle_at(descriptor)
-  }
-  func open_by_handle_at(_ mount: Descriptor, _ handle: [UInt8]) throws(Errno) -> Descriptor {
-    try real.open_by_handle_at(mount, handle)
-  }
   func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
     if isOurs(descriptor) { _ = try count("statx") }
     return try real.statx(descriptor)
   }
 
-  // MARK: Left as they are
-
-  func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
-    try real.readlinkat(descriptor)
-  }
   func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8] {
     let meanwhile = state.withLock { state in
       state.reads += 1
@@ -138,43 +128,4 @@ final class FaultySystem: System {
   func after(read number: Int, _ change: @escaping @Sendable () -> Void) {
     state.withLock { ($0.readBeforeChange, $0.change) = (number, change) }
   }
-  func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping? {
-    try real.statmount(descriptor)
-  }
-  func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
-    try real.fstatfs(descriptor)
-  }
-  func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
-    try real.getdents(descriptor)
-  }
-  func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
-    try real.faccessat2(path, need)
-  }
-  func querycap(_ descriptor: Descriptor) throws(Errno) -> VideoCapability {
-    try real.querycap(descriptor)
-  }
-  func setxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
-  ) throws(Errno) {
-    try real.setxattr(attribute, of: descriptor, value)
-  }
-  func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
-    try real.removexattr(attribute, of: descriptor)
-  }
-  func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
-    try real.chmod(descriptor, mode)
-  }
-  func unlink(_ path: PathBytes) throws(Errno) { try real.unlink(path) }
-  func credentials() throws(Errno) -> Credentials { try real.credentials() }
-  func getpid() -> Int32 { real.getpid() }
-  func getenv(_ name: String) -> PathBytes? { real.getenv(name) }
-  func getcwd() throws(Errno) -> PathBytes { try real.getcwd() }
-  func isatty(_ descriptor: Descriptor) -> Bool { real.isatty(descriptor) }
-  func columns(_ descriptor: Descriptor) -> Int? { real.columns(descriptor) }
-  func getpwnam(_ name: String) throws(Errno) -> UserRecord? { try real.getpwnam(name) }
-  func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? { try real.getpwuid(uid) }
-  func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] { try real.getgrouplist(user) }
-  func getgrgid(_ gid: UInt32) throws(Errno) -> String? { try real.getgrgid(gid) }
-  func realtime() -> Int64 { real.realtime() }
-  func monotonic() -> Int64 { real.monotonic() }
 }

@@ -67,7 +67,8 @@ private struct Both: LoggingStrategy {
       Both(logger: SwiftLogLogging(logger()), file: FileLogging(PathBytes(file.path))))
     if isFull {
       door.report.root = "/mnt"
-      door.report.subject = try CameraAccessor(AccessContext(for: .user("daemon"))).checkAccess().subject
+      door.report.subject = try CameraAccessor(AccessContext(for: .user("daemon"))).checkAccess()
+        .subject
     }
     _ = door.currentAccess()
     try #require(door.analytics.failure == nil)
