@@ -376,3 +376,174 @@ struct TreeWorker {
     if let descriptor { system.close(Descriptor(rawValue: descriptor)) }
   }
 }
+
+extension TreeWorker {
+  /// Asks about a top, and enters it if it is a folder and no link.
+  mutating func enterTop() {
+    let top = PathBytes(path)
+    if let home { _ = ccap_enter_directory(home.rawValue) }
+    guard system.reach(top) == .immediate else { return report(.remote, "") }
+    var bars = TreeCensus.Bars.none
+    switch asker {
+    case .kernel, .visitor: break
+    case .judge(let judge): if !judgeTop(top, judge) { return }
+    case .census(let census):
+      guard let found = countTop(top, census) else { return }
+      bars = found
+    }
+    do throws(Errno) {
+      let folder = try system.openat(
+        .currentDirectory, top, [.directory, .noFollow, .nonBlocking], mode: 0)
+      guard let status = try? system.statx(folder) else {
+        system.close(folder)
+        return report(.changed, "")
+      }
+      ask(folder.rawValue, "")
+      push(
+        folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode), below: nil, bars
+      )
+    } catch {
+      if [EMFILE, ENFILE].contains(error.rawValue) { return report(.failed(error), "") }
+      switch asker {
+      case .census where error == .EACCES: return walk.count(unlisted: 1)
+      case .judge, .census:
+        if error != .ENOTDIR, error != .ELOOP { report(.failed(error), "") }
+        return
+      case .kernel, .visitor: break
+      }
+      walk.count(asked: 1, unlisted: error == .EACCES ? 1 : 0)
+      let status = try? system.openat(.currentDirectory, top, [.path, .noFollow], mode: 0)
+      let isLink = status.flatMap { try? system.statx($0) }?.kind == .symbolicLink
+      if let status { system.close(status) }
+      do throws(Errno) {
+        try system.faccessat2(top, walk.question.need)
+      } catch {
+        report(.refused(error), "", isLink: isLink)
+      }
+    }
+  }
+}
+
+// The way back to the folders above.
+extension TreeWorker {
+  /// Closes the first folder that is open; `leave` opens it again.
+  mutating func closeFirst() {
+    while firstOpen < levels.count - 1, levels[firstOpen].descriptor == nil { firstOpen += 1 }
+    guard firstOpen < levels.count - 1 else { return }
+    close(levels[firstOpen].descriptor)
+    levels[firstOpen].descriptor = nil
+    open -= 1
+  }
+
+  /// Goes back to the next folder above in which something waits.
+  mutating func leave() {
+    let left = levels.removeLast()
+    names.removeLast(names.count - left.start)
+    open -= 1
+    var steps = 1
+    while let level = levels.last {
+      if level.descriptor != nil { break }
+      if !level.isSpent, let descriptor = climb(from: left.descriptor, steps, to: level) {
+        levels[levels.count - 1].descriptor = descriptor
+        firstOpen = min(firstOpen, levels.count - 1)
+        open += 1
+        break
+      }
+      path.removeLast(path.count - level.length)
+      if !level.isSpent { report(.changed, "") }
+      names.removeLast(names.count - level.start)
+      levels.removeLast()
+      steps += 1
+    }
+    close(left.descriptor)
+    if let level = levels.last { path.removeLast(path.count - level.length) }
+  }
+
+  /// Opens a folder above again; nil if another one is there now.
+  private func climb(from start: Int32?, _ steps: Int, to level: Level) -> Int32? {
+    guard let start else { return nil }
+    var current = Descriptor(rawValue: start)
+    defer { if current.rawValue != start { system.close(current) } }
+    for _ in 0..<steps {
+      guard let above = try? system.openat(current, "..", [.path, .directory], mode: 0) else {
+        return nil
+      }
+      if current.rawValue != start { system.close(current) }
+      current = above
+    }
+    guard let status = try? system.statx(current),
+      Place(fileSystem: status.fileSystem, inode: status.inode) == level.place,
+      let folder = try? system.openat(current, ".", [.directory, .nonBlocking], mode: 0)
+    else { return nil }
+    if !level.isRead { _ = lseek(folder.rawValue, Int(level.offset), SEEK_SET) }
+    return folder.rawValue
+  }
+}
+
+// Doing something with a tree instead of asking about it.
+extension TreeWorker {
+  /// Visits the names of one read.
+  mutating func visitNames(_ count: Int, _ visitor: TreeVisitor) {
+    guard let folder = levels.last?.descriptor else { return }
+    let visited = levels[levels.count - 1].visited
+    var asked = 0
+    for index in 0..<count {
+      let fields = named[index]
+      let start = Int(fields.name)
+      if fields.error == ENOENT {
+        visitor.didMiss()
+        continue
+      }
+      asked += 1
+      if fields.error != 0 {
+        report(
+          fields.error == EXDEV ? .remote : .failed(Errno(rawValue: fields.error)), name(start))
+        continue
+      }
+      if fields.mode & 0o170000 == 0o040000 { wait(for: start) }
+      // A link has no ACL.
+      if fields.mode & 0o170000 == 0o120000 { continue }
+      visit(start, fields.inode, folder, visitor, visited)
+    }
+    walk.count(asked: asked)
+  }
+
+  private mutating func visit(
+    _ start: Int, _ number: UInt64, _ folder: Int32, _ visitor: TreeVisitor,
+    _ visited: (any Sendable)?
+  ) {
+    let length = aclOfName(start)
+    if length <= 0 {
+      let errno = Errno(rawValue: Int32(-length))
+      if length < 0, errno != .ENODATA, errno != .EOPNOTSUPP, errno != .ENOENT {
+        report(.failed(errno), name(start))
+      }
+      return
+    }
+    guard visitor.wants(Array(found[..<length]), number, visited) else { return }
+    let inode = unsafe buffer.withUnsafeBytes {
+      unsafe ccap_open_name(
+        folder, $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start })
+    }
+    if inode == -ENOENT { return visitor.didMiss() }
+    guard inode >= 0 else {
+      return report(inode == -EXDEV ? .remote : .failed(Errno(rawValue: -inode)), name(start))
+    }
+    let slash: [UInt8] = path.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]
+    visitor.take(
+      Descriptor(rawValue: inode), { PathBytes(path + slash + name(start).bytes) }, visited)
+  }
+
+  /// Reads the access ACL of a name in the working directory; returns its length, or -errno.
+  private mutating func aclOfName(_ start: Int) -> Int {
+    unsafe buffer.withUnsafeBytes { names in
+      let name = unsafe names.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start }
+      return unsafe found.withUnsafeMutableBytes { value in
+        // The kernel clears as much memory as it is offered, so it is first offered little.
+        let length = unsafe ccap_lgetxattr_acl(name, value.baseAddress, 256)
+        return length == -Int(ERANGE)
+          ? unsafe ccap_lgetxattr_acl(name, value.baseAddress, value.count) : length
+      }
+    }
+  }
+}

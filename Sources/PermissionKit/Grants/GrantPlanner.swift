@@ -278,3 +278,243 @@ struct GrantPlanner {
     }
   }
 }
+
+extension GrantPlanner {
+  /// Returns a plan that adds the user to groups; nil if access is not missing.
+  ///
+  /// - Parameter strategy: The name of the strategy.
+  /// - Returns: The plan, which takes effect at the next login.
+  /// - Throws: If no group gives access, or the user is already a member.
+  func groupPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
+    guard let name = request.subject.name, request.uid != 0,
+      (try? system.getpwnam(name))?.uid == request.uid
+    else {
+      throw refusal("\(request.subject.displayName) cannot be added to a group")
+    }
+    var steps: [GrantPlan.Step] = []
+    var credentials = request.subject.credentials
+    for ask in request.asks {
+      func isGranted(_ credentials: Credentials) -> Bool {
+        AccessEvaluator(facts: facts, credentials: credentials).decide(ask).isGranted
+      }
+      if isGranted(credentials) { continue }
+      let inodes = facts.inodes.filter { $0.kind != .symbolicLink }
+      let named = inodes.flatMap { $0.acl?.entries.filter { $0.tag == .group }.map(\.id) ?? [] }
+      let gids = Set(inodes.map(\.gid) + named).subtracting([0]).sorted()
+      let found = gids.first { gid in
+        var more = credentials
+        more.groups.append(gid)
+        return isGranted(more)
+      }
+      guard let gid = found, let group = try? system.getgrgid(gid) else {
+        throw refusal(
+          "no group gives \(name) access to \(ask.path)", path: ask.path,
+          advice: "choose another strategy")
+      }
+      credentials.groups.append(gid)
+      let grant = GroupGrant(user: name, group: group)
+      if try grant.progress(system) == .after {
+        throw refusal(
+          "\(name) is already in group \(group), but this login does not have the group",
+          advice: "log out and in again")
+      }
+      steps.append(
+        GrantPlan.Step(
+          .group(grant), place: "group \(group)",
+          needsRoot: !own.isRoot))
+    }
+    guard !steps.isEmpty else { return nil }
+    let groups = steps.map(\.place).joined(separator: " and ")
+    var warnings = [
+      "\(name) gets everything that \(groups) may use, in every login",
+      "\(name) can keep the group after the end of the grant, by a set-group-ID file or a running process",
+    ]
+    if groups.has("group audio") {
+      warnings.append(
+        "members of audio can record while somebody else is at the seat, and can block the sound devices"
+      )
+    }
+    return GrantPlan(
+      accessor: request.accessor, subject: request.subject, strategy: strategy, steps: steps,
+      outcome: .granted, needsNewLogin: true, warnings: warnings)
+  }
+}
+
+extension GrantPlanner {
+  /// Returns a plan of ACL entries and of a udev rule that repeats them; nil if no change helps.
+  ///
+  /// - Parameter strategy: The name of the strategy.
+  /// - Returns: The plan; the rule is its last step.
+  /// - Throws: If a resource is not a device that udev sets up, or as `plan(strategy:)` does.
+  func udevPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
+    guard var plan = try plan(strategy: strategy) else { return nil }
+    // udev does not search PATH, so the rule needs the full path.
+    let setfacl = system.program("setfacl")
+    var lines: [String] = []
+    var entries: [InodeGrant] = []
+    var warnings: [String] = []
+    for step in plan.steps {
+      guard case .inode(let grant) = step.change else { continue }
+      let name = grant.path.lastComponent.description
+      let isDevice = grant.identity.type == 0o020000
+      guard isDevice, let family = step.family, family.mayHave(grant.identity.device),
+        grant.attribute == .accessACL,
+        name.isPlainName
+      else {
+        throw refusal(
+          "\(grant.path) is not a device that udev sets up", path: grant.path,
+          advice: "choose the strategy acl")
+      }
+      entries.append(grant)
+      let match = UdevMatch(
+        grant.identity.device, named: name, subsystem: family.subsystem, system)
+      if let warning = match.identity.warning, !warnings.contains(warning) {
+        warnings.append(warning)
+      }
+      let options = grant.arguments.dropLast().map(\.description).joined(separator: " ")
+      lines.append(
+        "\(match.text), ACTION!=\"remove\", RUN+=\"\(setfacl) \(options.dropFirst("setfacl ".count)) $env{DEVNAME}\""
+      )
+    }
+    let head =
+      "# Made by permcheck for uid \(request.uid): permcheck revoke \(request.accessor) removes it."
+    let path = UdevRuleGrant.folder.appending(
+      "99-permcheck-\(request.uid)-\(request.accessor).rules")
+    let rule = UdevRuleGrant(
+      path: path, contents: ([head] + lines).joined(separator: "\n") + "\n", entries: entries)
+    plan.steps.append(
+      GrantPlan.Step(.udevRule(rule), place: path.description, needsRoot: !own.isRoot))
+    plan.warnings += warnings
+    return plan
+  }
+}
+
+extension UdevMatch.Identity {
+  /// What else the rule may be for, for people; nil if it is for one device alone.
+  fileprivate var warning: String? {
+    switch self {
+    case .device: nil
+    case .port(let port):
+      "the device has no serial number of its own, so the rule is for such a device at USB port \(port)"
+    case .name:
+      "the rule matches nodes by name, so a different device that gets this name later is included"
+    }
+  }
+}
+
+// Files that are created later.
+extension GrantPlanner {
+  /// Adds default ACL entries to directories, so that new files are included.
+  ///
+  /// A new default ACL replaces the umask and so may give access to others. The function adds one only
+  /// if the directory has a default ACL already, or if others may gain.
+  func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
+    var isLeftOut = false
+    var folder: Int?
+    for ask in request.asks where ask.resource.kind == .directory {
+      guard let index = facts.inode(at: ask.path) else { continue }
+      var inode = least.facts.inodes[index]
+      let path = facts.path(of: index)
+      do throws(Errno) {
+        let descriptor = try open(index, path)
+        defer { system.close(descriptor) }
+        inode.defaultACL = try InodeGrant.state(.defaultACL, of: descriptor, system).acl
+      } catch {
+        throw PermissionError(
+          .changeFailed, "\(path) cannot be read", path: path, call: "getxattr", errno: error)
+      }
+      guard inode.defaultACL != nil || request.allowsOthers else {
+        isLeftOut = true
+        continue
+      }
+      // As setfacl(1) writes it: r-X. Files get no x by this, because they are made without.
+      let need = ask.need.union(.execute)
+      let (step, change, _) = try step(
+        InodeChange(
+          inode: index, attribute: .defaultACL, before: inode, after: inode, permissions: need,
+          asked: need), inode)
+      // What only another grant gives ends with that one.
+      guard change.after.defaultACL != inode.defaultACL || mayInherit else { continue }
+      let (gains, losses) = effect(of: change.after, instead: inode, index)
+      if let loss = losses.first {
+        plan.warnings.append(
+          "new files in \(path) are not included, because others would lose access to them (\(loss))"
+        )
+        continue
+      }
+      for gain in gains where !plan.othersAffected.contains(gain) {
+        plan.othersAffected.append(gain)
+      }
+      if inode.defaultACL == nil {
+        plan.othersAffected.append(
+          "everybody whom a umask keeps out of new files in \(path)")
+      }
+      plan.steps.append(step)
+      folder = folder ?? index
+    }
+    if let folder {
+      let makers = makers(least.facts.inodes[folder])
+      plan.warnings.append(
+        "files to come: what \(makers) there or below gets the same entry, which goes when the access ends; what is moved or linked out of \(facts.path(of: folder)) keeps it"
+      )
+    }
+    if isLeftOut {
+      plan.warnings.append(
+        "new files there are not included, because a default ACL would replace everybody's umask; allowing others to gain (allow-others) includes them"
+      )
+    }
+  }
+
+  /// Whether a default ACL may give something by another grant of the user alone.
+  private var mayInherit: Bool {
+    request.journaled.entries.contains {
+      $0.uid == request.uid && $0.inodeGrant?.attribute == .defaultACL
+    }
+  }
+
+  /// Returns the others who gain or lose by another default ACL, on what anybody makes in the directory.
+  ///
+  /// Nobody, where there was none: then it is the umasks of others that decide.
+  private func effect(
+    of after: InodeFacts, instead before: InodeFacts, _ index: Int
+  ) -> (gains: [String], losses: [String]) {
+    var (gains, losses): ([String], [String]) = ([], [])
+    guard before.defaultACL != nil else { return (gains, losses) }
+    let creation = Creation(credentials: own, umask: 0)
+    func made(_ kind: FileKind, _ folder: InodeFacts) -> InodeFacts? {
+      var facts = facts
+      facts.inodes[index] = folder
+      return creation.made(kind, in: index, of: facts)
+    }
+    for kind in [FileKind.regular, .directory] {
+      guard let old = made(kind, before), let new = made(kind, after) else { continue }
+      let classes = SubjectClasses(of: old, and: new, without: [request.uid])
+      gains += classes.gains.map { "\(request.users.describe($0)) of new files" }
+      losses += classes.losses.map(request.users.describe)
+    }
+    return (gains, losses)
+  }
+  /// Who can make files in a directory, for people: "ada and group family make".
+  private func makers(_ inode: InodeFacts) -> String {
+    let list = inode.acl ?? AccessControlList(mode: inode.mode)
+    let limit = list.mask ?? .all
+    var names: [String] = []
+    for entry in list.entries {
+      let rights = entry.isMasked ? entry.permissions.intersection(limit) : entry.permissions
+      guard rights.isSuperset(of: [.write, .execute]) else { continue }
+      switch entry.tag {
+      case .owner: names.append(request.users.userName(inode.uid))
+      case .user: names.append(request.users.userName(entry.id))
+      case .owningGroup: names.append("group \(request.users.groupName(inode.gid))")
+      case .group: names.append("group \(request.users.groupName(entry.id))")
+      case .other: names = ["everybody"]
+      case .mask: break
+      }
+    }
+    if names.isEmpty { return "root makes" }
+    let last = names.removeLast()
+    let isOne = names.isEmpty && !last.hasPrefix("group ")
+    return (names.isEmpty ? last : names.joined(separator: ", ") + " and " + last)
+      + (isOne ? " makes" : " make")
+  }
+}

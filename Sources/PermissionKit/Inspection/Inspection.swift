@@ -179,3 +179,274 @@ package final class Inspection: Sendable {
       isDirectory: kind == .directory, isSocket: kind == .socket)
   }
 }
+
+extension Inspection {
+  /// Returns a reason if an inode has another type than a resource needs, or is another device.
+  ///
+  /// - Parameters:
+  ///   - resource: The resource.
+  ///   - index: The inode at its path.
+  /// - Returns: The reason; nil if the inode may be what is needed.
+  func otherKind(_ resource: Resource, _ index: Int) -> Reason? {
+    guard let wanted = resource.kind else { return nil }
+    let (inode, path) = (facts.inodes[index], resource.path)
+    if inode.kind != wanted {
+      return Reason(
+        .noDevice, .proven, "\(path) is not a \(wanted.noun)", evidence: [inode.summary.modeText])
+    }
+    guard resource.isNamed, !isSaved, let family = resource.family, let number = inode.device,
+      let other = family.otherDevice(at: path, number, below: context.root, system)
+    else { return nil }
+    return Reason(
+      .noDevice, .proven, "\(path) is \(other), not a \(family.noun)",
+      evidence: ["device \(number.major):\(number.minor)"])
+  }
+}
+
+extension Inspection.Target {
+  /// Creates a target for a path of any type.
+  ///
+  /// - Parameters:
+  ///   - path: The path as it is opened.
+  ///   - context: What is judged; its families tell what kind of device a node is.
+  package init(path: PathBytes, in context: AccessContext) {
+    let found = Self.found(path, context)
+    let usual: Permissions =
+      switch found?.kind {
+      case .directory: [.read, .execute]
+      case .characterDevice, .blockDevice: [.read, .write]
+      // What connect(2) needs.
+      case .socket: .write
+      case .regular, .symbolicLink, .fifo, nil: .read
+      }
+    func isMeant(_ family: DeviceFamily) -> Bool {
+      if let found {
+        return found.kind == .characterDevice
+          && family.contains(path, found.device, below: context.root, context.system)
+      }
+      // Nothing is there: a container may have been given none of them.
+      return family.isPlace(path, below: context.root)
+        || family.folder != "dev" && path == context.root.appending(family.folder)
+    }
+    var family = context.families.first(where: isMeant)
+    if family == nil, found?.kind == .characterDevice {
+      family = context.otherFamilies?().first(where: isMeant)
+    }
+    self.init(
+      name: "path",
+      set: ResourceSet(resources: [
+        Resource(
+          path: path, label: path.lastComponent.description, device: path.description,
+          need: context.need ?? usual, kind: nil, family: family)
+      ]))
+  }
+
+  /// Returns what is at a path, as the process that is judged finds it; nil if nothing can be seen there.
+  private static func found(
+    _ path: PathBytes, _ context: AccessContext
+  ) -> (kind: FileKind?, device: DeviceNumber)? {
+    let system = context.system
+    if let process = context.subject?.process {
+      let facts = try? FactsReader.facts(of: [path], system, process: process, isSubject: false)
+      return facts.flatMap { facts in
+        facts.target(of: path).map { index in
+          let inode = facts.inodes[index]
+          return (inode.kind, inode.device ?? DeviceNumber(major: 0, minor: 0))
+        }
+      }
+    }
+    // A look must neither wait for a server nor mount anything.
+    guard let status = try? system.reaching(path)?.status(of: path) else {
+      return nil
+    }
+    return (status.kind, status.device)
+  }
+}
+
+/// What a check opens to ask the kernel, by one rule for every command.
+///
+/// A device is opened if that is known to change nothing, or if the caller wants it (`Probe.Method.open`);
+/// one of a family that an open disturbs, never. Root opens nothing where somebody else could have made
+/// one of the names on the way, because it may be a link to any device. What is opened is the very inode
+/// of the facts.
+extension Inspection {
+  /// How the kernel is asked about one resource; never `automatic`.
+  func method(_ ask: Ask, _ place: Place) -> Probe.Method {
+    guard method.opens else { return method }
+    let opening = method == .automatic ? .open : method
+    // Who wants a file to be created in a folder gets it.
+    if ask.isDirectory, method == .write { return opening }
+    if mayBeAnothers(place) { return .access }
+    guard device(place) != nil else { return opening }
+    return opensHarmlessly(ask, place) || method != .automatic && !disturbs(ask, place)
+      ? opening : .access
+  }
+
+  /// Where a path leads.
+  struct Place {
+    /// The inode of the facts; nil if they lack it.
+    let inode: Int?
+    /// Whether root alone could have made each name on the way.
+    let isRoots: Bool
+  }
+
+  /// Returns where the path of a question leads.
+  func place(of ask: Ask) -> Place {
+    let place = evaluator.place(of: ask.path)
+    return Place(inode: place.inode, isRoots: place.isRoots)
+  }
+
+  /// Whether root asks, and somebody else could have put a link there.
+  func mayBeAnothers(_ place: Place) -> Bool { subject.credentials.isRoot && !place.isRoots }
+
+  /// Opens the inode of the facts for what is asked.
+  ///
+  /// - Parameters:
+  ///   - ask: What is asked.
+  ///   - place: Where its path leads.
+  ///   - call: openat(2), or a call with the same flags that a filter treats differently.
+  /// - Returns: The open file.
+  /// - Throws: The errno of the walk or of the open; ESTALE if the path now leads to another inode.
+  func open(
+    _ ask: Ask, _ place: Place, by call: (PathBytes, OpenFlags) throws(Errno) -> Descriptor
+  ) throws(Errno) -> Descriptor {
+    let flags = ask.flags.union([.nonBlocking, .noControllingTerminal])
+    // The links of another process's descriptors are not in this one's /proc/self.
+    guard !system.isApart else { return try call(ask.path, flags) }
+    let found: Descriptor
+    do throws(Errno) {
+      found = try system.openat(.currentDirectory, ask.path, .path, mode: 0)
+    } catch {
+      // A seccomp filter looks at the flags before any walk, and cannot read the path: an empty one opens
+      // nothing.
+      do throws(Errno) { system.close(try call("", flags)) } catch .ENOENT {}
+      throw error
+    }
+    defer { system.close(found) }
+    let status = try system.statx(found)
+    if let index = place.inode {
+      if InodeIdentity(status) != identities[index] { throw .ESTALE }
+    } else if status.kind?.isDevice != false {
+      // Nothing is known about the device.
+      throw .ESTALE
+    }
+    do throws(Errno) {
+      return try call(found.link, flags)
+    } catch .ENOENT {
+      // Without /proc only the path is left, of which nobody but root made the names if this is root.
+      return try call(ask.path, flags)
+    }
+  }
+
+  /// Opens the inode of the facts by openat(2).
+  func open(_ ask: Ask, _ place: Place) throws(Errno) -> Descriptor {
+    try open(ask, place) { (path, flags) throws(Errno) in
+      try system.openat(.currentDirectory, path, flags, mode: 0)
+    }
+  }
+
+  /// Opens the inode of the facts and closes it; nil if that is granted.
+  func refusalToOpen(_ ask: Ask, _ place: Place) -> Errno? {
+    do throws(Errno) {
+      system.close(try open(ask, place))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The number of the device node; nil for what is none.
+  func device(_ place: Place) -> DeviceNumber? { place.inode.flatMap { facts.inodes[$0].device } }
+
+  /// Whether it is known that an open of the device changes nothing.
+  func opensHarmlessly(_ ask: Ask, _ place: Place) -> Bool {
+    guard let number = device(place), !isBlock(place) else { return false }
+    if number.opensHarmlessly { return true }
+    guard let family = ask.resource.family, family.opening == .harmless, family.mayHave(number)
+    else { return false }
+    return DeviceFamily.builtIn.contains(family) || !disturbs(ask, place)
+  }
+
+  /// Whether the device belongs to a family that an open disturbs, whichever accessor asks.
+  private func disturbs(_ ask: Ask, _ place: Place) -> Bool {
+    guard let number = device(place) else { return false }
+    if ask.resource.family?.opening == .disturbs { return true }
+    return (context.families + (context.otherFamilies?() ?? [])).contains { family in
+      family.opening == .disturbs && family.mayHave(number) && !isBlock(place)
+        && family.contains(ask.path, number, below: context.root, system)
+    }
+  }
+
+  private func isBlock(_ place: Place) -> Bool {
+    place.inode.map { facts.inodes[$0].kind == .blockDevice } == true
+  }
+}
+
+extension DeviceNumber {
+  /// Whether an open of the character device with this number is known to change nothing.
+  ///
+  /// See Documentation/admin-guide/devices.txt of Linux: null, zero, full, random and urandom of
+  /// drivers/char/mem.c; mem, port, kmsg, tty and hwrng, whose drivers only check who opens them;
+  /// pseudo-terminals, of which O_NOCTTY makes no controlling terminal.
+  var opensHarmlessly: Bool {
+    switch (major, minor) {
+    case (1, 1), (1, 3), (1, 4), (1, 5), (1, 7), (1, 8), (1, 9), (1, 11), (5, 0), (10, 183): true
+    case (136...143, _): true
+    default: false
+    }
+  }
+}
+
+extension System {
+  /// Whether another process makes the calls, see `apart`.
+  var isApart: Bool { (self as? LinuxSystem)?.apart != nil }
+}
+
+// Groups that the user has, and the session has not.
+extension Inspection {
+  /// The groups that the user has in the data base and the process does not have.
+  private var missingGroups: [UInt32] {
+    // A user namespace may map these ids to other numbers.
+    guard subject.source == .current || subject.source == .process, facts.overflow == nil,
+      subject.credentials.userNamespace == nil,
+      let record = try? users.user(subject.credentials.user.fileSystem),
+      let known = try? users.groups(of: record)
+    else { return [] }
+    return known.filter { !subject.credentials.isMember(of: $0) }
+  }
+
+  /// Returns the missing group that would change the decision, with the new decision; nil if none.
+  func staleGroup(_ ask: Ask, _ decision: Decision) -> (gid: UInt32, moved: Decision)? {
+    guard couldGroupHelp(decision, ask.need) else { return nil }
+    for gid in missingGroups {
+      var credentials = subject.credentials
+      credentials.groups.append(gid)
+      let moved = AccessEvaluator(facts: facts, credentials: credentials)
+        .decide(ask)
+      // Behind a directory that this process may not search nothing is known.
+      if moved.errno == nil || moved.inode != decision.inode { return (gid, moved) }
+    }
+    return nil
+  }
+
+  /// Returns whether some group has the permissions; only then is the data base worth reading.
+  private func couldGroupHelp(_ decision: Decision, _ need: Permissions) -> Bool {
+    guard let index = decision.inode else { return false }
+    let inode = facts.inodes[index]
+    let asked: Permissions = decision.step == .walk ? .execute : need
+    let bits = inode.bits(3)
+    guard let rule = decision.rule.bits else { return false }
+    switch rule {
+    case .other(isMaskEmpty: false): return bits.isSuperset(of: asked)
+    case .aclOther, .aclGroup(_, isMasked: false), .aclOwningGroup(isMasked: false):
+      // With an ACL, the group bits of the mode are the mask.
+      return inode.acl?.entries.contains {
+        ($0.tag == .group || $0.tag == .owningGroup)
+          && $0.permissions.intersection(bits).isSuperset(of: asked)
+      } ?? false
+    case .owner, .group, .other(isMaskEmpty: true), .aclUser, .aclGroup(_, isMasked: true),
+      .aclOwningGroup(isMasked: true):
+      return false
+    }
+  }
+}

@@ -108,3 +108,162 @@ extension GrantRecord {
     return record
   }
 }
+
+// Writes and reads the lines of the journal.
+
+extension GrantRecord {
+  /// The members of a line.
+  static let record = JSONRecord<GrantRecord>([
+    .required("v", \.v, .integer), .required("time", \.time, .string),
+    .required("event", \.event, .name), .required("id", \.id, .string),
+    .optional("ids", \.ids, JSONCodec<String>.string.list),
+    .optional("request", \.request, .string), .optional("accessor", \.accessor, .string),
+    .optional("path", \.path, .path), .optional("uid", \.uid, .integer),
+    .optional("by", \.by, .integer),
+    .optional("pid", \.pid, .integer), .optional("lifetime", \.lifetime, .lifetime),
+    .optional("change", \.change, .raw), .optional("stage", \.stage, .name),
+    .optional("note", \.note, .string), .optional("changed", \.changed, .integer),
+    .optional("acl", \.acl, .string), .optional("leased", \.leased, .raw),
+    .optional("rebased", \.rebased, .raw),
+  ])
+
+  /// The codec of the member `change` of a line.
+  static let change = JSONCodec<GrantChange>.change
+  /// The codec of the member `leased` of a line.
+  static let leased = JSONRecord<LeaseOutcome>([
+    .required("base", \.record.base, .list), .required("written", \.record.written, .list),
+    .optional("seen", \.record.seen, .list), .optional("owner", \.record.owner, .integer),
+    .required("mask", \.record.hadMask, .bool),
+    .optional(
+      "given", given.list, get: { $0.record.given.isEmpty ? nil : $0.record.given },
+      set: { $0.record.given = $1 }),
+    .optional("origin", \.record.origin, .brief),
+    .optional(
+      "rights", .rights, get: { $0.rights.isEmpty ? nil : $0.rights }, set: { $0.rights = $1 }),
+    .optional(
+      "ended", JSONCodec<String>.string.list, get: { $0.ended.isEmpty ? nil : $0.ended },
+      set: { $0.ended = $1 }),
+  ]).codec(LeaseOutcome(record: LeasedACL(nil, owner: nil)))
+
+  private static let given = JSONRecord<GivenEntry>([
+    .required("uid", \.uid, .integer), .required("since", \.since, .integer),
+    .required("rights", \.rights, .values),
+  ]).codec(GivenEntry(uid: 0, since: 0))
+
+  /// The codec of a line.
+  static let codec = record.codec(GrantRecord(time: "", event: .intent, id: ""))
+}
+
+extension JSONCodec<Grant.Lifetime> {
+  fileprivate static let lifetime = JSONRecord<Grant.Lifetime>([
+    .optional("expires", \.expires, .integer), .optional("process", \.process, process),
+  ]).codec(Grant.Lifetime())
+
+  private static let process = JSONRecord<ProcessMark>([
+    .required("pid", \.pid, .integer), .required("start", \.start, .integer),
+  ]).codec(ProcessMark(pid: 0, start: 0))
+}
+
+extension JSONCodec<GrantChange> {
+  /// An object with one member, whose name is the kind of change.
+  fileprivate static let change = JSONCodec(
+    schema: JSONSchema.object(nil, required: [], properties: []),
+    encode: { change in
+      switch change {
+      case .inode(let grant): ["inode": JSONCodec<InodeGrant>.inode.encode(grant)]
+      case .group(let grant): ["group": JSONCodec<GroupGrant>.group.encode(grant)]
+      case .udevRule(let grant): ["udevRule": JSONCodec<UdevRuleGrant>.udevRule.encode(grant)]
+      }
+    }
+  ) { json in
+    if let inode = json["inode"] { return .inode(try JSONCodec<InodeGrant>.inode.decode(inode)) }
+    if let group = json["group"] { return .group(try JSONCodec<GroupGrant>.group.decode(group)) }
+    guard let rule = json["udevRule"] else {
+      throw JSONMismatch(expected: "a member inode, group or udevRule")
+    }
+    return .udevRule(try JSONCodec<UdevRuleGrant>.udevRule.decode(rule))
+  }
+}
+
+extension JSONCodec<InodeGrant> {
+  fileprivate static let inode = JSONRecord<InodeGrant>([
+    .required("path", \.path, .path), .required("identity", \.identity, identity),
+    .required("uid", \.uid, .integer), .optional("user", \.user, .string),
+    .required("permissions", \.permissions, .permissions),
+    .required("persistence", \.persistence, .name),
+    .required("attribute", \.attribute, .name),
+    .required("arguments", \.arguments, JSONCodec<PathBytes>.path.list),
+    .optional("bits", \.bits, .integer), .optional("anchor", \.anchor, anchor),
+  ]).codec(.blank)
+
+  private static let anchor = JSONRecord<InodeAnchor>([
+    .optional("handle", \.handle, .hexadecimal), .required("type", \.type, .integer),
+    .required("fileSystem", \.fileSystem, .integer), .optional("boot", \.boot, .string),
+  ]).codec(InodeAnchor(handle: nil, type: 0, fileSystem: 0, boot: nil))
+
+  private static let identity = JSONRecord<InodeIdentity>([
+    .required("fileSystem", \.fileSystem, .deviceNumber), .required("inode", \.inode, .integer),
+    .required("type", \.type, .integer), .required("device", \.device, .deviceNumber),
+    .optional("birth", \.birth, .integer),
+  ]).codec(InodeIdentity(StatusFields(mode: 0, uid: 0, gid: 0, inode: 0)))
+}
+
+extension InodeGrant {
+  /// An empty value that the codec fills with the members of a document.
+  fileprivate static let blank = InodeGrant(
+    path: "", identity: InodeIdentity(StatusFields(mode: 0, uid: 0, gid: 0, inode: 0)), uid: .max,
+    user: nil, permissions: [], persistence: .permanent, attribute: .accessACL, arguments: [])
+}
+
+extension JSONCodec<JSONValue> {
+  /// What is read only if somebody needs it.
+  fileprivate static let raw = JSONCodec(schema: .bool(true), encode: { $0 }, decode: { $0 })
+}
+
+extension InodeGrant.State {
+  /// Reads a picture of an old journal.
+  init?(_ json: JSONValue?) {
+    guard let json, let mode: UInt16 = json["mode"]?.integer() else { return nil }
+    let acl = json["acl"].map { try? JSONCodec<AccessControlList>.acl.decode($0) }
+    if case .some(.none) = acl { return nil }
+    self.init(mode: mode, acl: acl ?? nil)
+  }
+}
+
+extension JSONCodec<[String: Permissions]> {
+  /// Permissions by the identifiers of grants.
+  fileprivate static let rights = JSONCodec(
+    schema: JSONSchema.object(nil, required: [], properties: []),
+    encode: { .object(JSONObject($0.map { ($0.key, JSONValue($0.value.rawValue)) })) },
+    decode: { json in
+      (json.object?.members ?? []).reduce(into: [:]) { rights, member in
+        rights[member.key] = Permissions(rawValue: member.value.integer() ?? 0)
+      }
+    })
+}
+
+extension JSONCodec<Set<Permissions>> {
+  /// Permissions, each as the digit of a mode.
+  fileprivate static let values = JSONCodec(
+    JSONCodec<Permissions>.permissions.list, expected: "permissions",
+    to: { $0.sorted { $0.rawValue < $1.rawValue } }, from: { Set($0) })
+}
+
+extension JSONCodec<AccessControlList> {
+  /// An ACL as setfacl(1) reads it, with numbers.
+  fileprivate static let brief = JSONCodec(
+    .string, expected: "an ACL", to: \.brief, from: { AccessControlList(brief: $0) })
+}
+
+extension JSONCodec<GroupGrant> {
+  fileprivate static let group = JSONRecord<GroupGrant>([
+    .required("user", \.user, .string), .required("group", \.group, .string),
+  ]).codec(GroupGrant(user: "", group: ""))
+}
+
+extension JSONCodec<UdevRuleGrant> {
+  fileprivate static let udevRule = JSONRecord<UdevRuleGrant>([
+    .required("path", \.path, .path), .required("contents", \.contents, .string),
+    .required("entries", \.entries, JSONCodec<InodeGrant>.inode.list),
+  ]).codec(UdevRuleGrant(path: "", contents: "", entries: []))
+}

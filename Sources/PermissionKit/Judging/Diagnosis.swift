@@ -317,3 +317,170 @@ struct Diagnosis {
     return facts.inodes[index].device
   }
 }
+
+extension Diagnosis {
+  /// Returns why it is unknown whether this confined process has what faccessat2(2) grants it.
+  ///
+  /// faccessat2(2) asks only for the permission bits. Landlock, AppArmor and filters of system calls
+  /// decide when a file is opened or created, see hook_file_open() and hook_path_mknod() in
+  /// security/landlock/fs.c.
+  ///
+  /// - Parameters:
+  ///   - ask: The path and the permissions that were asked for.
+  ///   - decision: The decision on the facts.
+  ///   - probe: The kernel's answer.
+  /// - Returns: The reason; nil if nothing confines the process, or the very operation was tried.
+  func doubtAboutConfined(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
+    guard let probe, let index = decision.inode, let missing = missingProof(ask, probe, index)
+    else { return nil }
+    return confined(missing)
+  }
+
+  /// Returns what may refuse this process what mode and ACL grant it.
+  ///
+  /// - Parameter missing: Why it was not tried.
+  /// - Returns: The reason; nil if nothing confines the process.
+  func confined(_ missing: String) -> Reason? {
+    guard let status = inspection.system.status(ofProcess: nil) else { return nil }
+    let modules = SecurityModules(inspection.system)
+    let profile = modules.profileOfPaths
+    guard
+      profile != nil
+        || status.noNewPrivileges && (modules.mayRefusePaths || status.seccomp == 2)
+    else { return nil }
+    return Reason(
+      .landlockOrLSM, .suspected,
+      "this process is confined (\(profile.map { "AppArmor profile \($0)" } ?? "no_new_privs")), and \(missing)",
+      evidence: ["NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)", "Seccomp: \(status.seccomp)"]
+        + modules.evidence)
+  }
+
+  /// Returns which operation alone would show the answer; nil if it was tried.
+  private func missingProof(_ ask: Ask, _ probe: Probe, _ index: Int) -> String? {
+    if inspection.facts.inodes[index].kind == .directory, ask.need.contains(.write),
+      probe.method != .write
+    {
+      return
+        "only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one"
+    }
+    guard probe.method == .access, !ask.opened.isEmpty else { return nil }
+    let only = "only opening \(ask.path) shows whether it may"
+    return inspection.mayBeAnothers(inspection.place(of: ask))
+      ? "\(only); root opens nothing whose path somebody else could change"
+      : "\(only); a probe by opening (open) does"
+  }
+
+  /// Returns what may refuse another process what the facts grant.
+  ///
+  /// - Parameters:
+  ///   - ask: The path and the permissions that were asked for.
+  ///   - decision: The decision on the facts.
+  ///   - probe: The kernel's answer in the place of the process; nil if it was not asked.
+  /// - Returns: A reason for each layer; empty for subjects that are no other process.
+  func doubtsAboutProcess(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> [Reason] {
+    guard let process = inspection.subject.process else { return [] }
+    if let obstacle = probe?.obstacle { return [Reason(.unreadableFacts, .proven, obstacle)] }
+    let isDevice =
+      inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
+      ?? false
+    let doubts = ProcessLayers(inspection.system, process)
+      .doubts(ask.path, ask.need, isDevice: isDevice)
+    // The device cgroup was asked, as it was taken on.
+    return probe?.method == .enter ? doubts.filter { $0.code != .deviceCgroup } : doubts
+  }
+
+  /// Returns why the kernel refuses, in the place of another process, what the facts grant it.
+  func refusedInside(_ ask: Ask, _ errno: Errno, _ probe: Probe?) -> Reason? {
+    guard let process = inspection.subject.process else { return nil }
+    let isDevice =
+      inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
+      ?? false
+    let evidence = [
+      "enter: \(errno)", "faccessat2: \(probe?.accessed?.description ?? "granted")",
+    ]
+    if errno == .EPERM, isDevice, probe?.accessed == .EPERM {
+      return Reason(
+        .deviceCgroup, .proven,
+        "mode and ACL grant \(ask.path), but in the cgroup of process \(process) open and faccessat2 fail (EPERM): its device cgroup does not allow this device",
+        evidence: evidence)
+    }
+    return Reason(
+      .landlockOrLSM, .suspected,
+      "mode and ACL grant \(ask.path), but in the place of process \(process) the kernel refuses it (\(errno))",
+      evidence: evidence + SecurityModules(inspection.system).evidence)
+  }
+}
+
+// Folders that a service, a container or a sandbox hides or protects.
+extension Diagnosis {
+  /// A setting of the unit around the process that keeps it from a path.
+  struct HidingSetting {
+    let unit: String
+    let effect: UnitSettings.Effect
+    /// Whether the refusal is its doing for certain.
+    let isProven: Bool
+    let evidence: [String]
+  }
+
+  /// Returns the setting of a service that keeps the process from a path; nil if none does.
+  func hidingSetting(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> HidingSetting? {
+    guard mayBeHidden(ask, decision, probe) else { return nil }
+    let facts = inspection.facts
+    let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
+    // A refusal that mode and ACL do not explain may come from it, too.
+    let mayBe = decision.isGranted && probe?.errno != nil
+    for case (.service(let unit, let settings), let evidence) in confinement.found {
+      for effect in UnitSettings.effects(settings, on: ask.path) {
+        let isAtFolder = mount.map { mount in effect.folders.contains(mount.point) } ?? false
+        let isIt =
+          switch effect.kind {
+          case .inaccessible: isAtFolder && decision.rule.bits != nil
+          case .empty: isAtFolder && (decision.rule == .missing || decision.errno == .EROFS)
+          case .readOnly: decision.errno == .EROFS
+          }
+        guard isIt || mayBe else { continue }
+        return HidingSetting(unit: unit, effect: effect, isProven: isIt, evidence: evidence)
+      }
+    }
+    return nil
+  }
+
+  private func mayBeHidden(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Bool {
+    ask.path.isAbsolute && ask.resource.family == nil
+      && (decision.errno != nil || probe?.errno != nil)
+  }
+
+  /// Names the place around the process that keeps it from a path, with what to change there.
+  func refineFolder(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
+    guard mayBeHidden(ask, decision, report.probe) else { return }
+    if decision.rule == .readOnlyMount, inspection.processWithOwnMounts == nil {
+      for (place, _) in confinement.found where confinement.isGiven(place) {
+        // The mount is that of the place: only a new start changes it.
+        report.remedies = Confinement.given(place, ask.path)
+      }
+    }
+    if let setting = hidingSetting(ask, decision, report.probe) {
+      let reason = Reason(
+        .serviceSandbox, setting.isProven ? .proven : .suspected,
+        "the service \(setting.unit) \(setting.effect.kind.verb) \(ask.path): its unit sets \(setting.effect.setting)",
+        evidence: setting.evidence + report.reasons.flatMap(\.evidence))
+      if setting.isProven, decision.rule != .missing {
+        report.reasons = [reason]
+      } else {
+        report.reasons.append(reason)
+      }
+      report.remedies = [.unit(setting.unit, "[Service] \(setting.effect.lines)")]
+    }
+  }
+}
+
+extension UnitSettings.Effect.Kind {
+  /// What the setting does to a folder, for people.
+  fileprivate var verb: String {
+    switch self {
+    case .inaccessible: "hides"
+    case .empty: "covers"
+    case .readOnly: "protects"
+    }
+  }
+}
