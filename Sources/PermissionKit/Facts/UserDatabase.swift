@@ -135,16 +135,3 @@
     (try? user(uid))?.name ?? String(uid)
   }
 }
-
-extension UserDatabase {
-  /// Returns the gain or loss of a class of subjects, for people: `members of video: rw`.
-  func describe(_ gain: SubjectClasses.Gain) -> String {
-    let who =
-      switch gain.who {
-      case .user(let uid): "user \(userName(uid))"
-      case .groups(let gids): "members of " + gids.map { groupName($0) }.joined(separator: " and ")
-      case .others: "everybody else"
-      }
-    return "\(who): \(gain.permissions.letters)"
-  }
-}

@@ -99,3 +99,16 @@ struct SubjectClasses {
     return Set((1...7).map(Permissions.init(rawValue:)).filter { evaluator.permits($0, of: 0) })
   }
 }
+
+extension UserDatabase {
+  /// Returns the gain or loss of a class of subjects, for people: `members of video: rw`.
+  func describe(_ gain: SubjectClasses.Gain) -> String {
+    let who =
+      switch gain.who {
+      case .user(let uid): "user \(userName(uid))"
+      case .groups(let gids): "members of " + gids.map { groupName($0) }.joined(separator: " and ")
+      case .others: "everybody else"
+      }
+    return "\(who): \(gain.permissions.letters)"
+  }
+}
