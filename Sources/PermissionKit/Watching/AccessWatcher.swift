@@ -30,6 +30,10 @@ public final class AccessWatcher {
   private var mounts: [Descriptor] = []
   private var snapshots: [CheckSnapshot] = []
   private var nextCheck: Int64?
+  /// The accessors that an event concerns, by their indices, and that were not checked again yet.
+  private var due: Set<Int> = []
+  /// The accessors of which the kernel does not report every change.
+  private var polled: Set<Int> = []
 
   // Times in microseconds.
   private static let quietTime: Int64 = 5_000
@@ -67,7 +71,8 @@ public final class AccessWatcher {
         mounts.append(file)
       }
     }
-    arm()
+    _ = watches.arm(snapshots.map(\.scopes))
+    due = all
     takeSnapshots()
     if logs { for snapshot in snapshots { snapshot.log() } }
   }
@@ -96,7 +101,7 @@ public final class AccessWatcher {
   /// The paths that cannot be watched and are checked every second instead.
   public var unseen: [(path: PathBytes, errno: Errno)] { watches.unwatched }
 
-  /// Waits for the next event that can change an answer, and checks every accessor again.
+  /// Waits for the next event that can change an answer, and checks the accessors that it concerns again.
   ///
   /// - Parameter deadline: The end of the wait on the clock of `System.monotonic`, in microseconds;
   ///   nil for no end.
@@ -110,10 +115,10 @@ public final class AccessWatcher {
         if ready.stops { return .stopped }
         // Before the events, which may never end.
         if let deadline, system.monotonic() >= deadline { return .timeOver }
-        var counts = ready.mounts
-        if ready.inodes, try watches.drain() { counts = true }
-        if let nextCheck, system.monotonic() >= nextCheck { counts = true }
-        if counts {
+        if ready.mounts { due = all }
+        if ready.inodes { try drain() }
+        if let nextCheck, system.monotonic() >= nextCheck { due.formUnion(polled) }
+        if !due.isEmpty {
           return .checked(try check(until: deadline))
         }
       }
@@ -121,6 +126,10 @@ public final class AccessWatcher {
       throw PermissionError(.system, "waiting for changes failed", call: "poll", errno: error)
     }
   }
+
+  private var all: Set<Int> { Set(makers.indices) }
+
+  private func drain() throws(Errno) { due.formUnion(try watches.drain() ?? all) }
 
   // MARK: - Waiting
 
@@ -153,13 +162,13 @@ public final class AccessWatcher {
     while system.monotonic() < end {
       let quiet = system.monotonic() + Self.quietTime
       guard try wait(until: quiet, also: false).inodes else { return }
-      _ = try watches.drain()
+      try drain()
     }
   }
 
   // MARK: - Checking
 
-  /// Checks every accessor again, repeats if events came meanwhile, and returns the changes.
+  /// Checks the accessors that are due, again if events came meanwhile, and returns the changes.
   private func check(until deadline: Int64?) throws(Errno) -> [Change] {
     let end = min(system.monotonic() + Self.longestCheck, deadline ?? .max)
     let before = snapshots
@@ -168,7 +177,8 @@ public final class AccessWatcher {
       takeSnapshots()
       // What is read from here on is looked at; what is not read stays for the next check.
       if system.monotonic() >= end { break }
-    } while try watches.drain()
+      try drain()
+    } while !due.isEmpty
     let time = system.realtime()
     return zip(before, snapshots).compactMap { old, new in
       let change = Change(time: time, from: old, to: new)
@@ -177,20 +187,17 @@ public final class AccessWatcher {
     }
   }
 
-  /// Checks again until a check needs no new watch: eight times, and then after a second.
+  /// Checks what is due until a check needs no new watch: eight times, and then after a second.
   private func takeSnapshots() {
-    var isNew = true
-    for _ in 0..<8 where isNew {
-      for (index, make) in makers.enumerated() { snapshots[index] = snapshots[index].again(make) }
-      isNew = arm()
+    for _ in 0..<8 where !due.isEmpty {
+      for index in due { snapshots[index] = snapshots[index].again(makers[index]) }
+      due = watches.arm(snapshots.map(\.scopes))
     }
-    let needsPolling =
-      isNew || !watches.unwatched.isEmpty || snapshots.contains { !$0.isFullyWatched }
-    nextCheck = needsPolling ? system.monotonic() + Self.interval : nil
+    polled = due.union(watches.unwatching).union(
+      snapshots.indices.filter { !snapshots[$0].isFullyWatched })
+    due = []
+    nextCheck = polled.isEmpty ? nil : system.monotonic() + Self.interval
   }
-
-  @discardableResult
-  private func arm() -> Bool { watches.arm(snapshots.flatMap(\.scopes)) }
 }
 
 @available(*, unavailable)

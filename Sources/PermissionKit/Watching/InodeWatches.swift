@@ -1,4 +1,4 @@
-/// The inodes that one inotify descriptor watches, and the names whose events count.
+/// The inodes that one inotify descriptor watches, and for which accessors the events of which names count.
 ///
 /// - SeeAlso: inotify(7)
 struct InodeWatches: ~Copyable {
@@ -13,29 +13,28 @@ struct InodeWatches: ~Copyable {
     var readsFiles = false
   }
 
-  private enum Names {
-    case all
-    case some(Set<PathBytes>)
+  /// Which accessors one watch concerns, by their indices.
+  private struct Concern {
+    /// Those for which the inode itself counts.
+    var inode: Set<Int> = []
+    /// Those for which every name in the directory counts.
+    var listed: Set<Int> = []
+    /// Those for which a name counts.
+    var names: [PathBytes: Set<Int>] = [:]
 
-    func contains(_ name: PathBytes) -> Bool {
-      if case .some(let names) = self { names.contains(name) } else { true }
-    }
-
-    mutating func formUnion(_ other: Names) {
-      if case .some(let mine) = self, case .some(let theirs) = other {
-        self = .some(mine.union(theirs))
-      } else {
-        self = .all
-      }
+    func accessors(_ name: PathBytes) -> Set<Int> {
+      name.isEmpty ? inode : listed.union(names[name] ?? [])
     }
   }
 
   /// The inotify descriptor, which is readable if there are events.
   let descriptor: Descriptor
   /// The paths that could not be watched, each with the errno.
-  private(set) var unwatched: [(PathBytes, Errno)] = []
+  private(set) var unwatched: [(path: PathBytes, errno: Errno)] = []
+  /// The accessors that a path which could not be watched concerns.
+  private(set) var unwatching: Set<Int> = []
   private let system: any System
-  private var watches: [Int32: Names] = [:]
+  private var watches: [Int32: Concern] = [:]
 
   init(_ system: any System) throws(Errno) {
     self.system = system
@@ -46,51 +45,64 @@ struct InodeWatches: ~Copyable {
 
   /// Watches the inodes of `scopes` and removes every other watch.
   ///
-  /// - Parameter scopes: The inodes to watch.
-  /// - Returns: Whether an inode is newly watched, so that it may have changed after the facts were
-  ///   read.
-  mutating func arm(_ scopes: [Scope]) -> Bool {
-    var wanted: [Int32: Names] = [:]
-    unwatched = []
-    for scope in scopes { arm(scope, &wanted) }
-    let isNew = wanted.keys.contains { watches[$0] == nil }
+  /// - Parameter scopes: The inodes to watch, for each accessor.
+  /// - Returns: The accessors of which an inode is newly watched, so that it may have changed after the
+  ///   facts were read.
+  mutating func arm(_ scopes: [[Scope]]) -> Set<Int> {
+    var wanted: [Int32: Concern] = [:]
+    (unwatched, unwatching) = ([], [])
+    for (accessor, scopes) in scopes.enumerated() {
+      for scope in scopes { arm(scope, of: accessor, &wanted) }
+    }
+    var new: Set<Int> = []
+    for (watch, concern) in wanted where watches[watch] == nil { new.formUnion(concern.inode) }
     for watch in watches.keys where wanted[watch] == nil {
       system.inotify_rm_watch(descriptor, watch)
     }
     watches = wanted
-    return isNew
+    return new
   }
 
-  private mutating func arm(_ scope: Scope, _ wanted: inout [Int32: Names]) {
+  private mutating func arm(
+    _ scope: Scope, of accessor: Int, _ wanted: inout [Int32: Concern]
+  ) {
     let facts = scope.facts
     var isWatched = [Bool](repeating: false, count: facts.inodes.count)
     for (index, path) in facts.reached {
       let inode = facts.inodes[index]
       var mask: WatchMask = inode.kind == .directory ? .directory : .node
       if scope.readsFiles, inode.kind == .regular { mask.insert(.closeWrite) }
-      let names: Names =
-        scope.listed.contains(index) ? .all : .some(Set(inode.entries.map(\.name)))
       let whole = scope.prefix.isEmpty ? path : PathBytes(scope.prefix.bytes + path.bytes)
       do throws(Errno) {
         let watch = try system.inotify_add_watch(descriptor, whole, mask)
         isWatched[index] = true
-        if wanted[watch]?.formUnion(names) == nil { wanted[watch] = names }
+        var concern = wanted[watch] ?? Concern()
+        concern.inode.insert(accessor)
+        if scope.listed.contains(index) {
+          concern.listed.insert(accessor)
+        } else {
+          for entry in inode.entries { concern.names[entry.name, default: []].insert(accessor) }
+        }
+        wanted[watch] = concern
       } catch .ENOENT {
         // The inode is gone, which the watch of its directory reports.
       } catch .ENOTDIR {
       } catch {
         let parent = facts.inodes[inode.parent]
         let parentTells = isWatched[inode.parent] && parent.mount == inode.mount
-        if !parentTells || inode.hasKnownEntries { unwatched.append((whole, error)) }
+        if !parentTells || inode.hasKnownEntries {
+          unwatched.append((whole, error))
+          unwatching.insert(accessor)
+        }
       }
     }
   }
 
   /// Reads all waiting events.
   ///
-  /// - Returns: Whether one of the events counts.
-  mutating func drain() throws(Errno) -> Bool {
-    var counts = false
+  /// - Returns: The accessors for which one of the events counts; nil for all.
+  mutating func drain() throws(Errno) -> Set<Int>? {
+    var counts: Set<Int>? = []
     // At most the size of a full queue, because a storm of events may not end.
     for _ in 0..<64 {
       let bytes: [UInt8]
@@ -102,13 +114,11 @@ struct InodeWatches: ~Copyable {
       if bytes.isEmpty { break }
       WatchEvent.each(in: bytes) { event in
         if event.mask.contains(.overflow) {
-          counts = true
+          counts = nil
         } else if event.mask.contains(.ignored) {
           watches[event.watch] = nil
-        } else if let names = watches[event.watch],
-          event.name.isEmpty || names.contains(event.name)
-        {
-          counts = true
+        } else if let concern = watches[event.watch] {
+          counts?.formUnion(concern.accessors(event.name))
         }
       }
     }

@@ -44,6 +44,40 @@ import Testing
     #expect(watcher.unseen.isEmpty)
   }
 
+  @Test("Only what an event concerns is checked again") func onlyWhatAnEventConcerns() throws {
+    let system = Self.machine()
+    let other: PathBytes = "/dev/video1"
+    func add(_ mode: UInt16) {
+      system.add(
+        other,
+        FakeNode(kind: .characterDevice, mode: mode, device: DeviceNumber(major: 81, minor: 1)))
+    }
+    add(0o666)
+    let checks = Mutex<[PathBytes: Int]>([:])
+    let watcher = try AccessWatcher(
+      system,
+      [Self.node, other].map { path in
+        {
+          checks.withLock { $0[path, default: 0] += 1 }
+          return CameraAccessor(AccessContext(system: system, path: path), analytics: .discard)
+        }
+      })
+    let before = checks.withLock { $0 }
+    add(0o600)
+    system.notify(.attributes, other)
+    guard case .checked(let changes) = try watcher.next() else {
+      Issue.record("nothing was checked")
+      return
+    }
+    #expect(changes.map(\.new.status) == [.denied])
+    let after = checks.withLock { $0 }
+    #expect(after[Self.node] == before[Self.node] && after[other] == (before[other] ?? 0) + 1)
+    // What all have in common concerns all.
+    system.notify(.attributes, "/")
+    _ = try watcher.next()
+    #expect(checks.withLock { $0[Self.node] } == (before[Self.node] ?? 0) + 1)
+  }
+
   @Test("Event leads to a check") func eventLeadsToACheck() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
