@@ -20,7 +20,6 @@ struct Question {
   init(_ pointer: UnsafePointer<pk_options>?) throws(PermissionError) {
     // One call is one look: what is the same for all of it is read once.
     var context = AccessContext(system: LinuxSystem.cached())
-    context.sharedScan = SharedScan()
     guard let options = try unsafe Self.options(pointer) else {
       (self.context, isStrict, asks, purpose, seconds) = (context, false, false, nil, 0)
       return

@@ -7,7 +7,8 @@ internal import Synchronization
 package final class Accessors: Sendable {
   /// Those that are built in, which a check without a name is about.
   package let builtIn = AccessorRegistry.standard
-  private let system: any System
+  /// The system whose files and programs are looked up.
+  package let system: LinuxSystem
   private let report: @Sendable (String) -> Void
   private let declared = Mutex<AccessorRegistry?>(nil)
 
@@ -16,7 +17,7 @@ package final class Accessors: Sendable {
   /// - Parameters:
   ///   - system: The system whose files and programs are looked up.
   ///   - report: Receives what is wrong with a file or a program, one line each.
-  package init(_ system: any System, report: @escaping @Sendable (String) -> Void) {
+  package init(_ system: LinuxSystem, report: @escaping @Sendable (String) -> Void) {
     self.system = system
     self.report = report
   }

@@ -42,9 +42,9 @@ struct Permcheck: ParsableCommand {
         console.print(Tool.version + "\n" + (isVerbose ? build : ""))
         try console.flush()
       case .check(let choice)?:
-        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem())).rawValue)
+        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem.cached())).rawValue)
       case .explain(let choice)?:
-        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem())).rawValue)
+        LinuxSystem().exit(try choice.run(Accessors(LinuxSystem.cached())).rawValue)
       case nil:
         if let script = CompletionScript.requested(arguments, LinuxSystem()) {
           let console = Console(LinuxSystem())
@@ -66,7 +66,7 @@ struct Permcheck: ParsableCommand {
         }
         var command = try parseAsRoot(arguments)
         if let command = command as? any AccessorCommand {
-          try command.run(Accessors(LinuxSystem()))
+          try command.run(Accessors(LinuxSystem.cached()))
         } else {
           try command.run()
         }

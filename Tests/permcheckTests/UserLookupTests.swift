@@ -24,7 +24,7 @@ struct UserLookupTests {
     """
 
   /// Returns how often a command opened passwd and group, of a data base that has only these files.
-  private func opens(_ command: String) throws -> [Substring] {
+  private func opens(_ command: String, after setting: String = "") throws -> [Substring] {
     let tree = try Tree()
     chmod(tree.root, 0o755)
     try tree.file(
@@ -33,7 +33,7 @@ struct UserLookupTests {
     try tree.file("nsswitch.conf", "passwd: files\ngroup: files\n")
     try tree.file("count.py", Self.counter)
     let script = """
-      cd "$T"; private_etc; cp passwd group nsswitch.conf /etc; cd /etc
+      \(setting)cd "$T"; private_etc; cp passwd group nsswitch.conf /etc; cd /etc
       exec python3 $T/count.py \(command)
       """
     let outcome = try Command.run(
@@ -52,5 +52,12 @@ struct UserLookupTests {
         "\(Command.permcheck) camera mic photos --user games --log none \(output)")
       #expect(found.prefix(2) == ["1", "1"], "\(output)")
     }
+  }
+
+  @Test("So does a request, which plans again under the lock") func request() throws {
+    let folder = "mkdir $T/a; chmod 700 $T/a; mount -t tmpfs none /var/lib; "
+    let found = try opens(
+      "\(Command.permcheck) request photos=$T/a --user games --yes --log none", after: folder)
+    #expect(found.prefix(2) == ["1", "1"], "\(found)")
   }
 }

@@ -136,6 +136,7 @@ open class ResourceAccessor: PermissionAccessor {
         ElevatedRequest(
           accessor: name, strategy: grants.strategy.name, need: context.need,
           lifetime: grants.lifetime))
+      context.system.forget()
       return .askedRoot
     }
     let outcome = try GrantJournal.standard(context.system).carryOut {

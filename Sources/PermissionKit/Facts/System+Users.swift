@@ -33,7 +33,7 @@ extension System {
       { memory in memory.groupLists.first { $0.user == user }.map { $0.groups } },
       { if $0.groupLists.count < most { $0.groupLists.append((user, $1)) } }
     ) { () throws(Errno) in
-      if memory != nil, groupFileIsWhole, let groups = groupFile?.groups(of: user) {
+      if cached != nil, groupFileIsWhole, let groups = groupFile?.groups(of: user) {
         return groups
       }
       return try getgrouplist(user)
@@ -76,17 +76,19 @@ extension System {
 
   /// The users in /etc/passwd; nil if glibc has to be asked.
   private var userFile: UserFile? {
-    guard memory != nil else { return nil }
+    guard cached != nil else { return nil }
     return try? recalled({ $0.userFile }, { $0.userFile = $1 }) { () throws(Errno) in
-      userSources().usersAreInFiles ? plain("/etc/passwd", fields: 7) : nil
+      guard userSources().usersAreInFiles, filesCount else { return nil }
+      return (try? passwd()).map { UserFile($0, fields: 7) }
     }
   }
 
   /// The groups in /etc/group; nil if glibc has to be asked.
   private var groupFile: UserFile? {
-    guard memory != nil else { return nil }
+    guard cached != nil else { return nil }
     return try? recalled({ $0.groupFile }, { $0.groupFile = $1 }) { () throws(Errno) in
-      userSources().groupsAreInFiles ? plain("/etc/group", fields: 4) : nil
+      guard userSources().groupsAreInFiles, filesCount else { return nil }
+      return (try? contents(of: "/etc/group")).map { UserFile($0, fields: 4) }
     }
   }
 
@@ -96,10 +98,20 @@ extension System {
     return sources.filesListGroups && (!sources.asksSystemd || userRecords.allSatisfy(isAbsent))
   }
 
-  /// Reads a file, unless nscd(8) would answer from what it remembers of an older one.
-  private func plain(_ path: PathBytes, fields: Int) -> UserFile? {
-    guard isAbsent("/var/run/nscd/socket"), let bytes = try? contents(of: path) else { return nil }
-    return UserFile(bytes, fields: fields)
+  /// Whether the files are as new as the answers of glibc: nscd(8) would answer from what it remembers.
+  private var filesCount: Bool { isAbsent("/var/run/nscd/socket") }
+
+  private func passwd() throws(Errno) -> [UInt8] {
+    try recalled({ $0.passwd }, { $0.passwd = $1 }) { () throws(Errno) in
+      try contents(of: "/etc/passwd")
+    }
+  }
+
+  /// The uids in /etc/passwd; no server is asked.
+  var localUsers: [UInt32] {
+    UserDatabase.lines((try? passwd()) ?? []).compactMap {
+      $0.count > 2 ? UInt32(String(decoding: $0[2], as: UTF8.self)) : nil
+    }
   }
 
   /// Where systemd finds users and groups, see `userdb_by_name()` in src/shared/userdb.c and nss-systemd(8):

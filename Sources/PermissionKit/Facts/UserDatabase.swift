@@ -43,7 +43,7 @@
       ))
   }
 
-  private static func lines(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
+  static func lines(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
     bytes.split(separator: UInt8(ascii: "\n")).map {
       $0.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
     }

@@ -38,8 +38,6 @@ public struct AccessContext: Sendable {
   package var examines: (@Sendable (Inspection, Ask, Bool) -> ContentsReport?)?
   /// Returns more kinds of devices, where a device may be of none of `families`; it may read files.
   package var otherFamilies: (@Sendable () -> [DeviceFamily])?
-  /// What the accessors of one command find once for all of them; nil if each looks for itself.
-  package var sharedScan: SharedScan?
 
   /// Creates a context; by default this process checks itself.
   ///

@@ -15,10 +15,9 @@ struct Diagnosis {
   private var system: any System { inspection.system }
   private var session: Session { Session(inspection) }
   var confinement: Confinement {
-    func find() -> Confinement {
+    system.scanned(subject.process) {
       Confinement(system, root: context.root, process: subject.process)
     }
-    return context.sharedScan?.value(find) ?? find()
   }
 
   // MARK: - What was granted

@@ -108,7 +108,7 @@ extension LinuxSystem {
       Self.remember(mount, stuck, until: LinuxSystem().monotonic() + 10_000_000)
     }
     // Without a process to ask, only the look itself tells.
-    return apart == nil ? LinuxSystem(memory: memory, apart: process) : self
+    return apart == nil ? LinuxSystem(cache: cache, apart: process) : self
   }
 
   /// Leaves everything to a new process, and ends with its exit status.

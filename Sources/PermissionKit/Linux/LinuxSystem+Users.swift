@@ -127,42 +127,12 @@ extension LinuxSystem {
   private static let userLimit: Int32 = 1000
 
   /// Whether a lookup may wait for a server, by the sources in nsswitch.conf(5).
-  private static let usersMayWait = namesServers(
-    (try? LinuxSystem().contents(of: "/etc/nsswitch.conf", limit: 1 << 16)) ?? [])
+  private static let usersMayWait = UserSources(
+    try? LinuxSystem().contents(of: "/etc/nsswitch.conf", limit: 1 << 16)
+  ).mayWait
 
   /// Whether a lookup did not answer; then glibc may hold a lock that every other lookup waits for.
   private static let usersAreSilent = Mutex(false)
-
-  /// Returns whether the users or groups in a nsswitch.conf(5) come from more than files of this machine.
-  static func namesServers(_ configuration: [UInt8]) -> Bool {
-    func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-    func isOne(_ word: some Sequence<UInt8>, of names: StaticString...) -> Bool {
-      names.contains { name in
-        name.withUTF8Buffer { unsafe word.elementsEqual($0) }
-      }
-    }
-    func names(_ line: ArraySlice<UInt8>) -> Bool {
-      let line = line.prefix { $0 != UInt8(ascii: "#") }
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-        isOne(line[..<colon].filter { !isBlank($0) }, of: "passwd", "group", "initgroups")
-      else { return false }
-      return line[(colon + 1)...].split(whereSeparator: isBlank).contains { source in
-        !isOne(source, of: "files", "compat", "db", "systemd")
-          && source.first != UInt8(ascii: "[") && source.last != UInt8(ascii: "]")
-      }
-    }
-    var start = 0
-    while start < configuration.count {
-      var end = start
-      while end < configuration.count, configuration[end] != UInt8(ascii: "\n") { end += 1 }
-      // Most lines are comments.
-      if start < end, configuration[start] != UInt8(ascii: "#"), names(configuration[start..<end]) {
-        return true
-      }
-      start = end + 1
-    }
-    return false
-  }
 
   /// Lets lookups ask again.
   static func heardOfUsers() { usersAreSilent.withLock { $0 = false } }

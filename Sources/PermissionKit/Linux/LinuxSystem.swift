@@ -9,25 +9,21 @@ var errno: Int32 { unsafe __errno_location().pointee }
 
 /// The running Linux system.
 package struct LinuxSystem: System {
-  /// What one check has read, so that it is read once.
-  final class Memory: Sendable {
+  /// What one command has read, so that it is read once; see `CheckCache`.
+  class Cache: @unchecked Sendable {
     /// The ids of this process.
     fileprivate let credentials = Mutex<Credentials?>(nil)
-    /// What is made of calls, see `CheckMemory`.
-    let facts: any AnyObject & Sendable
-
-    init(_ facts: any AnyObject & Sendable) { self.facts = facts }
   }
 
-  /// What this check has read; nil if everything is read anew.
-  let memory: Memory?
+  /// What this command has read; nil if everything is read anew.
+  let cache: Cache?
   /// The process that makes the calls on files; nil if this process does.
   let apart: Apart?
 
   /// Creates the system, which has no state.
-  package init() { self.init(memory: nil) }
+  package init() { self.init(cache: nil) }
 
-  init(memory: Memory?, apart: Apart? = nil) { (self.memory, self.apart) = (memory, apart) }
+  init(cache: Cache?, apart: Apart? = nil) { (self.cache, self.apart) = (cache, apart) }
 
   /// Returns the result of a C wrapper; throws the errno if the wrapper returned -errno.
   func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
@@ -292,10 +288,10 @@ package struct LinuxSystem: System {
 
   /// Returns the ids and capabilities of the calling thread, without securebits and id maps.
   package func credentials() throws(Errno) -> Credentials {
-    guard let memory else { return try readCredentials() }
-    if let known = memory.credentials.withLock({ $0 }) { return known }
+    guard let cache else { return try readCredentials() }
+    if let known = cache.credentials.withLock({ $0 }) { return known }
     let read = try readCredentials()
-    memory.credentials.withLock { $0 = read }
+    cache.credentials.withLock { $0 = read }
     return read
   }
 

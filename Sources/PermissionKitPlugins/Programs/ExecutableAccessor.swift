@@ -89,6 +89,8 @@ package final class ExecutableAccessor: PermissionAccessor {
     if let refusal = ExecutableSearch.refusal(of: program, system) {
       throw Dialogue.Failure(message: "is not run: \(refusal)")
     }
+    // A request may change whatever was read.
+    defer { if operation == .request { system.forget() } }
     do throws(Errno) {
       return try system.runProgram(
         program, environment: ExecutableSearch.environment(system),

@@ -4,13 +4,13 @@ import PermissionKitPlugins
 
 extension Accessors {
   /// Creates the one value of the tool, which is handed to whatever looks up a name.
-  convenience init(_ system: any System) {
+  convenience init(_ system: LinuxSystem) {
     self.init(system) { Console.report($0, system) }
   }
 
   /// Throws an error if root would change what a file tells that others can write.
   func requiresTrust(_ arguments: [AccessorArgument]) throws(PermissionError) {
-    try Self.requireTrust(arguments.map(\.entry), LinuxSystem())
+    try Self.requireTrust(arguments.map(\.entry), system)
   }
 }
 

@@ -109,6 +109,8 @@ extension GrantFlags {
     _ plans: [GrantPlan], _ console: Console, _ system: any System, isQuiet: Bool = false
   ) -> Bool {
     let consent = TerminalConsent(system: system)
+    // Nobody knows how long a person thinks.
+    defer { system.forget() }
     if consent.ask(HumanFormat(console.errorStyle, isVerbose: false).question(plans)) {
       return true
     }

@@ -30,7 +30,7 @@ struct AuditChoice {
     guard output.form.printsAudits else {
       throw ValidationError("audit has no format \(output.form.name); use human, plain or json")
     }
-    let system = LinuxSystem.cached()
+    let system = accessors.system
     let console = Console(system, output)
     if countsUsers { return try count(accessors, system, console) }
     let context = try subject.context(system)

@@ -24,13 +24,12 @@ struct CheckChoice {
       let factories = subject.watched(requests, context, .discard)
       try AccessWatcher.wait(wait, context.system, factories) { self.status($0) == .authorized }
     }
-    let system = LinuxSystem.cached()
+    let system = accessors.system
     if subject.isOfMany { return try run(for: try subject.each(system), requests, system) }
     var context = try subject.context(system)
     // One subject for all accessors, also where it is this process.
     context.subject = try Inspection.subject(context)
     context.wantsDetail = output.verbose
-    context.sharedScan = SharedScan()
     if recursive { context.includeContents() }
     let analytics = log.analytics(system)
     let console = Console(system, output)
@@ -55,14 +54,12 @@ struct CheckChoice {
     for cases: [(who: Who, context: AccessContext)], _ requests: [AccessorArgument],
     _ system: any System
   ) throws -> ExitStatus {
-    let sharedScan = SharedScan()
     let analytics = log.analytics(system)
     let first = cases[0].context
     var batch = AccessBatch()
     for (who, context) in cases {
       var context = context
       context.wantsDetail = output.verbose
-      context.sharedScan = sharedScan
       if recursive { context.includeContents() }
       for request in requests {
         batch.add("\(request.text) for \(who.words)") { [context] in

@@ -14,7 +14,7 @@ struct ExplainChoice {
 
   /// Explains, prints, and returns the exit status.
   func run(_ accessors: Accessors) throws -> ExitStatus {
-    let system = LinuxSystem.cached()
+    let system = accessors.system
     var context = try subject.context(system).knowing(accessors)
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     if let future {

@@ -20,7 +20,7 @@ struct List: AccessorCommand {
   @OptionGroup var output: FormatOptions
 
   func run(_ accessors: Accessors) throws {
-    let system = LinuxSystem()
+    let system = accessors.system
     let console = Console(system, color: output.color)
     let format = output.format(console)
     if grants {

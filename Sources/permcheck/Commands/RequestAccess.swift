@@ -62,7 +62,7 @@ struct RequestAccess: AccessorCommand {
   }
 
   func run(_ accessors: Accessors) throws {
-    let system = LinuxSystem()
+    let system = accessors.system
     let (output, log) = (output.choice, log.choice)
     if grants.recursive { system.raiseFileLimit() }
     var context = try subject.context(system)

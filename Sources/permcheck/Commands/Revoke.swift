@@ -75,7 +75,7 @@ struct Revoke: AccessorCommand {
   }
 
   func run(_ accessors: Accessors) throws {
-    let system = LinuxSystem()
+    let system = accessors.system
     let console = Console(system, color: output.color, isQuiet: quiet)
     var journal = try GrantJournal.standard(system).sweeping
     let progress = RevokeProgress(system, console, isQuiet: quiet)

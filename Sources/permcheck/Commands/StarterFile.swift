@@ -19,10 +19,7 @@ struct StarterFile {
   ) throws {
     let all = accessors.builtIn.entries.map { PathBytes($0.name) }
     let arguments = try (names.isEmpty ? all : names).map { try AccessorArgument($0, accessors) }
-    let scan = SharedScan()
     for (who, context) in try subject.each(system) {
-      var context = context
-      context.sharedScan = scan
       for argument in arguments { add(argument, who, context, subject.need) }
     }
   }

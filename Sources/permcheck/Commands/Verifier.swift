@@ -149,17 +149,12 @@ struct Verifier {
   /// Returns a report for each item; what two items ask is asked once.
   private func reports() -> [AccessReport] {
     var known: [Question: AccessReport] = [:]
-    // What is around one process is not around another.
-    var sharedScan: [Int32?: SharedScan] = [:]
     return items.map { item in
       let question = Question(
         who: item.who, what: item.expectation.what, need: item.expectation.need,
         future: item.expectation.future)
       if let report = known[question] { return report }
-      var context = context(item)
-      context.sharedScan = sharedScan[item.subject.process] ?? SharedScan()
-      sharedScan[item.subject.process] = context.sharedScan
-      var report = accessor(item, context).currentAccess()
+      var report = accessor(item, context(item)).currentAccess()
       report.accessor = item.expectation.what
       known[question] = report
       return report

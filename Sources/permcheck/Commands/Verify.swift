@@ -78,7 +78,7 @@ struct Verify: AccessorCommand {
       console.print(
         try StarterFile(
           words, accessors, for: SubjectChoice(who: who.chosen, need: who.wanted),
-          LinuxSystem.cached()
+          accessors.system
         ).text)
       try console.flush()
       return
@@ -91,7 +91,7 @@ struct Verify: AccessorCommand {
   private func verify(
     _ output: OutputChoice, _ console: Console, _ accessors: Accessors
   ) throws -> ExitStatus {
-    let system = LinuxSystem.cached()
+    let system = watch ? LinuxSystem.cached() : accessors.system
     let verifier = try verifier(accessors, system, output, console)
     let verdicts = try verifier.run()
     let result = VerifyResult(

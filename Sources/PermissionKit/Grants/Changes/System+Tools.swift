@@ -4,6 +4,8 @@ extension System {
   /// - Parameter arguments: The name of the program, then its arguments.
   /// - Throws: If the program cannot be started, or ends with a status other than 0.
   func complete(_ arguments: [PathBytes]) throws(PermissionError) {
+    // The program may change what was read.
+    defer { forget() }
     let end: ProcessEnd
     do throws(Errno) {
       end = try run([program(arguments[0])] + arguments.dropFirst())

@@ -122,20 +122,11 @@ package struct GrantMirror: Sendable {
     }
     guard users.contains(where: { $0 != 0 && isMissing($0) }) else { return }
     try? makeFolder(Self.folder, mode: 0o711)
-    for uid in users.union(localUsers) where uid != 0 && isMissing(uid) {
+    // No server is asked while the journal is locked.
+    for uid in users.union(system.localUsers.prefix(1000)) where uid != 0 && isMissing(uid) {
       try? makeFolder(folder(of: uid), mode: 0o700, for: uid)
       try? makeFolder(folder(of: uid).appending("now"), mode: 0o755)
     }
-  }
-
-  /// The users of /etc/passwd: no server is asked while the journal is locked.
-  private var localUsers: [UInt32] {
-    let lines = (try? system.contents(of: "/etc/passwd")) ?? []
-    let users = lines.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      let fields = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-      return fields.count > 2 ? UInt32(String(decoding: fields[2], as: UTF8.self)) : nil
-    }
-    return Array(users.prefix(1000))
   }
 
   private func makeFolder(

@@ -6,8 +6,10 @@ struct ManyIDs {
   var groups: [UInt32: String?] = [:]
 }
 
-/// What one check has read, and what is the same for all of it: mounts, users and groups.
-final class CheckMemory: Sendable {
+/// What one command has read, and what is the same for all of it: mounts, users, groups, containers.
+///
+/// A command that looks again, such as a watch, takes a new one for each look: all of these may have changed.
+final class CheckCache: LinuxSystem.Cache, @unchecked Sendable {
   struct Contents {
     // Few of each, which a dictionary takes longer to set up for than they take to search; where there are
     // many ids, those that follow are in one.
@@ -28,28 +30,46 @@ final class CheckMemory: Sendable {
       }
     }
     var sources: UserSources?
+    var passwd: [UInt8]?
     // nil before they are read, then nil where glibc has to be asked.
     var userFile: UserFile??
     var groupFile: UserFile??
+    /// What was found around a process; nil stands for this one.
+    var scans: [(process: Int32?, value: any Sendable)] = []
   }
 
   let contents = Mutex(Contents())
 }
 
 extension LinuxSystem {
-  /// Returns a system for a single check, which reads this process's ids, its mounts, users and
-  /// groups once.
-  ///
-  /// Take a new one for each check: all of these may have changed.
-  package static func cached() -> LinuxSystem { LinuxSystem(memory: Memory(CheckMemory())) }
+  /// Returns a system for a single command, which reads this process's ids, its mounts, users and
+  /// groups once; see `forget()`.
+  package static func cached() -> LinuxSystem { LinuxSystem(cache: CheckCache()) }
 }
 
 extension System {
   /// This system without what it remembers.
-  func uncached() -> any System { memory == nil ? self : LinuxSystem.cached() }
+  func uncached() -> any System { cached == nil ? self : LinuxSystem.cached() }
 
   /// What this system remembers; nil if it reads everything anew.
-  var memory: CheckMemory? { (self as? LinuxSystem)?.memory?.facts as? CheckMemory }
+  var cached: CheckCache? {
+    // Each such cache is a `CheckCache`; a cast would take as long as what it saves.
+    (self as? LinuxSystem)?.cache.map { unsafe unsafeDowncast($0, to: CheckCache.self) }
+  }
+
+  /// Forgets what was read, because time has passed or something was changed.
+  package func forget() { cached?.contents.withLock { $0 = CheckCache.Contents() } }
+
+  /// Returns what is around a process, which the first call finds.
+  func scanned<Value: Sendable>(_ process: Int32?, _ find: () -> Value) -> Value {
+    let known = cached?.contents.withLock { contents in
+      contents.scans.lazy.filter { $0.process == process }.compactMap { $0.value as? Value }.first
+    }
+    if let known { return known }
+    let value = find()
+    cached?.contents.withLock { $0.scans.append((process, value)) }
+    return value
+  }
 
   /// Returns what was read before, or reads it.
   ///
@@ -60,13 +80,13 @@ extension System {
   /// - Returns: What is remembered now; without a memory, what was read.
   /// - Throws: The errno of `read`.
   func recalled<Value: Sendable>(
-    _ known: (CheckMemory.Contents) -> Value?, _ keep: (inout CheckMemory.Contents, Value) -> Void,
+    _ known: (CheckCache.Contents) -> Value?, _ keep: (inout CheckCache.Contents, Value) -> Void,
     _ read: () throws(Errno) -> Value
   ) throws(Errno) -> Value {
-    guard let memory else { return try read() }
-    if let value = memory.contents.withLock({ known($0) }) { return value }
+    guard let cached else { return try read() }
+    if let value = cached.contents.withLock({ known($0) }) { return value }
     let value = try read()
-    memory.contents.withLock { keep(&$0, value) }
+    cached.contents.withLock { keep(&$0, value) }
     return value
   }
 

@@ -1,0 +1,73 @@
+/// What nsswitch.conf(5) says about who knows users and groups.
+struct UserSources: Sendable {
+  /// Whether a user that /etc/passwd has is the answer, whatever other sources say.
+  private(set) var usersAreInFiles = false
+  /// Whether a group that /etc/group has is the answer to who has a gid.
+  private(set) var groupsAreInFiles = false
+  /// Whether nobody but /etc/group, and perhaps systemd, knows the groups of a user.
+  private(set) var filesListGroups = false
+  /// Whether systemd is asked for groups.
+  private(set) var asksSystemd = false
+  /// Whether users or groups come from more than files of this machine, which may keep a lookup waiting.
+  private(set) var mayWait = false
+
+  /// Reads the bytes of the file; nil without such a file.
+  init(_ bytes: [UInt8]?) {
+    let bytes = bytes ?? []
+    var (users, groups) = ([ArraySlice<UInt8>](), [ArraySlice<UInt8>]())
+    // Where a line could be read otherwise, glibc knows what counts.
+    var isPlain = true
+    var start = 0
+    while start < bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+      let line = bytes[start..<end]
+      start = end + 1
+      // Most lines are comments, or about something else.
+      guard let first = line.first, first != UInt8(ascii: "#") else { continue }
+      let code = line.prefix { $0 != UInt8(ascii: "#") }
+      guard let colon = code.firstIndex(of: UInt8(ascii: ":")) else { continue }
+      let name = code[..<colon].filter { !Self.isBlank($0) }
+      let (isOfUsers, isOfGroups) = (Self.isOne(name, of: "passwd"), Self.isOne(name, of: "group"))
+      let isOfLists = Self.isOne(name, of: "initgroups")
+      if Self.isBlank(first) || isOfLists { isPlain = false }
+      guard isOfUsers || isOfGroups || isOfLists else { continue }
+      let words = code[(colon + 1)...].split(whereSeparator: Self.isBlank)
+      if words.contains(where: Self.isServer) { mayWait = true }
+      // A second line, a comment behind the sources, or blanks in the name.
+      let isSecond = isOfUsers && !users.isEmpty || isOfGroups && !groups.isEmpty
+      if isSecond || code.count < line.count || name.count < colon - line.startIndex {
+        isPlain = false
+      }
+      if isOfUsers { users = words } else if isOfGroups { groups = words }
+    }
+    guard isPlain else { return }
+    usersAreInFiles = Self.beginsWithFiles(users, merges: false)
+    groupsAreInFiles = Self.beginsWithFiles(groups, merges: true)
+    asksSystemd = groups.contains { Self.isOne($0, of: "systemd") }
+    filesListGroups =
+      groupsAreInFiles
+      && groups.allSatisfy { Self.isOne($0, of: "files", "systemd", "[SUCCESS=merge]") }
+  }
+
+  /// Whether what the files know is the answer: the default action after a success is to return.
+  private static func beginsWithFiles(_ words: [ArraySlice<UInt8>], merges: Bool) -> Bool {
+    guard let first = words.first, isOne(first, of: "files") else { return false }
+    guard words.count > 1, words[1].first == UInt8(ascii: "[") else { return true }
+    return isOne(words[1], of: "[NOTFOUND=return]")
+      || merges && isOne(words[1], of: "[SUCCESS=merge]")
+  }
+
+  private static func isServer(_ word: ArraySlice<UInt8>) -> Bool {
+    !isOne(word, of: "files", "compat", "db", "systemd")
+      && word.first != UInt8(ascii: "[") && word.last != UInt8(ascii: "]")
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+  }
+
+  private static func isOne(_ word: some Sequence<UInt8>, of names: StaticString...) -> Bool {
+    names.contains { name in name.withUTF8Buffer { unsafe word.elementsEqual($0) } }
+  }
+}
