@@ -110,7 +110,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
 
   /// Writes to standard error, after the name of the tool.
   private func say(_ text: String) {
-    _ = try? LinuxSystem().writeAll(Descriptor(rawValue: 2), Array("\(Self.tool): \(text)".utf8))
+    _ = try? LinuxSystem().writeAll(.standardError, Array("\(Self.tool): \(text)".utf8))
   }
 }
 

@@ -72,7 +72,7 @@ struct Helper {
   /// The journal is not locked now, so a reader that does not read holds up nobody.
   private static func finish(_ answer: HelperAnswer) -> Never {
     let system = LinuxSystem()
-    _ = try? system.write(Descriptor(rawValue: 1), Array(answer.line.utf8))
+    _ = try? system.write(.standardOutput, Array(answer.line.utf8))
     system.exit(answer.outcome.exitStatus.rawValue)
   }
 

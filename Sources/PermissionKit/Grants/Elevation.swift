@@ -62,7 +62,7 @@ package struct RootCommand: Hashable, Sendable {
   }
 
   private func hasTerminal(_ system: any System) -> Bool {
-    system.isatty(Descriptor(rawValue: 0)) && system.isatty(Descriptor(rawValue: 2))
+    system.isatty(.standardInput) && system.isatty(.standardError)
   }
 
   /// Returns the installed programs that start another program as root, in the order of trying.

@@ -20,12 +20,12 @@ public struct TerminalConsent: Sendable {
 
   /// Whether standard input and standard error are a terminal.
   public var canAsk: Bool {
-    system.isatty(Descriptor(rawValue: 0)) && system.isatty(Descriptor(rawValue: 2))
+    system.isatty(.standardInput) && system.isatty(.standardError)
   }
 
   /// Prints the text, and returns whether the person agrees.
   package func ask(_ text: String) -> Bool {
-    let (input, output) = (Descriptor(rawValue: 0), Descriptor(rawValue: 2))
+    let (input, output) = (Descriptor.standardInput, Descriptor.standardError)
     guard canAsk else { return false }
     guard (try? system.writeAll(output, Array("\(text)Do it? [y/N] ".utf8))) != nil else {
       return false

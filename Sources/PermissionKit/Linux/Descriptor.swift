@@ -11,6 +11,13 @@
 }
 
 extension Descriptor {
+  /// STDIN_FILENO.
+  package static let standardInput = Descriptor(rawValue: 0)
+  /// STDOUT_FILENO.
+  package static let standardOutput = Descriptor(rawValue: 1)
+  /// STDERR_FILENO.
+  package static let standardError = Descriptor(rawValue: 2)
+
   /// The link of the descriptor in /proc, `/proc/self/fd/N`, which leads to the very file.
   package var link: PathBytes {
     var digits: [UInt8] = []

@@ -57,22 +57,20 @@ package final class DetachedThread: Sendable {
       }
     }
     let system = LinuxSystem()
-    guard threads > 1, count > 1, let ends = try? system.eventfd() else { return work() }
-    defer { system.close(ends) }
+    guard threads > 1, count > 1, let ends = try? EventFD(system) else { return work() }
     var running = 0
     for _ in 1..<min(threads, count) {
       let isStarted = start {
         work()
-        _ = try? system.write(ends, [1, 0, 0, 0, 0, 0, 0, 0])
+        ends.signal()
       }
       guard isStarted else { break }
       running += 1
     }
     work()
     while running > 0 {
-      _ = try? system.poll([PollRequest(ends, .readable)], timeout: nil)
-      // The counter of an eventfd(2) is a number of the machine: of at most `threads`, in one byte.
-      running -= ((try? system.read(ends, 8)) ?? []).reduce(0) { $0 + Int($1) }
+      _ = try? system.poll([ends.request], timeout: nil)
+      running -= ends.take()
     }
   }
 }

@@ -126,8 +126,8 @@ extension LinuxSystem {
   ///   - status: The exit status.
   package func end(_ aside: Descriptor, _ status: Int32) {
     // Whoever reads what was printed sees its end.
-    close(Descriptor(rawValue: 1))
-    close(Descriptor(rawValue: 2))
+    close(.standardOutput)
+    close(.standardError)
     _ = try? write(aside, [UInt8(truncatingIfNeeded: status)])
   }
 }

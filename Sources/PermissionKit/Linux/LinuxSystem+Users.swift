@@ -145,13 +145,13 @@ extension LinuxSystem {
   ) throws(Errno) -> Value {
     guard Self.usersMayWait else { return try body() }
     if Self.usersAreSilent.withLock({ $0 }) { throw .ETIMEDOUT }
-    let lookup = Lookup(body, signal: try eventfd())
+    let lookup = Lookup(body, signal: try EventFD(self))
     // Without a thread the lookup can only be waited for.
     guard lookup.start() else { return try body() }
     let end = monotonic() + Int64(Self.userLimit) * 1000
     while lookup.result.withLock({ $0 == nil }), case let rest = end - monotonic(), rest > 0 {
       // A signal of the program interrupts the wait.
-      _ = try? poll([PollRequest(lookup.signal, .readable)], timeout: Int32(rest / 1000) + 1)
+      _ = try? poll([lookup.signal.request], timeout: Int32(rest / 1000) + 1)
     }
     guard let result = lookup.result.withLock({ $0 }) else {
       Self.usersAreSilent.withLock { $0 = true }
@@ -166,15 +166,13 @@ extension LinuxSystem {
 /// A lookup in a user data base that may ask a server (sssd, LDAP, NIS), in a thread of its own.
 private final class Lookup<Value: Sendable>: Sendable {
   let result = Mutex<Result<Value, Errno>?>(nil)
-  let signal: Descriptor
+  let signal: EventFD
   private let body: @Sendable () throws(Errno) -> Value
 
-  init(_ body: @escaping @Sendable () throws(Errno) -> Value, signal: Descriptor) {
+  init(_ body: @escaping @Sendable () throws(Errno) -> Value, signal: EventFD) {
     self.body = body
     self.signal = signal
   }
-
-  deinit { LinuxSystem().close(signal) }
 
   /// Starts a thread; whether there is one.
   func start() -> Bool { DetachedThread.start(takesSignals: false) { self.run() } }
@@ -185,6 +183,6 @@ private final class Lookup<Value: Sendable>: Sendable {
     result.withLock { $0 = found }
     // An answer, however late, shows that no lock is held any more.
     LinuxSystem.heardOfUsers()
-    _ = try? LinuxSystem().write(signal, [1, 0, 0, 0, 0, 0, 0, 0])
+    signal.signal()
   }
 }

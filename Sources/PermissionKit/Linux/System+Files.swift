@@ -122,7 +122,7 @@ extension System {
   ///
   /// Standard output belongs to the caller.
   func run(_ arguments: [PathBytes]) throws(Errno) -> ProcessEnd {
-    let pid = try spawn(arguments, output: Descriptor(rawValue: 2))
+    let pid = try spawn(arguments, output: .standardError)
     while true {
       if let end = try waitpid(pid, waits: true) { return end }
     }

@@ -103,7 +103,7 @@ public final class AnalyticsLog: Sendable {
     let program = LinuxSystem.arguments.first?.lastComponent.description ?? "PermissionKit"
     let line = "\(program): warning: an event was not logged: \(failure.description)"
     // Standard error is the last place to say it.
-    _ = try? system.write(Descriptor(rawValue: 2), Array((Sanitizer.clean(line) + "\n").utf8))
+    _ = try? system.write(.standardError, Array((Sanitizer.clean(line) + "\n").utf8))
   }
 
   /// Removes every event.

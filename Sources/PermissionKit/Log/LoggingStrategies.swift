@@ -141,7 +141,7 @@ public struct StandardErrorLogging: LoggingStrategy {
   /// Writes one event with one write(2).
   public func log(_ event: AccessEvent) throws(PermissionError) {
     do throws(Errno) {
-      _ = try system.write(Descriptor(rawValue: 2), event.line)
+      _ = try system.write(.standardError, event.line)
     } catch {
       throw PermissionError(
         .system, "the analytics log cannot be written to standard error", call: "write",

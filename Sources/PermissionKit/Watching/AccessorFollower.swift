@@ -21,7 +21,7 @@ final class AccessorFollower: Sendable {
     let thread = DispatchQueue(label: "PermissionGate.following")
     // What is watched is the system that the accessor checks.
     let system = (make() as? ResourceAccessor)?.context.system ?? LinuxSystem()
-    guard let eventFD = EventFD(system) else {
+    guard let eventFD = try? EventFD(system) else {
       continuation.finish()
       return (nil, statuses)
     }
@@ -57,22 +57,4 @@ struct StatusUpdate: Sendable {
   var status: AuthorizationStatus
   /// What changed; nil at the start.
   var cause: ChangeCause?
-}
-
-/// An eventfd(2) that wakes a waiting thread.
-private final class EventFD: Sendable {
-  let system: any System
-  private let descriptor: Descriptor
-
-  init?(_ system: any System) {
-    guard let descriptor = try? system.eventfd() else { return nil }
-    self.system = system
-    self.descriptor = descriptor
-  }
-
-  deinit { system.close(descriptor) }
-
-  var request: PollRequest { PollRequest(descriptor, .readable) }
-
-  func signal() { _ = try? system.write(descriptor, [1, 0, 0, 0, 0, 0, 0, 0]) }
 }

@@ -14,8 +14,8 @@ final class CheckProgress: Sendable {
   private let state = Mutex(State())
   private let system: any System
   private let columns: Int
-  /// An eventfd(2) that ends the thread.
-  private let eventFD: Descriptor
+  /// Ends the thread.
+  private let end: EventFD
 
   /// Checks the accessors of a batch; shows the progress only if somebody watches standard error.
   static func run(
@@ -24,35 +24,33 @@ final class CheckProgress: Sendable {
     guard let columns = console.watchedColumns, let progress = Self(system, columns) else {
       return try analytics.together { try batch.check().reports }
     }
-    defer { progress.end() }
+    defer { progress.finish() }
     return try analytics.together { try batch.check { progress.note($0) }.reports }
   }
 
   private init?(_ system: any System, _ columns: Int) {
-    guard let eventFD = try? system.eventfd() else { return nil }
-    (self.system, self.columns, self.eventFD) = (system, columns, eventFD)
+    guard let end = try? EventFD(system) else { return nil }
+    (self.system, self.columns, self.end) = (system, columns, end)
     _ = DetachedThread.start { self.show() }
   }
-
-  deinit { system.close(eventFD) }
 
   private func note(_ progress: BatchProgress) {
     if progress.status == nil { state.withLock { $0.text = progress.description } }
   }
 
   /// Removes what is shown; nothing is shown afterwards.
-  private func end() {
+  private func finish() {
     state.withLock {
       $0.isOver = true
       if !$0.shown.isEmpty { write("\r\u{1b}[K") }
     }
-    _ = try? system.write(eventFD, [1, 0, 0, 0, 0, 0, 0, 0])
+    end.signal()
   }
 
   private func show() {
     var wait: Int32 = 1000
     while true {
-      let events = try? system.poll([PollRequest(eventFD, .readable)], timeout: wait)
+      let events = try? system.poll([end.request], timeout: wait)
       let isOver = state.withLock { state in
         if state.isOver || events?.first?.isEmpty == false { return true }
         if state.text != state.shown {

@@ -15,7 +15,7 @@ struct Input {
   /// - Throws: A usage error if it cannot be read.
   func bytes(_ system: any System) throws -> [UInt8] {
     do throws(Errno) {
-      if path == "-" { return try contents(Descriptor(rawValue: 0), system) }
+      if path == "-" { return try contents(.standardInput, system) }
       let file = try system.openat(.currentDirectory, path, [.readOnly], mode: 0)
       defer { system.close(file) }
       return try contents(file, system)

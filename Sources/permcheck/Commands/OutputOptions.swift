@@ -90,8 +90,7 @@ struct OutputChoice {
       let file = try system.openat(
         .currentDirectory, path, [.writeOnly, .create, .append], mode: 0o644)
       defer { system.close(file) }
-      var rest = Array(text.utf8)[...]
-      while !rest.isEmpty { rest = rest.dropFirst(try system.write(file, Array(rest))) }
+      try system.writeAll(file, Array(text.utf8))
     } catch {
       throw PermissionError(
         .system, "the summary of the job cannot be written", path: path, call: "open", errno: error)

@@ -13,10 +13,7 @@ final class RecordOutput: Sendable {
     state.withLock { failure in
       guard failure == nil else { return }
       do throws(Errno) {
-        var rest = records[...]
-        while !rest.isEmpty {
-          rest = rest.dropFirst(try LinuxSystem().write(.standardOutput, Array(rest)))
-        }
+        try LinuxSystem().writeAll(.standardOutput, records)
       } catch {
         failure = error
       }

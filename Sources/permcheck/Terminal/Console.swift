@@ -122,8 +122,7 @@ extension System {
       new = name
       do throws(Errno) {
         defer { close(file) }
-        var rest = bytes[...]
-        while !rest.isEmpty { rest = rest.dropFirst(try write(file, Array(rest))) }
+        try writeAll(file, bytes)
         try fsync(file)
         try rename(new, path)
       } catch {
@@ -158,9 +157,4 @@ extension System {
     }
     throw last
   }
-}
-
-extension Descriptor {
-  static let standardOutput = Descriptor(rawValue: 1)
-  static let standardError = Descriptor(rawValue: 2)
 }

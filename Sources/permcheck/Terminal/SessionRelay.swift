@@ -41,7 +41,7 @@ struct SessionRelay {
     self.system = system
     self.signals = signals
     terminal = Terminal(system)
-    let isPipeline = !system.isatty(Descriptor(rawValue: 0)) || !system.isatty(.standardOutput)
+    let isPipeline = !system.isatty(.standardInput) || !system.isatty(.standardOutput)
     let isForeground = terminal.map { $0.isForeground && !isPipeline } ?? false
     isBehind = !isForeground
     let pair = try terminal?.pseudoTerminal(of: command.credentials.user.real)
