@@ -1,5 +1,12 @@
 public import PermissionKit
 
+extension AccessorDeclaration {
+  /// The declarations that are compiled into this library: those of the folder Accessors.
+  public static let shipped: [AccessorDeclaration] = shippedTexts.compactMap {
+    DeclarationReader(Array($0.utf8)).declaration
+  }
+}
+
 extension AccessorRegistry {
   /// The accessors of this library, and those whose declarations are compiled in: serial, gpu, kvm, ….
   public static var shipped: AccessorRegistry {

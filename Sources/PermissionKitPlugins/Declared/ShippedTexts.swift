@@ -1,0 +1,38 @@
+// swift-format-ignore-file
+// Scripts/declarations writes this file from Accessors/*.toml.
+extension AccessorDeclaration {
+  static let shippedTexts: [String] = [
+    #"name = "serial"\#naliases = ["tty"]\#nsummary = "serial ports"\#nnodes = ["/dev/ttyUSB*", "/dev/ttyACM*", "/dev/ttyS*"]\#nsubsystem = "tty"\#nnumbers = ["188:*", "166:*", "4:64-255"]\#nprobe = "none"\#ngrant = "acl"\#nhint = "plug it in, and load its driver: cdc_acm, ftdi_sio, cp210x or ch341""#,
+    #"name = "gpu"\#nsummary = "graphics processors: render nodes"\#nnodes = ["/dev/dri/renderD*"]\#nsubsystem = "drm"\#nnumbers = ["226:128-191"]\#nprobe = "none""#,
+    #"name = "kvm"\#nsummary = "virtual machines (KVM)"\#nnodes = ["/dev/kvm"]\#nsubsystem = "misc"\#nnumbers = ["10:232"]\#nhint = "load kvm_intel or kvm_amd, and switch virtualization on in the firmware"\#nrisk = "a mistake in the kernel's KVM gives the whole machine to whoever may use it""#,
+    #"name = "kfd"\#nsummary = "AMD processors for computing (ROCm)"\#nnodes = ["/dev/kfd"]\#nsubsystem = "kfd"\#nprobe = "none"\#nhint = "load amdgpu; ROCm also needs the render nodes: permcheck gpu""#,
+    #"name = "nvidia"\#nsummary = "NVIDIA processors"\#nnodes = ["/dev/nvidia[0-9]*"]\#nnumbers = ["195:0-253"]\#ncompanions = ["/dev/nvidiactl", "/dev/nvidia-uvm"]\#nprobe = "none"\#nhint = "load nvidia and nvidia-uvm: nvidia-modprobe -u -c 0 makes the nodes""#,
+    #"name = "dma-heap"\#nsummary = "shared memory of cameras and codecs"\#nnodes = ["/dev/dma_heap/*"]\#nsubsystem = "dma_heap""#,
+    #"name = "usb"\#nsummary = "USB devices, all of them"\#nnodes = ["/dev/bus/usb/*/*"]\#nsubsystem = "usb"\#nnumbers = ["189:*"]\#nprobe = "none"\#nrisk = "keyboards, disks and security keys are USB devices too""#,
+    #"name = "input"\#nsummary = "keyboards, mice and other input devices"\#nnodes = ["/dev/input/event*"]\#nneed = "r"\#nsubsystem = "input"\#nrisk = "it shows every key that is pressed, passwords included""#,
+    #"name = "i2c"\#nsummary = "I2C buses"\#nnodes = ["/dev/i2c-*"]\#nsubsystem = "i2c-dev"\#nnumbers = ["89:*"]\#nhint = "load i2c-dev"\#nrisk = "a wrong write can destroy the configuration of memory and other chips""#,
+    #"name = "spi"\#nsummary = "SPI devices"\#nnodes = ["/dev/spidev*"]\#nsubsystem = "spidev"\#nnumbers = ["153:*"]"#,
+    #"name = "gpio"\#nsummary = "GPIO chips"\#nnodes = ["/dev/gpiochip*"]\#nsubsystem = "gpio""#,
+    #"name = "joystick"\#nsummary = "game controllers"\#nnodes = ["/dev/input/event*", "/dev/input/js*"]\#nneed = "r"\#nsubsystem = "input"\#nproperty = "ID_INPUT_JOYSTICK=1"\#nhint = "plug it in; vibration also needs w""#,
+    #"name = "hidraw"\#nsummary = "keyboards, security keys and other HID devices"\#nnodes = ["/dev/hidraw*"]\#nsubsystem = "hidraw"\#nprobe = "none"\#nrisk = "it shows every key of a keyboard, and can program keyboards, mice and security keys anew""#,
+    #"name = "uinput"\#nsummary = "virtual keyboards and mice"\#nnodes = ["/dev/uinput"]\#nsubsystem = "misc"\#nnumbers = ["10:223"]\#nhint = "load uinput"\#nrisk = "it types and clicks in every session, also in a terminal of root""#,
+    #"name = "fingerprint"\#nsummary = "fingerprint readers of libfprint"\#nnodes = ["/dev/bus/usb/*/*"]\#nsubsystem = "usb"\#nnumbers = ["189:*"]\#nproperty = "ID_PERSIST=0"\#nprobe = "none"\#nhint = "programs usually ask fprintd over D-Bus: fprintd-list""#,
+    #"name = "tpm"\#nsummary = "security chips (TPM 2.0)"\#nnodes = ["/dev/tpmrm*"]\#nsubsystem = "tpmrm"\#nprobe = "none"\#nhint = "switch it on in the firmware, and load tpm_tis or tpm_crb"\#nrisk = "it can use up the chip's tries, after which its keys are locked for hours""#,
+    #"name = "rtc"\#nsummary = "hardware clocks"\#nnodes = ["/dev/rtc[0-9]*"]\#nneed = "r"\#nsubsystem = "rtc"\#nprobe = "none""#,
+    #"name = "cdrom"\#nsummary = "drives for CD, DVD and Blu-ray"\#nnodes = ["/dev/sr*"]\#nneed = "r"\#nsubsystem = "block"\#nnumbers = ["11:*"]\#nprobe = "none""#,
+    #"name = "vsock"\#nsummary = "sockets between a machine and its virtual machines"\#nnodes = ["/dev/vsock"]\#nneed = "r"\#nsubsystem = "misc"\#nhint = "load vmw_vsock_virtio_transport, or vhost_vsock on the host; sockets need no node, which only tells the address""#,
+    #"name = "tun"\#nsummary = "virtual network interfaces"\#nnodes = ["/dev/net/tun"]\#nsubsystem = "misc"\#nnumbers = ["10:200"]\#nhint = "load tun"\#nrisk = "an interface also needs CAP_NET_ADMIN, and then reaches the network of the machine""#,
+    #"name = "bluetooth"\#nsummary = "Bluetooth controllers"\#nclass = "bluetooth"\#nhint = "programs usually ask bluetoothd over D-Bus: bluetoothctl show""#,
+    #"name = "fuse"\#nsummary = "file systems of programs (FUSE)"\#nnodes = ["/dev/fuse"]\#nsubsystem = "misc"\#nnumbers = ["10:229"]\#nhint = "load fuse""#,
+    #"name = "scanner"\#nsummary = "scanners that SANE knows"\#nnodes = ["/dev/bus/usb/*/*", "/dev/sg*"]\#nproperty = "libsane_matched=yes"\#nprobe = "none"\#nhint = "plug it in; scanners of the network need no device""#,
+    #"name = "printer"\#nsummary = "printers without a spooler"\#nnodes = ["/dev/usb/lp*", "/dev/lp*"]\#nneed = "w"\#nprobe = "none"\#nhint = "printers of CUPS need no device: lpstat -p""#,
+    #"name = "dvb"\#nsummary = "television receivers (DVB)"\#nnodes = ["/dev/dvb/adapter*/frontend*"]\#nsubsystem = "dvb"\#nnumbers = ["212:*"]\#nprobe = "none""#,
+    #"name = "docker"\#nsummary = "the daemon of Docker"\#nsocket = "/run/docker.sock"\#nhint = "start it: systemctl start docker.socket"\#nrisk = "it is as much as root, since a container can be given every file of the machine""#,
+    #"name = "smartcard"\#naliases = ["pcscd"]\#nsummary = "smart cards, by the daemon pcscd"\#nsocket = "/run/pcscd/pcscd.comm"\#nhint = "start it: systemctl start pcscd.socket""#,
+    #"name = "downloads"\#nsummary = "the user's download folder (XDG)"\#nxdg = "DOWNLOAD""#,
+    #"name = "documents"\#nsummary = "the user's document folder (XDG)"\#nxdg = "DOCUMENTS""#,
+    #"name = "music"\#nsummary = "the user's music folder (XDG)"\#nxdg = "MUSIC""#,
+    #"name = "videos"\#nsummary = "the user's video folder (XDG)"\#nxdg = "VIDEOS""#,
+    #"name = "home"\#nsummary = "the user's home directory"\#ndirectory = "~""#,
+  ]
+}
