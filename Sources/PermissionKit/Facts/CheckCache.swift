@@ -62,10 +62,10 @@ extension System {
 
   /// Returns what is around a process, which the first call finds.
   func scanned<Value: Sendable>(_ process: Int32?, _ find: () -> Value) -> Value {
-    let known = cached?.contents.withLock { contents in
-      contents.scans.lazy.filter { $0.process == process }.compactMap { $0.value as? Value }.first
+    // A chain of lazy sequences would take as long as all the rest of a check.
+    for scan in cached?.contents.withLock({ $0.scans }) ?? [] where scan.process == process {
+      if let known = scan.value as? Value { return known }
     }
-    if let known { return known }
     let value = find()
     cached?.contents.withLock { $0.scans.append((process, value)) }
     return value

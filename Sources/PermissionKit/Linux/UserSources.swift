@@ -27,7 +27,7 @@ struct UserSources: Sendable {
       guard let first = line.first, first != UInt8(ascii: "#") else { continue }
       let code = line.prefix { $0 != UInt8(ascii: "#") }
       guard let colon = code.firstIndex(of: UInt8(ascii: ":")) else { continue }
-      let name = code[..<colon].filter { !Self.isBlank($0) }
+      guard let name = code[..<colon].split(whereSeparator: Self.isBlank).first else { continue }
       let (isOfUsers, isOfGroups) = (Self.isOne(name, of: "passwd"), Self.isOne(name, of: "group"))
       let isOfLists = Self.isOne(name, of: "initgroups")
       if Self.isBlank(first) || isOfLists { isPlain = false }
@@ -67,7 +67,8 @@ struct UserSources: Sendable {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
 
-  private static func isOne(_ word: some Sequence<UInt8>, of names: StaticString...) -> Bool {
+  // Not generic, which would take as long as a whole check.
+  private static func isOne(_ word: ArraySlice<UInt8>, of names: StaticString...) -> Bool {
     names.contains { name in name.withUTF8Buffer { unsafe word.elementsEqual($0) } }
   }
 }
