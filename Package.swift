@@ -141,6 +141,7 @@ let package = Package(
       dependencies: [
         "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting", "TestSupport",
       ],
+      exclude: ["Machine/pipewire-0.3.65.bin"],
       swiftSettings: settings
     ),
     .testTarget(
