@@ -129,12 +129,19 @@ final class ScriptedAccessor: PermissionAccessor {
 @Suite struct ClientTests {
   @Test("Client runs") func clientRuns() throws {
     var statuses: [AuthorizationStatus] = []
-    for accessor in [CameraAccessor(), MicrophoneAccessor(), PhotoLibraryAccessor()] {
+    let system = FakeSystem(credentials: .init(uid: 1000, gid: 1000, groups: []))
+    system.addCamera(mode: 0o666)
+    system.addMicrophone(mode: 0o600)
+    system.addUser(UserRecord(name: "ada", uid: 1000, gid: 1000, home: "/home/ada"))
+    let context = AccessContext(system: system)
+    for accessor in [
+      CameraAccessor(context), MicrophoneAccessor(context), PhotoLibraryAccessor(context),
+    ] {
       try accessor.requestAccessIfNeeded { report in
         statuses.append(report.status)
       }
     }
-    #expect(statuses.count == 3)
+    #expect(statuses == [.authorized, .denied, .unavailable])
   }
 
   @Test("Another module registers its own") func anotherModuleRegistersItsOwn() throws {

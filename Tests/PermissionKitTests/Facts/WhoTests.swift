@@ -1,32 +1,44 @@
-import PermissionKitTesting
+import TestSupport
 import Testing
 
 @_spi(SystemCalls) @testable import PermissionKit
 
 /// Whose access is judged: one value, and one place that makes a subject of it.
 @Suite struct WhoTests {
+  /// A data base that does not depend on this machine.
+  private static func withUsers(_ body: (UserDatabase) throws -> Void) throws {
+    let tree = try Tree()
+    try tree.file("etc/passwd", "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n")
+    try tree.file("etc/group", "root:x:0:\nada:x:1000:\n")
+    try body(UserDatabase(LinuxSystem(), root: PathBytes(tree.root)))
+  }
+
   @Test("Each case becomes the subject that it names")
-  func subjects() throws {
-    let users = UserDatabase(LinuxSystem())
+  func subjects() throws { try Self.withUsers(Self.judge) }
+
+  private static func judge(_ users: UserDatabase) throws {
+    let own = LinuxSystem().getpid()
     #expect(try users.subject(.current).source == .current)
     #expect(try users.subject(.user("root")).credentials.user.fileSystem == 0)
     #expect(try users.subject(.user("0")).name == "root")
     let ids = try users.subject(.ids(uid: 54321, gid: 54322, groups: [7]))
     #expect(ids.source == .ids && ids.credentials.groups == [7] && ids.name == nil)
-    #expect(try users.subject(.process(1)).process == 1)
+    #expect(try users.subject(.process(own)).process == own)
   }
 
   @Test(
     "Several users are no subject, but each of them is", arguments: [Who.group("root"), .everybody])
   func several(_ who: Who) throws {
-    let users = UserDatabase(LinuxSystem())
     #expect(who.isOfMany)
-    let error = #expect(throws: PermissionError.self) { try users.subject(who) }
-    #expect(error?.code == .invalidArgument)
     #expect(throws: PermissionError.self) { try AccessContext(for: who) }
-    #expect(try users.each(who)?.contains(.user("root")) == true)
-    #expect(try users.each(.group("no-such-group")) == nil)
-    #expect(try users.each(.process(1)) == [.process(1)])
+    try Self.withUsers { users in
+      let error = #expect(throws: PermissionError.self) { try users.subject(who) }
+      #expect(error?.code == .invalidArgument)
+      let each = try users.each(who)
+      #expect(each == (who == .everybody ? [.user("root"), .user("ada")] : [.user("root")]))
+      #expect(try users.each(.group("no-such-group")) == nil)
+      #expect(try users.each(.process(1)) == [.process(1)])
+    }
   }
 
   @Test("A context for this process leaves the subject open, so that each check reads it again")
