@@ -15,7 +15,7 @@ import Testing
       .appending(path: "Oracle/cases.jsonl.gz").path
   }
 
-  @Test("Every answer is the kernel's") func everyAnswerIsTheKernels() throws {
+  @Test func `Every answer is the kernel's`() throws {
     let judgement = Judgement(
       try OracleCorpus(
         contentsOf: Self.corpusPath, every: Self.named == nil && !Effort.isFull ? 25 : 1))

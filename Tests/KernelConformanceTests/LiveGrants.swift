@@ -210,7 +210,7 @@ struct LiveGrants {
       accessor: "test", inspection: inspection, asks: [inspection.ask(resource)],
       allowsOthers: false, isRecursive: false)
     do {
-      guard let plan = try AutoStrategy().plan(request) else {
+      guard let plan = try GrantStrategies.auto.plan(request) else {
         unplanned.append("tree \(number)")
         return
       }

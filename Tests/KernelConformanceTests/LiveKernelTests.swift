@@ -11,7 +11,7 @@ struct LiveKernelTests {
   /// 14 questions each, more or less.
   static let cases = Effort.of(1_500, atLeast: 60)
 
-  @Test("Every answer is the kernel's") func everyAnswerIsTheKernels() throws {
+  @Test func `Every answer is the kernel's`() throws {
     let file = FileManager.default.temporaryDirectory
       .appending(path: "permissionkit-live-\(UUID().uuidString).jsonl")
     defer { try? FileManager.default.removeItem(at: file) }

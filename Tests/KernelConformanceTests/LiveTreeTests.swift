@@ -8,7 +8,7 @@ import Testing
   .enabled(if: Kernel.canAsk, "mounting file systems and taking on other credentials wants root"),
   .full("its trees on mounts of every kind belong together"))
 struct LiveTreeTests {
-  @Test("Every verdict is the kernel's") func everyVerdictIsTheKernels() throws {
+  @Test func `Every verdict is the kernel's`() throws {
     let driver = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Oracle/livetrees.py")
     let outcome = try Command.run(

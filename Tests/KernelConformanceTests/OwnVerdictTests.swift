@@ -79,10 +79,8 @@ import Testing
 
   static let needs = Effort.isFull ? ["r", "w", "rw", "x"] : ["rw"]
 
-  @Test(
-    "The prediction is the answer",
-    .enabled(if: mayUnshare, "user namespaces are not allowed here"), arguments: settings)
-  func thePredictionIsTheAnswer(_ setting: [String]) throws {
+  @Test(.enabled(if: mayUnshare, "user namespaces are not allowed here"), arguments: settings)
+  func `The prediction is the answer`(_ setting: [String]) throws {
     let (tree, paths) = try Self.tree()
     defer { _ = try? Command.run(["chmod", "-R", "u+rwx", tree.root], as: Self.account) }
     var asked = 0

@@ -70,7 +70,7 @@ struct RepairTests {
     }
   }
 
-  @Test("The named rule decides") func theNamedRuleDecides() throws {
+  @Test func `The named rule decides`() throws {
     let lines = try OracleCorpus.lines(of: CorpusTests.corpusPath)
     let header = try JSONDecoder().decode(OracleCorpus.Header.self, from: lines[0])
     let families: Set = ["dac", "acl", "cap", "overlay", "userns", "mount"]

@@ -9,7 +9,7 @@ import Testing
 struct StackTests {
   static let stacks = Effort.of(1_000, atLeast: 40)
 
-  @Test("The first named cause decides") func theFirstNamedCauseDecides() throws {
+  @Test func `The first named cause decides`() throws {
     let driver = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Oracle/stacks.py")
     let outcome = try Command.run(

@@ -94,7 +94,7 @@ struct SystemPathTests {
     return wrong
   }
 
-  @Test("Every prediction is the kernel's") func everyPredictionIsTheKernels() throws {
+  @Test func `Every prediction is the kernel's`() throws {
     var generator = SeededNumbers("system paths")
     var paths = Self.devices.filter { FileManager.default.fileExists(atPath: $0) }
     for (folder, depth) in [("/proc", 4), ("/sys", 6), ("/etc", 3), ("/run", 4), ("/var", 4)] {

@@ -12,7 +12,7 @@ import Testing
     return Array(try Data(contentsOf: folder.appending(path: name)))
   }
 
-  @Test("The first document is still judged as then") func theFirstDocumentIsStillJudgedAsThen()
+  @Test func `The first document is still judged as then`()
     throws
   {
     let document = try FactsDocument(Self.golden("facts-1.json"))
@@ -26,7 +26,7 @@ import Testing
     #expect(document.subject.name == "www-data")
   }
 
-  @Test("Every member of version 1 is read") func everyMemberOfVersion1IsRead() throws {
+  @Test func `Every member of version 1 is read`() throws {
     let document = try FactsDocument(Self.golden("facts-1-all.json"))
     let credentials = document.subject.credentials
     #expect(document.subject.source == .process && document.subject.name == "ada")
@@ -53,7 +53,7 @@ import Testing
     #expect(resource.kind == .characterDevice && document.targets[0].name == "camera")
   }
 
-  @Test("What is read is written again") func whatIsReadIsWrittenAgain() throws {
+  @Test func `What is read is written again`() throws {
     for name in ["facts-1.json", "facts-1-all.json"] {
       let document = try FactsDocument(Self.golden(name))
       let again = try FactsDocument(Array(document.text.utf8))
@@ -72,10 +72,8 @@ import Testing
     JSONWriter(sortsKeys: true).text(value)
   }
 
-  @Test(
-    "A member that was added later has its default",
-    arguments: ["hasACLs", "readerIsSubject", "mayBelongToNamespace"])
-  func aMemberThatWasAddedLaterHasItsDefault(member: String) throws {
+  @Test(arguments: ["hasACLs", "readerIsSubject", "mayBelongToNamespace"])
+  func `A member that was added later has its default`(member: String) throws {
     let whole = try JSONReader().value(from: Self.golden("facts-1-all.json"))
     let document = try FactsDocument(JSONWriter().bytes(Self.without(member, whole)))
     #expect(!document.facts.readerIsSubject)
@@ -83,14 +81,12 @@ import Testing
   }
 
   /// A document without a fact must not be judged as if the fact were harmless.
-  @Test(
-    "A member that version 1 always wrote must be there",
-    arguments: [
-      "flags", "superblockIsReadOnly", "idMappingIsUnreadable", "isUnreadable", "isImmutable",
-      "entriesAreComplete", "entries", "parent", "mount", "start", "landlock", "sysctls",
-      "permitted", "noSetUIDFixup", "uidIsMapped", "id", "label",
-    ])
-  func aMemberThatVersion1AlwaysWroteMustBeThere(member: String) throws {
+  @Test(arguments: [
+    "flags", "superblockIsReadOnly", "idMappingIsUnreadable", "isUnreadable", "isImmutable",
+    "entriesAreComplete", "entries", "parent", "mount", "start", "landlock", "sysctls",
+    "permitted", "noSetUIDFixup", "uidIsMapped", "id", "label",
+  ])
+  func `A member that version 1 always wrote must be there`(member: String) throws {
     let whole = try JSONReader().value(from: Self.golden("facts-1-all.json"))
     let document = JSONWriter().bytes(Self.without(member, whole))
     let error = #expect(throws: DocumentError.self) { try FactsDocument(document) }
@@ -98,7 +94,7 @@ import Testing
       error?.message.contains("expected a member \(member)") == true, "\(error?.message ?? "")")
   }
 
-  @Test("A document without resources is read") func aDocumentWithoutResourcesIsRead() throws {
+  @Test func `A document without resources is read`() throws {
     let text = String(decoding: try Self.golden("facts-1-all.json"), as: UTF8.self)
     let start = try #require(text.range(of: "\"facts\":"))
     let end = try #require(text.range(of: ",\"targets\":"))
@@ -112,8 +108,7 @@ import Testing
     #expect(document.targets.map(\.name) == ["camera"])
   }
 
-  @Test("A member that is not known is passed over") func aMemberThatIsNotKnownIsPassedOver() throws
-  {
+  @Test func `A member that is not known is passed over`() throws {
     let text = String(decoding: try Self.golden("facts-1.json"), as: UTF8.self)
     let more = text.replacing(
       "\"schemaVersion\":1", with: "\"schemaVersion\":1,\"new\":{\"a\":[1]}")
@@ -131,23 +126,21 @@ import Testing
     }
   }
 
-  @Test(
-    "What is wrong is named",
-    arguments: [
-      ("", "is not valid JSON"), ("{", "is not valid JSON"),
-      ("{}", "has no schemaVersion instead of schemaVersion 1"), ("[]", "(no object)"),
-      (#"{"schemaVersion":2}"#, "has schemaVersion 2 instead of schemaVersion 1"),
-      (#"{"schemaVersion":1.0}"#, "has schemaVersion 1.0 instead"),
-      (#"{"schemaVersion":"1"}"#, "has schemaVersion \"1\" instead"),
-      (#"{"schemaVersion":1}"#, "expected a member credentials"),
-      (#"{"schemaVersion":1,"credentials":[]}"#, "credentials: expected an object"),
-    ])
-  func whatIsWrongIsNamed(text: String, message: String) {
+  @Test(arguments: [
+    ("", "is not valid JSON"), ("{", "is not valid JSON"),
+    ("{}", "has no schemaVersion instead of schemaVersion 1"), ("[]", "(no object)"),
+    (#"{"schemaVersion":2}"#, "has schemaVersion 2 instead of schemaVersion 1"),
+    (#"{"schemaVersion":1.0}"#, "has schemaVersion 1.0 instead"),
+    (#"{"schemaVersion":"1"}"#, "has schemaVersion \"1\" instead"),
+    (#"{"schemaVersion":1}"#, "expected a member credentials"),
+    (#"{"schemaVersion":1,"credentials":[]}"#, "credentials: expected an object"),
+  ])
+  func `What is wrong is named`(text: String, message: String) {
     let error = #expect(throws: DocumentError.self) { try FactsDocument(Array(text.utf8)) }
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
   }
 
-  @Test("A wrong value is named by its place") func aWrongValueIsNamedByItsPlace() throws {
+  @Test func `A wrong value is named by its place`() throws {
     let text = String(decoding: try Self.golden("facts-1-all.json"), as: UTF8.self)
       .replacing("\"major\":81,\"minor\":3", with: "\"major\":81,\"minor\":-3")
     let error = #expect(throws: DocumentError.self) { try FactsDocument(Array(text.utf8)) }
@@ -157,7 +150,7 @@ import Testing
   }
 
   /// Broken documents never crash, and what can still be read can be judged.
-  @Test("Garbage is refused or judged") func garbageIsRefusedOrJudged() throws {
+  @Test func `Garbage is refused or judged`() throws {
     let sample = try Self.golden("facts-1-all.json")
     let nobody = Credentials(uid: 4_000_000, gid: 4_000_000, groups: [])
     var random = SeededNumbers("facts")

@@ -36,27 +36,25 @@ private final class Door: PermissionAccessor {
     try PermissionOptions.parse(arguments)
   }
 
-  @Test("Access opens the gate") func accessOpensTheGate() throws {
+  @Test func `Access opens the gate`() throws {
     let reports = try Self.options().gate(Door(.authorized), Door(.limited))
     #expect(reports.map(\.status) == [.authorized, .limited])
   }
 
-  @Test(
-    "No access ends the command",
-    arguments: [AuthorizationStatus.restricted, .unavailable, .notDetermined])
-  func noAccessEndsTheCommand(_ status: AuthorizationStatus) throws {
+  @Test(arguments: [AuthorizationStatus.restricted, .unavailable, .notDetermined])
+  func `No access ends the command`(_ status: AuthorizationStatus) throws {
     let options = try Self.options()
     #expect(throws: PermissionOptions.noPermission) { try options.gate(Door(status)) }
     #expect(PermissionOptions.noPermission.rawValue == 77)
   }
 
-  @Test("The gate asks nothing after a refusal") func theGateAsksNothingAfterARefusal() throws {
+  @Test func `The gate asks nothing after a refusal`() throws {
     let (first, second) = (Door(.restricted), Door(.denied))
     #expect(throws: ExitCode(77)) { try Self.options().gate(first, second) }
     #expect(first.rejections == 1 && second.requests == 0)
   }
 
-  @Test("Requests can be forbidden") func requestsCanBeForbidden() throws {
+  @Test func `Requests can be forbidden`() throws {
     let door = Door(.denied)
     let options = try Self.options("--request-access", "--no-request-access")
     #expect(throws: ExitCode(77)) { try options.gate(door) }
@@ -66,13 +64,13 @@ private final class Door: PermissionAccessor {
     #expect(other.requests == 1)
   }
 
-  @Test("Limited is not enough for who says so") func limitedIsNotEnoughForWhoSaysSo() throws {
+  @Test func `Limited is not enough for who says so`() throws {
     let door = Door(.limited)
     door.acceptsLimited = false
     #expect(throws: ExitCode(77)) { try Self.options().gate(door) }
   }
 
-  @Test("Consent is given by the option alone") func consentIsGivenByTheOptionAlone() throws {
+  @Test func `Consent is given by the option alone`() throws {
     for (arguments, isGranted) in [([], false), (["--request-access"], true)] {
       let fake = FakeSystem(credentials: Credentials(uid: 1000, gid: 1000, groups: []))
       fake.addUser(UserRecord(name: "ada", uid: 1000, gid: 1000, home: "/home/ada"))
@@ -89,7 +87,7 @@ private final class Door: PermissionAccessor {
     }
   }
 
-  @Test("The log is written") func theLogIsWritten() throws {
+  @Test func `The log is written`() throws {
     let tree = try Tree()
     let options = try Self.options("--access-log", tree.path("log"))
     _ = try options.request(Door(.authorized, log: .shared))
@@ -98,14 +96,14 @@ private final class Door: PermissionAccessor {
     AnalyticsLog.shared.strategy = InMemoryLogging()
   }
 
-  @Test("Wrong times are refused", arguments: ["", "x", "5x", "-5", "400d"])
-  func wrongTimesAreRefused(_ text: String) {
+  @Test(arguments: ["", "x", "5x", "-5", "400d"])
+  func `Wrong times are refused`(_ text: String) {
     #expect(throws: (any Error).self) {
       try PermissionOptions.parse(["--wait-for-access", text])
     }
   }
 
-  @Test("A wait ends without access") func aWaitEndsWithoutAccess() throws {
+  @Test func `A wait ends without access`() throws {
     let options = try Self.options("--wait-for-access", "0.01")
     let folder = PhotoLibraryAccessor(
       AccessContext(path: "/nowhere/at/all"), analytics: .inMemory)

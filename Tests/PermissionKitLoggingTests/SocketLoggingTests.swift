@@ -45,7 +45,7 @@ private final class Daemon {
     return log.failure
   }
 
-  @Test("The journal gets fields") func theJournalGetsFields() throws {
+  @Test func `The journal gets fields`() throws {
     let tree = try Tree()
     let daemon = try Daemon(tree.path("journal"))
     let journal = JournaldLogging(identifier: "tool", socket: PathBytes(tree.path("journal")))
@@ -60,7 +60,7 @@ private final class Daemon {
   }
 
   /// A name with a line feed adds no field of its own.
-  @Test("The journal gets lines whole") func theJournalGetsLinesWhole() throws {
+  @Test func `The journal gets lines whole`() throws {
     let tree = try Tree()
     let daemon = try Daemon(tree.path("journal"))
     let journal = JournaldLogging(identifier: "tool", socket: PathBytes(tree.path("journal")))
@@ -73,7 +73,7 @@ private final class Daemon {
     #expect(Data(bytes).range(of: Data(field)) != nil)
   }
 
-  @Test("Syslog gets a line") func syslogGetsALine() throws {
+  @Test func `Syslog gets a line`() throws {
     let tree = try Tree()
     let daemon = try Daemon(tree.path("log"))
     let syslog = SyslogLogging(identifier: "tool", socket: PathBytes(tree.path("log")))
@@ -85,8 +85,8 @@ private final class Daemon {
     #expect(match.2.hasPrefix("check do") && match.2.hasSuffix(": denied"))
   }
 
-  @Test("A dead or full daemon is not waited for", arguments: [0, 1, 2])
-  func aDeadOrFullDaemonIsNotWaitedFor(_ kind: Int) throws {
+  @Test(arguments: [0, 1, 2])
+  func `A dead or full daemon is not waited for`(_ kind: Int) throws {
     let tree = try Tree()
     let path = PathBytes(tree.path("socket"))
     // No socket; a file; a daemon that never reads.

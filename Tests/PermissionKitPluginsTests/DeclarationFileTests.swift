@@ -64,8 +64,8 @@ import Testing
     ("name = \"a\"\nname = \"b\"", "2:1", "there is a key name already"),
   ]
 
-  @Test("Each mistake has its place", arguments: mistakes.indices)
-  func eachMistakeHasItsPlace(_ index: Int) throws {
+  @Test(arguments: mistakes.indices)
+  func `Each mistake has its place`(_ index: Int) throws {
     let (text, place, words) = Self.mistakes[index]
     let reader = DeclarationReader(Array(text.utf8))
     #expect(reader.declaration == nil)
@@ -74,7 +74,7 @@ import Testing
     #expect("\(first.place.line):\(first.place.column)" == place, "\(text): \(first.message)")
   }
 
-  @Test("Every key is read") func everyKeyIsRead() throws {
+  @Test func `Every key is read`() throws {
     let reader = DeclarationReader(
       Array(
         """
@@ -131,7 +131,7 @@ import Testing
     registry[name]?.declaration?.place
   }
 
-  @Test("Later folders override") func laterFoldersOverride() throws {
+  @Test func `Later folders override`() throws {
     let tree = try Tree()
     try tree.file("a/1.toml", text("scans", "/one"))
     try tree.file("a/2.toml", text("plans", "/two"))
@@ -149,7 +149,7 @@ import Testing
     #expect(registry["kvm"]?.origin == .shipped)
   }
 
-  @Test("Nothing shadows what is built in") func nothingShadowsWhatIsBuiltIn() throws {
+  @Test func `Nothing shadows what is built in`() throws {
     let tree = try Tree()
     for name in ["camera", "microphone", "mic", "photos"] {
       try tree.file("a/\(name).toml", text(name, "/x"))
@@ -176,7 +176,7 @@ import Testing
   }
 
   /// What is no file that can be read; each is told, none holds anything up, and the others count.
-  @Test("Broken files take no other down") func brokenFilesTakeNoOtherDown() throws {
+  @Test func `Broken files take no other down`() throws {
     let tree = try Tree()
     try tree.file("a/good.toml", text("good", "/srv"))
     try tree.file("a/wrong.toml", text("wrong", "srv"))
@@ -206,7 +206,7 @@ import Testing
     #expect(problems.contains { $0.hasPrefix("a/wrong.toml:3:13: directory: ") })
   }
 
-  @Test("A folder of too many files has a limit") func aFolderOfTooManyFilesHasALimit() throws {
+  @Test func `A folder of too many files has a limit`() throws {
     let tree = try Tree()
     for number in 0..<300 {
       try tree.file("a/\(1000 + number).toml", text("n\(number)", "/srv"))
@@ -216,7 +216,7 @@ import Testing
     #expect(registry["n255"] != nil && registry["n256"] == nil)
   }
 
-  @Test("Only root's own files are trusted") func onlyRootsOwnFilesAreTrusted() throws {
+  @Test func `Only root's own files are trusted`() throws {
     let system = LinuxSystem()
     #expect(system.isWritableOnlyByRoot("/etc/passwd"))
     let tree = try Tree()
@@ -230,8 +230,8 @@ import Testing
   }
 
   /// Row 37 of SECURITY.md: the daemon of a user can claim that root owns everything.
-  @Test("What a FUSE daemon claims is not trusted", arguments: [("ext4", true), ("fuse.x", false)])
-  func whatAFUSEDaemonClaimsIsNotTrusted(_ type: String, isTrusted: Bool) {
+  @Test(arguments: [("ext4", true), ("fuse.x", false)])
+  func `What a FUSE daemon claims is not trusted`(_ type: String, isTrusted: Bool) {
     let system = FakeSystem()
     system.mount("/srv/disk", type, options: "rw,nosuid,nodev")
     system.add("/srv/disk/x.toml", FakeNode(mode: 0o644))

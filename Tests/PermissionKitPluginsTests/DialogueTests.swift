@@ -20,7 +20,7 @@ import Testing
     try? access(Array(text.utf8)).get().status
   }
 
-  @Test("Answers are read strictly") func answersAreReadStrictly() throws {
+  @Test func `Answers are read strictly`() throws {
     #expect(status(#"{"version":1,"status":"authorized"}"#) == .authorized)
     #expect(status(#" {"version":1,"status":"denied","message":"no","later":[1]} "#) == .denied)
     for text in [
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("Only a good end counts") func onlyAGoodEndCounts() {
+  @Test func `Only a good end counts`() {
     let good = Array(#"{"version":1,"status":"authorized"}"#.utf8)
     for end: ProgramOutput.End in [
       .late, .long, .ended(nil), .ended(.exited(1)), .ended(.exited(127)), .ended(.signalled(11)),
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Broken, cut, mixed and random answers give no access unless they say so in a whole document.
-  @Test("Hostile answers") func hostileAnswers() throws {
+  @Test func `Hostile answers`() throws {
     var random = SeededNumbers("dialogue")
     let seeds = [
       #"{"version":1,"status":"authorized","message":"yes","path":"/dev/x","requestable":false}"#,

@@ -38,7 +38,7 @@ struct ExecutableAccessorTests {
       timeout: timeout, size: 1 << 16, mayGainPrivileges: mayGain)
   }
 
-  @Test("A program reads and answers") func aProgramReadsAndAnswers() throws {
+  @Test func `A program reads and answers`() throws {
     let output = try runProgram(
       "read line; echo \"<$line>\"; env | sort; ls /proc/self/fd | wc -l")
     let lines = String(decoding: output.output, as: UTF8.self).split(separator: "\n")
@@ -49,7 +49,7 @@ struct ExecutableAccessorTests {
     #expect(lines.last == "4", "\(lines)")
   }
 
-  @Test("Whatever it does it ends") func whateverItDoesItEnds() throws {
+  @Test func `Whatever it does it ends`() throws {
     #expect(try runProgram("kill -9 $$").end == .ended(.signalled(9)))
     #expect(try runProgram("exit 3").end == .ended(.exited(3)))
     #expect(try runProgram("sleep 600", timeout: 300).end == .late)
@@ -69,7 +69,7 @@ struct ExecutableAccessorTests {
   }
 
   /// Nothing of the group goes on.
-  @Test("Its children end with it") func itsChildrenEndWithIt() throws {
+  @Test func `Its children end with it`() throws {
     let tree = try Tree()
     _ = try runProgram(
       "(sleep 1; touch \(tree.path("late"))) & (sleep 1; touch \(tree.path("late"))) & sleep 600",
@@ -78,7 +78,7 @@ struct ExecutableAccessorTests {
     #expect(!FileManager.default.fileExists(atPath: tree.path("late")))
   }
 
-  @Test("What cannot be started is told") func whatCannotBeStartedIsTold() throws {
+  @Test func `What cannot be started is told`() throws {
     let (place, path) = try program("")
     func errno(_ path: PathBytes) -> Errno? {
       do throws(Errno) {
@@ -97,7 +97,7 @@ struct ExecutableAccessorTests {
     #expect(errno(PathBytes(place.root + "/text"))?.rawValue == ENOEXEC)
   }
 
-  @Test("Only a request may gain privileges") func onlyARequestMayGainPrivileges() throws {
+  @Test func `Only a request may gain privileges`() throws {
     let flag = "grep NoNewPrivs /proc/self/status"
     #expect(try runProgram(flag).output == Array("NoNewPrivs:\t1\n".utf8))
     #expect(try runProgram(flag, mayGain: true).output == Array("NoNewPrivs:\t0\n".utf8))
@@ -105,8 +105,7 @@ struct ExecutableAccessorTests {
 
   /// The kernel ends a program with the thread that started it, so no answer may be cut by a thread
   /// that ends early.
-  @Test("The threads of a batch live as long as their programs")
-  func theThreadsOfABatchLiveAsLongAsTheirPrograms() throws {
+  @Test func `The threads of a batch live as long as their programs`() throws {
     let (place, path) = try program("sleep 0.$(($$ % 4)); echo '\(Self.good)'")
     var batch = AccessBatch(.concurrent)
     for _ in 0..<12 {
@@ -126,7 +125,7 @@ struct ExecutableAccessorTests {
     ).checkAccess()
   }
 
-  @Test("An answer is a report") func anAnswerIsAReport() throws {
+  @Test func `An answer is a report`() throws {
     let (place, path) = try program("echo '\(Self.good)'")
     let report = report(path)
     #expect(report.status == .authorized && report.mainReason?.message == "yes")
@@ -137,7 +136,7 @@ struct ExecutableAccessorTests {
   }
 
   /// Root runs no program that another user could have written.
-  @Test("Root runs only what root owns") func rootRunsOnlyWhatRootOwns() throws {
+  @Test func `Root runs only what root owns`() throws {
     let (tree, path) = try program("echo '\(Self.good)'; touch \"$0.ran\"")
     func ran() -> Bool { FileManager.default.fileExists(atPath: "\(path).ran") }
     for spoil in [
@@ -155,7 +154,7 @@ struct ExecutableAccessorTests {
     }
   }
 
-  @Test("Names are narrow") func namesAreNarrow() {
+  @Test func `Names are narrow`() {
     for name in ["a", "vpn", "low-ports", "x2"] { #expect(ExecutableSearch.isName(name)) }
     for name in [
       "", "-a", "A", "a/b", "../a", "a b", "ä", "a.b", String(repeating: "a", count: 33),

@@ -65,7 +65,7 @@ import Testing
 
   static let documents = Effort.of(4_000, atLeast: 500)
 
-  @Test("None of them authorizes") func noneOfThemAuthorizes() {
+  @Test func `None of them authorizes`() {
     var random = SeededNumbers("declarations")
     var valid = 0
     for _ in 0..<Self.documents {
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// A declaration that was made in code and never checked.
-  @Test("What is wrong is never authorized") func whatIsWrongIsNeverAuthorized() throws {
+  @Test func `What is wrong is never authorized`() throws {
     var declaration = AccessorDeclaration("x", summary: "s", .nodes(["/etc/passwd"]))
     let root = FakeSystem(credentials: Credentials(uid: 0, gid: 0, groups: []))
     root.add("/etc/passwd")

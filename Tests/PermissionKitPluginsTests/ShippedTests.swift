@@ -11,7 +11,7 @@ import Testing
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Accessors")
 
-  @Test("The files are what is compiled in") func theFilesAreWhatIsCompiledIn() throws {
+  @Test func `The files are what is compiled in`() throws {
     let shipped = AccessorDeclaration.shipped
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
     #expect(files.sorted() == shipped.map { "\($0.name).toml" }.sorted())
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("They have no mistakes and no clashes") func theyHaveNoMistakesAndNoClashes() {
+  @Test func `They have no mistakes and no clashes`() {
     for declaration in AccessorDeclaration.shipped {
       #expect(declaration.mistakes.isEmpty, "\(declaration.name): \(declaration.mistakes)")
       #expect(AccessorRegistry.shipped.clashes(of: declaration).isEmpty)
@@ -32,7 +32,7 @@ import Testing
     #expect(Set(names).count == names.count)
   }
 
-  @Test("The root side serves serial alone") func theRootSideServesSerialAlone() {
+  @Test func `The root side serves serial alone`() {
     #expect(AccessorDeclaration.shipped.filter { $0.grant == .acl }.map(\.name) == ["serial"])
     let files = DeclarationFiles(ofRoot: LinuxSystem(), folders: [])
     let served = files.registry().registry.filter(\.isHelperGrantable)
@@ -118,8 +118,8 @@ import Testing
       FakeNode(kind: .symbolicLink, target: "../../../../class/block"))
   }
 
-  @Test("Each follows the bits", arguments: AccessorDeclaration.shipped.map(\.name))
-  func eachFollowsTheBits(_ name: String) throws {
+  @Test(arguments: AccessorDeclaration.shipped.map(\.name))
+  func `Each follows the bits`(_ name: String) throws {
     let entry = try #require(AccessorRegistry.shipped[name])
     func report(_ credentials: Credentials, _ mode: UInt16) -> AccessReport {
       let system = Self.machine(credentials, mode: mode)
@@ -143,8 +143,8 @@ import Testing
     #expect(report(member, 0o600).status == .denied)
   }
 
-  @Test("Each keeps the contract", arguments: AccessorDeclaration.shipped.map(\.name))
-  func eachKeepsTheContract(_ name: String) throws {
+  @Test(arguments: AccessorDeclaration.shipped.map(\.name))
+  func `Each keeps the contract`(_ name: String) throws {
     let entry = try #require(AccessorRegistry.shipped[name])
     let stale = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
     var socket = FakeNode(kind: .socket, mode: 0o660, gid: 44)
@@ -164,7 +164,7 @@ import Testing
     #expect(violations.isEmpty, "on this machine: \(violations)")
   }
 
-  @Test("A controller without a node cannot be told") func aControllerWithoutANodeCannotBeTold()
+  @Test func `A controller without a node cannot be told`()
     throws
   {
     let system = FakeSystem()
@@ -176,7 +176,7 @@ import Testing
     #expect(!report.isRequestable)
   }
 
-  @Test("A codec works from memory to memory") func aCodecWorksFromMemoryToMemory() throws {
+  @Test func `A codec works from memory to memory`() throws {
     let entry = try #require(AccessorRegistry.shipped["codec"])
     func report(_ nodes: [(name: String, caps: UInt32)], mode: UInt16 = 0o666) -> AccessReport {
       let system = FakeSystem(credentials: .init(uid: 1000, gid: 1000, groups: []))
@@ -210,7 +210,7 @@ import Testing
     #expect(report([("Webcam: meta", 0x80_0000)]).status == .unavailable)
   }
 
-  @Test("A port is never opened") func aPortIsNeverOpened() throws {
+  @Test func `A port is never opened`() throws {
     let system = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
     // What an open other than with O_PATH would answer.
     system.force("openat", .EIO, on: "/dev/ttyUSB0")
@@ -219,7 +219,7 @@ import Testing
     #expect(report.resources.first?.probe == Probe(method: .access, errno: nil))
   }
 
-  @Test("What is no such device does not count") func whatIsNoSuchDeviceDoesNotCount() throws {
+  @Test func `What is no such device does not count`() throws {
     let entry = try #require(AccessorRegistry.shipped["tty"])
     func status(_ change: (FakeSystem) -> Void) -> AuthorizationStatus {
       let system = FakeSystem(credentials: .init(uid: 0, gid: 0, groups: []))

@@ -49,12 +49,12 @@ import Testing
     return counts
   }
 
-  @Test("Thousands are read alike") func thousandsAreReadAlike() throws {
+  @Test func `Thousands are read alike`() throws {
     let counts = try Self.compare(["1", "\(Effort.of(20_000, atLeast: 4_000))"])
     #expect(counts.read * 5 > counts.documents, "the documents are worth reading: \(counts)")
   }
 
-  @Test("Shipped declarations are read alike") func shippedDeclarationsAreReadAlike() throws {
+  @Test func `Shipped declarations are read alike`() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: ShippedTests.folder.path)
     let counts = try Self.compare(files.map { ShippedTests.folder.appending(path: $0).path })
     #expect(counts.read == files.count && counts.read > 0)
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("Everything has its place") func everythingHasItsPlace() throws {
+  @Test func `Everything has its place`() throws {
     let document = """
       a = 5
       "é".b = [true, "x\\ty", 0x1_f]
@@ -90,30 +90,28 @@ import Testing
         + "t@3:3=[{k@4:1={i@4:6=-1@4:10}@4:5}@3:1 {}@5:1]@3:1}@1:1")
   }
 
-  @Test(
-    "An error has its place",
-    arguments: [
-      ("a = ", "1:5 the file ends too early"), ("a = 1\na = 2", "2:1 there is a key a already"),
-      ("\n[=", "2:2 this character cannot stand here"),
-      ("x = [}", "1:6 this character cannot stand here"),
-      ("x = ['a' 'b']", "1:10 ] or , is missing here"),
-      ("ab = é\n", "1:6 this character cannot stand here"),
-      ("a 1", "1:3 = is missing here"), ("[a", "1:3 ] is missing here"),
-      ("a = \"\\q\"", "1:6 \\q stands for nothing"),
-      ("a = \"x\nb = 1", "1:7 missing closing quote"),
-      ("a = \"x\r\nb = 1", "1:7 missing closing quote"),
-      ("a = '''x", "1:9 missing closing quote"),
-      ("a = \"\u{1}\"", "1:6 this character cannot stand here"),
-      ("[[t]]\n[t]", "2:1 there is a key t already"),
-      ("a = {}\n[a.b]", "2:2 the key a has a value already"),
-      ("a.b = 1\na.b.c = 2", "2:1 there is a key b already"),
-      ("a = 99999999999999999999", "1:5 write a text in quotes, a whole number, true or false"),
-      ("\na = 1.5", "2:5 write a text in quotes, a whole number, true or false"),
-      ("a = 1979-05-27", "1:5 write a text in quotes, a whole number, true or false"),
-      ("a.b.c.d.e.f.g.h.i = 1", "1:1 a key has at most 8 parts"),
-      ("x = [[[[[[[[[1]]]]]]]]]", "1:13 this value stands in too many others"),
-    ])
-  func anErrorHasItsPlace(_ document: String, _ wanted: String) {
+  @Test(arguments: [
+    ("a = ", "1:5 the file ends too early"), ("a = 1\na = 2", "2:1 there is a key a already"),
+    ("\n[=", "2:2 this character cannot stand here"),
+    ("x = [}", "1:6 this character cannot stand here"),
+    ("x = ['a' 'b']", "1:10 ] or , is missing here"),
+    ("ab = é\n", "1:6 this character cannot stand here"),
+    ("a 1", "1:3 = is missing here"), ("[a", "1:3 ] is missing here"),
+    ("a = \"\\q\"", "1:6 \\q stands for nothing"),
+    ("a = \"x\nb = 1", "1:7 missing closing quote"),
+    ("a = \"x\r\nb = 1", "1:7 missing closing quote"),
+    ("a = '''x", "1:9 missing closing quote"),
+    ("a = \"\u{1}\"", "1:6 this character cannot stand here"),
+    ("[[t]]\n[t]", "2:1 there is a key t already"),
+    ("a = {}\n[a.b]", "2:2 the key a has a value already"),
+    ("a.b = 1\na.b.c = 2", "2:1 there is a key b already"),
+    ("a = 99999999999999999999", "1:5 write a text in quotes, a whole number, true or false"),
+    ("\na = 1.5", "2:5 write a text in quotes, a whole number, true or false"),
+    ("a = 1979-05-27", "1:5 write a text in quotes, a whole number, true or false"),
+    ("a.b.c.d.e.f.g.h.i = 1", "1:1 a key has at most 8 parts"),
+    ("x = [[[[[[[[[1]]]]]]]]]", "1:13 this value stands in too many others"),
+  ])
+  func `An error has its place`(_ document: String, _ wanted: String) {
     do throws(TOMLValue.SyntaxError) {
       _ = try TOMLValue.document(Array(document.utf8))
       Issue.record("\(document) is read")
@@ -123,7 +121,7 @@ import Testing
   }
 
   /// Whatever the bytes are, reading them ends with a table or an error that has a place in the document.
-  @Test("Rubbish has its place") func rubbishHasItsPlace() {
+  @Test func `Rubbish has its place`() {
     var random = SeededNumbers("rubbish")
     for _ in 0..<Effort.of(20_000, atLeast: 4_000) {
       let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in

@@ -26,28 +26,26 @@ struct ArrowTests {
       environment: ["CHECK_ARROWS_SOURCES": sources.path])
   }
 
-  @Test("What points down passes") func whatPointsDownPasses() throws {
+  @Test func `What points down passes`() throws {
     let sources = try Self.sources(adding: "\n", to: "PermissionKit/Model/Errno.swift")
     defer { try? FileManager.default.removeItem(at: sources) }
     let outcome = try Self.check(["Model", "Kernel"], sources)
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test(
-    "What points up is named",
-    arguments: [
-      ("Model", "Model/Errno.swift", "\nlet up = AccessFacts.self\n", "cannot find 'AccessFacts'"),
-      (
-        "Kernel", "Kernel/InodeFacts.swift", "\nlet up = LinuxSystem.self\n",
-        "cannot find 'LinuxSystem'"
-      ),
-      ("Model", "Model/Errno.swift", "\nimport Glibc\n", "imports Glibc"),
-      (
-        "Log", "Log/AnalyticsLog.swift", "\nlet up = Inspection.self\n",
-        "cannot find 'Inspection'"
-      ),
-    ])
-  func whatPointsUpIsNamed(room: String, file: String, line: String, message: String) throws {
+  @Test(arguments: [
+    ("Model", "Model/Errno.swift", "\nlet up = AccessFacts.self\n", "cannot find 'AccessFacts'"),
+    (
+      "Kernel", "Kernel/InodeFacts.swift", "\nlet up = LinuxSystem.self\n",
+      "cannot find 'LinuxSystem'"
+    ),
+    ("Model", "Model/Errno.swift", "\nimport Glibc\n", "imports Glibc"),
+    (
+      "Log", "Log/AnalyticsLog.swift", "\nlet up = Inspection.self\n",
+      "cannot find 'Inspection'"
+    ),
+  ])
+  func `What points up is named`(room: String, file: String, line: String, message: String) throws {
     let sources = try Self.sources(adding: line, to: "PermissionKit/\(file)")
     defer { try? FileManager.default.removeItem(at: sources) }
     let outcome = try Self.check([room], sources)
@@ -56,7 +54,7 @@ struct ArrowTests {
     #expect(outcome.errors.contains(file), "\(outcome.errors)")
   }
 
-  @Test("What is not on the map is named") func whatIsNotOnTheMapIsNamed() throws {
+  @Test func `What is not on the map is named`() throws {
     let sources = try Self.sources(adding: "\n", to: "PermissionKit/Model/Errno.swift")
     defer { try? FileManager.default.removeItem(at: sources) }
     try FileManager.default.createDirectory(

@@ -17,7 +17,7 @@ struct AttackConfinedTests {
     """
 
   /// Landlock refuses LANDLOCK_ACCESS_FS_MAKE_REG, and faccessat2(2) does not know.
-  @Test("Row 10: Files that cannot be created") func row10FilesThatCannotBeCreated() throws {
+  @Test func `Row 10: Files that cannot be created`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
     let permcheck = Command.permcheck as String
@@ -44,7 +44,7 @@ struct AttackConfinedTests {
 
   /// Landlock refuses LANDLOCK_ACCESS_FS_WRITE_FILE or LANDLOCK_ACCESS_FS_READ_DIR, where root asks
   /// faccessat2(2) alone, because the names belong to somebody else.
-  @Test("Row 10: What root does not open") func row10WhatRootDoesNotOpen() throws {
+  @Test func `Row 10: What root does not open`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o755, uid: stranger.uid, gid: stranger.gid)
     try tree.file("album/photo", mode: 0o644, uid: stranger.uid, gid: stranger.gid)

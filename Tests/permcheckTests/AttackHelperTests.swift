@@ -20,7 +20,7 @@ struct AttackHelperTests {
     """
 
   /// Nothing but cameras and microphones, by nothing but an ACL entry, in one grammar.
-  @Test("Rows 1 and 2 only the grammar") func rows1And2OnlyTheGrammar() throws {
+  @Test func `Rows 1 and 2 only the grammar`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -48,7 +48,7 @@ struct AttackHelperTests {
   }
 
   /// Exactly one of SUDO_UID and PKEXEC_UID is believed, and only of root.
-  @Test("Rows 2 and 17 who asks") func rows2And17WhoAsks() throws {
+  @Test func `Rows 2 and 17 who asks`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -72,7 +72,7 @@ struct AttackHelperTests {
   }
 
   /// The seat changes hands between grants: nobody else's entry goes, and none comes back.
-  @Test("Row 3: The seat changes hands") func row3TheSeatChangesHands() throws {
+  @Test func `Row 3: The seat changes hands`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -104,8 +104,7 @@ struct AttackHelperTests {
   }
 
   /// Recording changes the times of a node: that is not the seat's doing, and the grant goes.
-  @Test("Who uses the device at the seat keeps nothing")
-  func whoUsesTheDeviceAtTheSeatKeepsNothing() throws {
+  @Test func `Who uses the device at the seat keeps nothing`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -133,7 +132,7 @@ struct AttackHelperTests {
   }
 
   /// `sudo permcheck request photos --user U` never follows U's own configuration to others' files.
-  @Test("Row 5: Another users configuration") func row5AnotherUsersConfiguration() throws {
+  @Test func `Row 5: Another users configuration`() throws {
     let tree = try Tree()
     try tree.folder("home/.config", mode: 0o755, uid: 5, gid: 5)
     try tree.folder("home", mode: 0o755, uid: 5, gid: 5)
@@ -165,7 +164,7 @@ struct AttackHelperTests {
   }
 
   /// A requester who does not read, or stops, holds up nobody.
-  @Test("Row 7: Nobody is held up") func row7NobodyIsHeldUp() throws {
+  @Test func `Row 7: Nobody is held up`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -194,8 +193,8 @@ struct AttackHelperTests {
   }
 
   /// The lock has a limit, and its holder is named.
-  @Test("Row 7: The holder is named", .full("waits half a minute for a lock"))
-  func row7TheHolderIsNamed() throws {
+  @Test(.full("waits half a minute for a lock"))
+  func `Row 7: The holder is named`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -213,8 +212,7 @@ struct AttackHelperTests {
   }
 
   /// One user's grants do not fill the disk or the process table.
-  @Test("Row 8: A beneficiary cannot fill the disk") func row8ABeneficiaryCannotFillTheDisk() throws
-  {
+  @Test func `Row 8: A beneficiary cannot fill the disk`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -230,7 +228,7 @@ struct AttackHelperTests {
   }
 
   /// The grant ends with its process, even if permcheck is killed; the user can read what was granted.
-  @Test("Leases end with their process") func leasesEndWithTheirProcess() throws {
+  @Test func `Leases end with their process`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -258,7 +256,7 @@ struct AttackHelperTests {
         """)
   }
 
-  @Test("Row 34: Nobody sees that somebody else has a grant") func row34() throws {
+  @Test func `Row 34: Nobody sees that somebody else has a grant`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -287,7 +285,7 @@ struct AttackHelperTests {
   }
 
   /// One process of root ends all leases, and ends with the last one.
-  @Test("Row 22: One guardian") func row22OneGuardian() throws {
+  @Test func `Row 22: One guardian`() throws {
     try PrivateJournal(limit: 120).expect(
       Self.camera
         + """
@@ -334,7 +332,7 @@ struct AttackHelperTests {
   }
 
   /// A request that was killed before it changed anything gives nothing when somebody else makes one.
-  @Test("A killed request of another user gives nothing") func aKilledRequestGivesNothing() throws {
+  @Test func `A killed request of another user gives nothing`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """

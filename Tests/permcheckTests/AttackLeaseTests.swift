@@ -12,7 +12,7 @@ struct AttackLeaseTests {
   }
 
   /// An administrator takes rights away between two grants; revoking the first brings none back.
-  @Test("Row 3: Revoking under a later grant") func row3RevokingUnderALaterGrant() throws {
+  @Test func `Row 3: Revoking under a later grant`() throws {
     let tree = try album(0o750)
     try PrivateJournal().expect(
       """
@@ -34,7 +34,7 @@ struct AttackLeaseTests {
   }
 
   /// A user's entry that somebody set by hand after the grant is theirs.
-  @Test("Row 3: Entries of others stay") func row3EntriesOfOthersStay() throws {
+  @Test func `Row 3: Entries of others stay`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -64,7 +64,7 @@ struct AttackLeaseTests {
   }
 
   /// The file is moved away: it is found there.
-  @Test("Row 4: Moved folder") func row4MovedFolder() throws {
+  @Test func `Row 4: Moved folder`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -88,8 +88,8 @@ struct AttackLeaseTests {
   }
 
   /// The file system is not mounted, and comes back with another device number.
-  @Test("Row 4: Unmounted file system", arguments: ["ext4", "xfs", "btrfs"])
-  func row4UnmountedFileSystem(_ type: String) throws {
+  @Test(arguments: ["ext4", "xfs", "btrfs"])
+  func `Row 4: Unmounted file system`(_ type: String) throws {
     let tree = try Tree()
     try PrivateJournal().expect(
       """
@@ -125,7 +125,7 @@ struct AttackLeaseTests {
   }
 
   /// A full disk, and one that is read-only, keep no access alive.
-  @Test("Row 8: Full or read only disk") func row8FullOrReadOnlyDisk() throws {
+  @Test func `Row 8: Full or read only disk`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -153,7 +153,7 @@ struct AttackLeaseTests {
   }
 
   /// The journal does not grow with grants that are over.
-  @Test("Row 9: The journal stays small") func row9TheJournalStaysSmall() throws {
+  @Test func `Row 9: The journal stays small`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -186,7 +186,7 @@ struct AttackLeaseTests {
   }
 
   /// Access that a shorter grant gives is counted: it outlasts that grant.
-  @Test("Row 12: Shorter grants are counted") func row12ShorterGrantsAreCounted() throws {
+  @Test func `Row 12: Shorter grants are counted`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -217,7 +217,7 @@ struct AttackLeaseTests {
   }
 
   /// The number of a deleted inode is used again at the same path.
-  @Test("Row 13: Reused inode number") func row13ReusedInodeNumber() throws {
+  @Test func `Row 13: Reused inode number`() throws {
     let tree = try Tree()
     try PrivateJournal().expect(
       """
@@ -240,7 +240,7 @@ struct AttackLeaseTests {
   }
 
   /// The user is not in the data base while the grant ends.
-  @Test("Row 14: Missing user") func row14MissingUser() throws {
+  @Test func `Row 14: Missing user`() throws {
     try PrivateJournal().expect(
       """
       private_etc

@@ -46,8 +46,8 @@ struct AttackPathTests {
     "serve way/mid 5 0 allow_other",
   ]
 
-  @Test("Row 21: What stands on the path keeps no access", arguments: ways, ["tmpfs", "ext4"])
-  func row21(_ way: String, _ type: String) throws {
+  @Test(arguments: ways, ["tmpfs", "ext4"])
+  func `Row 21: What stands on the path keeps no access`(_ way: String, _ type: String) throws {
     try expect(
       """
       case $TYPE in tmpfs) mount -t tmpfs -o mode=755 tmpfs $ROOT;;
@@ -71,8 +71,8 @@ struct AttackPathTests {
   }
 
   /// A change copies the inode up, and the copy is another one: with another birth, perhaps another number.
-  @Test("Row 35: What is in a lower layer of an overlay", arguments: ["tmpfs", "ext4"])
-  func row35(_ type: String) throws {
+  @Test(arguments: ["tmpfs", "ext4"])
+  func `Row 35: What is in a lower layer of an overlay`(_ type: String) throws {
     try expect(
       """
       case $TYPE in tmpfs) mkdir low;; *) truncate -s 64M image; mkfs.$TYPE -q image; mkdir low; mount -o loop image low;; esac
@@ -95,12 +95,11 @@ struct AttackPathTests {
 
   /// The file system itself is mounted below what the attacker owns.
   @Test(
-    "Row 21: Another mount keeps no access",
     arguments: [
       "serve way 5 all", "serve way 5 0 allow_other", "mount -t tmpfs tmpfs way",
       "serve way/mid 5 0 allow_other", "mount -t tmpfs tmpfs way/mid; serve way 5 all",
     ], ["tmpfs", "ext4", "xfs", "btrfs"])
-  func row21AnotherMount(_ cover: String, _ type: String) throws {
+  func `Row 21: Another mount keeps no access`(_ cover: String, _ type: String) throws {
     try expect(
       """
       mkdir -p way/mid; chown 5 way way/mid; chmod 755 . way
@@ -120,7 +119,7 @@ struct AttackPathTests {
   }
 
   /// Whoever has the journal's lock waits for no server: other leases end at their time.
-  @Test("Row 23: A server on the path holds up no lease") func row23() throws {
+  @Test func `Row 23: A server on the path holds up no lease`() throws {
     try expect(
       """
       chmod 755 .; mkdir -m 700 other; exec 8<other
@@ -149,7 +148,7 @@ struct AttackPathTests {
   }
 
   /// The path is covered while root is asked: the plan is made anew under the lock.
-  @Test("Row 23: A server that comes later holds up no lease") func row23Later() throws {
+  @Test func `Row 23: A server that comes later holds up no lease`() throws {
     try expect(
       """
       chmod 755 .; mkdir -m 700 other; exec 8<other
@@ -178,7 +177,7 @@ struct AttackPathTests {
   }
 
   /// A server answers some requests, and then no more: nobody waits for it, and nothing is taken for granted.
-  @Test("Row 24: A server that stops", arguments: ["as 5", ""]) func row24(_ who: String) throws {
+  @Test(arguments: ["as 5", ""]) func `Row 24: A server that stops`(_ who: String) throws {
     try expect(
       """
       chmod 755 .; mkdir -m 700 home; chown 5 home
@@ -208,7 +207,7 @@ struct AttackPathTests {
   }
 
   /// Where handles lead to nothing, the lease is missing, and ends as soon as its path leads there again.
-  @Test("Row 21: Missing without a handle") func row21MissingWithoutAHandle() throws {
+  @Test func `Row 21: Missing without a handle`() throws {
     try expect(
       """
       mkdir lower upper work way; chmod 755 . upper way; mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay way

@@ -12,10 +12,8 @@ struct AttackRunTests {
   }
 
   /// Every signal that can be caught goes to the command; then the grant is taken back.
-  @Test(
-    "Row 11: Every signal is passed on",
-    arguments: [1, 2, 3, 10, 12, 13, 14, 15, 16, 23, 24, 25, 26, 27, 29, 30, 34, 50, 64])
-  func row11EverySignalIsPassedOn(_ signal: Int) throws {
+  @Test(arguments: [1, 2, 3, 10, 12, 13, 14, 15, 16, 23, 24, 25, 26, 27, 29, 30, 34, 50, 64])
+  func `Row 11: Every signal is passed on`(_ signal: Int) throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -42,7 +40,7 @@ struct AttackRunTests {
   }
 
   /// A parent that ignores SIGCHLD, or blocks signals, does not make it hang.
-  @Test("Row 11: An ignored SIGCHLD") func row11AnIgnoredSIGCHLD() throws {
+  @Test func `Row 11: An ignored SIGCHLD`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -56,7 +54,7 @@ struct AttackRunTests {
   }
 
   /// A link in the place of what root reads never makes root open something else.
-  @Test("Row 15: A flipped link") func row15AFlippedLink() throws {
+  @Test func `Row 15: A flipped link`() throws {
     let tree = try Tree()
     try tree.folder("home/.config", mode: 0o755, uid: 5, gid: 5)
     try tree.folder("home", mode: 0o755, uid: 5, gid: 5)
@@ -86,7 +84,7 @@ struct AttackRunTests {
   }
 
   /// Root's analytics log is in root's place, and follows no link.
-  @Test("Row 16: Roots log") func row16RootsLog() throws {
+  @Test func `Row 16: Roots log`() throws {
     let tree = try Tree()
     try tree.folder("home/.local/state/permcheck", uid: 5, gid: 5)
     try PrivateJournal().expect(
@@ -103,8 +101,8 @@ struct AttackRunTests {
   }
 
   /// A large folder at a small limit is granted, or the message names the limit.
-  @Test("Row 19: Many folders", .full("wants more folders than a process may open, twice"))
-  func row19ManyFolders() throws {
+  @Test(.full("wants more folders than a process may open, twice"))
+  func `Row 19: Many folders`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -121,7 +119,7 @@ struct AttackRunTests {
   }
 
   /// The command runs as the user who gets the access, and only root chooses another user.
-  @Test("Row 20: The command runs as the user") func row20TheCommandRunsAsTheUser() throws {
+  @Test func `Row 20: The command runs as the user`() throws {
     let tree = try Tree()
     try tree.folder("home/album", mode: 0o700, uid: 7, gid: 7)
     try tree.folder("home", mode: 0o700, uid: 7, gid: 7)

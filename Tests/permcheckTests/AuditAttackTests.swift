@@ -72,7 +72,7 @@ struct AuditAttackTests {
         os.waitpid(attacker, 0)
     """
 
-  @Test("Swapped folders lead nowhere") func swappedFoldersLeadNowhere() throws {
+  @Test func `Swapped folders lead nowhere`() throws {
     let rounds = Effort.of(300, atLeast: 8)
     let tree = try Tree()
     // On a mount of its own, since what another process opens in a shared /tmp would be told too.
@@ -91,7 +91,7 @@ struct AuditAttackTests {
     return try Command.run(["unshare", "--mount", "bash", "-c", start + script])
   }
 
-  @Test("Mounts are as for find") func mountsAreAsForFind() throws {
+  @Test func `Mounts are as for find`() throws {
     let tree = try Tree()
     for folder in ["a/mnt", "a/bound", "a/loop", "b"] { try tree.folder(folder) }
     for name in ["a/f", "a/mnt/hidden", "b/g"] { try tree.file(name, mode: 0o600) }
@@ -118,7 +118,7 @@ struct AuditAttackTests {
   }
 
   /// A FUSE file system whose daemon never answers keeps whoever looks at it waiting.
-  @Test("Silent mounts are not entered") func silentMountsAreNotEntered() throws {
+  @Test func `Silent mounts are not entered`() throws {
     let tree = try Tree()
     try tree.folder("t/fuse")
     try tree.folder("t/g")
@@ -144,7 +144,7 @@ struct AuditAttackTests {
     }
   }
 
-  @Test("Interrupt gives the totals so far") func interruptGivesTheTotalsSoFar() throws {
+  @Test func `Interrupt gives the totals so far`() throws {
     let roots = Array(repeating: "/usr", count: 200)
     let command = try LiveCommand([Command.permcheck, "audit", "--summary"] + roots)
     usleep(3_000_000)

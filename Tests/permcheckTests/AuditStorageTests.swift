@@ -9,9 +9,8 @@ struct AuditStorageTests {
     .appending(path: "Storage/storage.py").path
 
   @Test(
-    "The list is that of find",
     arguments: Effort.isFull ? ["tmpfs", "ext4", "xfs", "btrfs", "overlay"] : ["ext4", "overlay"])
-  func theListIsThatOfFind(_ type: String) throws {
+  func `The list is that of find`(_ type: String) throws {
     let tree = try Tree()
     let outcome = try Command.run([
       "unshare", "--mount", "/usr/bin/python3", Self.program, type, tree.root, Command.permcheck,

@@ -45,8 +45,8 @@ struct AuditTests {
   }
 
   /// Deeper than the folders that are kept open, with folders that can be listed and not searched.
-  @Test("Nothing is missed behind a folder without search", arguments: [1, 2])
-  func nothingIsMissedBehindAFolderWithoutSearch(threads: Int) throws {
+  @Test(arguments: [1, 2])
+  func `Nothing is missed behind a folder without search`(threads: Int) throws {
     let tree = try Tree()
     var path = ""
     for _ in 0..<40 {
@@ -64,7 +64,7 @@ struct AuditTests {
     #expect(records(asRoot.output) == expected)
   }
 
-  @Test("What was not looked at is not granted") func whatWasNotLookedAtIsNotGranted() throws {
+  @Test func `What was not looked at is not granted`() throws {
     let tree = try Tree()
     try tree.file("closed/file", mode: 0o600)
     try tree.folder("closed", mode: 0o711)
@@ -74,7 +74,7 @@ struct AuditTests {
   }
 
   /// A chain of folders, each with a cause of its own, ends soon.
-  @Test("Many causes in a deep tree end soon") func manyCausesInADeepTreeEndSoon() throws {
+  @Test func `Many causes in a deep tree end soon`() throws {
     let folders = Effort.of(4_500, atLeast: 450)
     let tree = try Tree()
     let program = """
@@ -92,13 +92,13 @@ struct AuditTests {
     )
   }
 
-  @Test("Links of /proc lead where they lead") func linksOfProcLeadWhereTheyLead() throws {
+  @Test func `Links of /proc lead where they lead`() throws {
     let outcome = try Command.permcheck(["audit", "/proc/self/ns", "--null"])
     #expect(outcome.output == "", "\(outcome)")
   }
 
-  @Test("The list is that of find", arguments: Effort.isFull ? ["r", "w", "x"] : ["r"], [0, 1, 2])
-  func theListIsThatOfFind(need: String, account: Int) throws {
+  @Test(arguments: Effort.isFull ? ["r", "w", "x"] : ["r"], [0, 1, 2])
+  func `The list is that of find`(need: String, account: Int) throws {
     let tree = try Self.tree()
     let account = Self.accounts[account]
     let test = ["r": "-readable", "w": "-writable", "x": "-executable"][need] ?? ""
@@ -112,7 +112,7 @@ struct AuditTests {
     }
   }
 
-  @Test("Everything granted is zero") func everythingGrantedIsZero() throws {
+  @Test func `Everything granted is zero`() throws {
     let tree = try Tree()
     try tree.file("a/b/c")
     let outcome = try Command.permcheck(["audit", tree.root, "--null"], as: Self.visitor)
@@ -120,7 +120,7 @@ struct AuditTests {
   }
 
   /// The path of a record begins as it was given, and the top is one.
-  @Test("Paths are as given") func pathsAreAsGiven() throws {
+  @Test func `Paths are as given`() throws {
     let tree = try Tree()
     try tree.file("t/a", mode: 0o600)
     try tree.folder("closed", mode: 0o700)
@@ -138,7 +138,7 @@ struct AuditTests {
   }
 
   /// Deep trees, folders with many names, and names that are not UTF-8.
-  @Test("Size does not matter") func sizeDoesNotMatter() throws {
+  @Test func `Size does not matter`() throws {
     let tree = try Tree()
     let (wide, deep) = (Effort.of(20_000, atLeast: 1_000), Effort.of(5_000, atLeast: 500))
     let script = """
@@ -175,7 +175,7 @@ struct AuditTests {
   }
 
   /// Root asks with the ids of another user, and is told what that user is told.
-  @Test("Root asks as another user") func rootAsksAsAnotherUser() throws {
+  @Test func `Root asks as another user`() throws {
     let tree = try Self.tree()
     for account in Self.accounts {
       let expected = try findRecords(tree.root, ["!", "-readable"], as: account)
@@ -188,9 +188,8 @@ struct AuditTests {
   }
 
   /// Without the right to take on ids, the evaluator judges, and says what the kernel says.
-  @Test(
-    "The evaluator says the same", arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["r", "rw"])
-  func theEvaluatorSaysTheSame(need: String) throws {
+  @Test(arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["r", "rw"])
+  func `The evaluator says the same`(need: String) throws {
     let tree = try Self.tree()
     let tests = ["r": "-readable", "w": "-writable", "x": "-executable"]
     let test = need.compactMap { tests[String($0)] }
@@ -212,7 +211,7 @@ struct AuditTests {
     }
   }
 
-  @Test("Totals name the folder") func totalsNameTheFolder() throws {
+  @Test func `Totals name the folder`() throws {
     let tree = try Tree()
     for file in 0..<1204 { try tree.file("photos/2019/\(file).jpg") }
     try tree.file("photos/2020/a.jpg", mode: 0o600)
@@ -261,7 +260,7 @@ struct AuditTests {
   }
 
   /// Below a folder that refuses, everything counts for that folder.
-  @Test("Deep goes on below") func deepGoesOnBelow() throws {
+  @Test func `Deep goes on below`() throws {
     let tree = try Tree()
     for file in 0..<30 { try tree.file("photos/2019/\(file % 3)/\(file).jpg") }
     for file in 0..<4 {
@@ -292,7 +291,7 @@ struct AuditTests {
     #expect(try Command.permcheck(["audit", photos, "--deep"]).status == 64)
   }
 
-  @Test("Mistakes") func mistakes() throws {
+  @Test func `Mistakes`() throws {
     let tree = try Tree()
     for arguments in [
       [tree.path("none")], [tree.root, "--null", "--json"], [tree.root, "--threads", "0"], [],

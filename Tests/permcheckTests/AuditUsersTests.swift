@@ -56,8 +56,8 @@ struct AuditUsersTests {
     return Account(uid: try ids("-u")[0], gid: try ids("-g")[0], groups: try ids("-G"))
   }
 
-  @Test("Every count is the kernel's", arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["rx"])
-  func everyCountIsTheKernels(need: String) throws {
+  @Test(arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["rx"])
+  func `Every count is the kernel's`(need: String) throws {
     let (tree, etc) = (try tree(), try OwnEtc())
     let all = try Command.run(["find", tree.root, "-print0"]).output
     let mode = need.reduce(0) { $0 + ["r": 4, "w": 2, "x": 1][$1, default: 0] }
@@ -84,7 +84,7 @@ struct AuditUsersTests {
     }
   }
 
-  @Test("A line for those with the same access") func aLineForThoseWithTheSameAccess() throws {
+  @Test func `A line for those with the same access`() throws {
     let tree = try Tree()
     for number in 0..<5 { try tree.file("in/f\(number)") }
     try tree.file("in/own", mode: 0o600, uid: 1, gid: 0)
@@ -111,7 +111,7 @@ struct AuditUsersTests {
   }
 
   /// What permcheck cannot list is not counted as known.
-  @Test("What cannot be listed is said") func whatCannotBeListedIsSaid() throws {
+  @Test func `What cannot be listed is said`() throws {
     let tree = try Tree()
     try tree.file("shut/file")
     try tree.folder("shut", mode: 0o700)
@@ -121,7 +121,7 @@ struct AuditUsersTests {
     #expect(outcome.output.contains("1 folder cannot be listed by permcheck"), "\(outcome)")
   }
 
-  @Test("Mistakes") func mistakes() throws {
+  @Test func `Mistakes`() throws {
     for arguments in [
       ["/", "--who", "--null"], ["/", "--who", "--pid", "1"], ["/", "--group", "daemon"],
       ["/", "--who", "--group", "no-such-group"], ["/", "--who", "--user", "no-such-user"],
@@ -141,7 +141,7 @@ struct AuditUsersTests {
     return command
   }
 
-  @Test("The list of a process is that of find in it") func theListOfAProcessIsThatOfFindInIt()
+  @Test func `The list of a process is that of find in it`()
     throws
   {
     let tree = try AuditTests.tree()
@@ -158,7 +158,7 @@ struct AuditUsersTests {
   }
 
   /// A sandbox that cannot be seen may refuse everything that mode and ACL grant.
-  @Test("A sandbox is not granted") func aSandboxIsNotGranted() throws {
+  @Test func `A sandbox is not granted`() throws {
     let tree = try Tree()
     try tree.file("file")
     let free = try sleeper(as: AuditTests.visitor)
@@ -173,7 +173,7 @@ struct AuditUsersTests {
   }
 
   /// The same path leads a process with other mounts elsewhere.
-  @Test("Other mounts are another tree") func otherMountsAreAnotherTree() throws {
+  @Test func `Other mounts are another tree`() throws {
     let tree = try Tree()
     let process = try sleeper([
       "unshare", "--mount", "sh", "-c", "mount -t tmpfs none \(tree.root); exec \"$@\"", "sh",

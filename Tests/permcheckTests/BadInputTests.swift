@@ -62,21 +62,21 @@ struct BadArgumentTests {
     ["log", "--format", "xml"],
   ]
 
-  @Test("Is usage error", arguments: Effort.some(wrong, of: "BadInputTests wrong"))
-  func isUsageError(_ arguments: [String]) throws {
+  @Test(arguments: Effort.some(wrong, of: "BadInputTests wrong"))
+  func `Is usage error`(_ arguments: [String]) throws {
     let given = arguments.map { $0.replacing("NODE", with: "/dev/null") }
     try Command.permcheck(given).expectRefusal([64])
   }
 
   /// Proves that what the cases above spoil would otherwise be answered.
-  @Test("Sound question is answered") func soundQuestionIsAnswered() throws {
+  @Test func `Sound question is answered`() throws {
     let outcome = try Command.permcheck(["/dev/null", "--user", "root"])
     #expect(outcome.status == 0)
     #expect(outcome.saysAuthorized)
     #expect(outcome.errors.isEmpty)
   }
 
-  @Test("Error names what is wrong and what is right") func errorNamesWhatIsWrongAndWhatIsRight()
+  @Test func `Error names what is wrong and what is right`()
     throws
   {
     let name = try Command.permcheck(["camra"]).errors
@@ -87,8 +87,7 @@ struct BadArgumentTests {
     #expect(try Command.permcheck(["camera", "--root", "/none"]).errors.contains("/none"))
   }
 
-  @Test("A relative path begins at the working directory")
-  func aRelativePathBeginsAtTheWorkingDirectory() throws {
+  @Test func `A relative path begins at the working directory`() throws {
     for path in ["null", "./null", "../dev/null"] {
       let shown = path.hasPrefix(".") ? "/dev/../dev/null" : "/dev/null"
       let outcome = try Command.run(
@@ -99,7 +98,7 @@ struct BadArgumentTests {
     }
   }
 
-  @Test("Long and odd names stay one line") func longAndOddNamesStayOneLine() throws {
+  @Test func `Long and odd names stay one line`() throws {
     let long = String(repeating: "x", count: 100_000)
     try Command.permcheck([long]).expectRefusal([64])
     try Command.permcheck(["\u{202e}camera\u{7}"]).expectRefusal([64])
@@ -117,9 +116,8 @@ struct OddPathTests {
     "\u{e9}t\u{e9}", "wide\u{6f22}\u{5b57}", "back\\slash\\xff", "right\u{202e}left", "*?[", " ",
   ]
 
-  @Test(
-    "Odd name is judged by the kernel", arguments: Effort.some(names, of: "BadInputTests names"))
-  func oddNameIsJudgedByTheKernel(
+  @Test(arguments: Effort.some(names, of: "BadInputTests names"))
+  func `Odd name is judged by the kernel`(
     _ name: String
   ) throws {
     let tree = try Tree()
@@ -148,8 +146,8 @@ struct OddPathTests {
   }
 
   /// Bytes that no Swift string holds, made by printf(1) in a shell.
-  @Test("Invalid UTF 8", arguments: [#"\377\376"#, #"a\300\200b"#, #"\355\240\200"#, #"\360\237"#])
-  func invalidUTF8(_ bytes: String) throws {
+  @Test(arguments: [#"\377\376"#, #"a\300\200b"#, #"\355\240\200"#, #"\360\237"#])
+  func `Invalid UTF 8`(_ bytes: String) throws {
     let tree = try Tree()
     // Foundation cannot remove such a name.
     defer { _ = try? Command.run(["rm", "-rf", tree.path("d")]) }
@@ -179,7 +177,7 @@ struct OddPathTests {
   }
 
   /// A path that is really UTF-8 never reads like one whose bytes had to be escaped.
-  @Test("Escaped bytes are told apart") func escapedBytesAreToldApart() throws {
+  @Test func `Escaped bytes are told apart`() throws {
     let script = #"exec "$0" "camera=/none/a$(printf '\377')b" --json"#
     let bytes = try Command.run(["sh", "-c", script, Command.permcheck]).report()
     let text = try Command.permcheck(["camera=/none/a\\xffb", "--json"]).report()
@@ -187,7 +185,7 @@ struct OddPathTests {
   }
 
   /// What is said of an absolute path is the same wherever it is asked.
-  @Test("Working folder does not matter") func workingFolderDoesNotMatter() throws {
+  @Test func `Working folder does not matter`() throws {
     let tree = try Tree()
     try tree.device("dev/no", mode: 0o600)
     try tree.folder("closed", mode: 0o700)
@@ -205,8 +203,8 @@ struct OddPathTests {
   }
 
   /// The longest path that the kernel takes has 4,095 bytes.
-  @Test("Long path", arguments: [4_094, 4_095, 4_096, 4_097, 5_000, 100_000])
-  func longPath(_ length: Int) throws {
+  @Test(arguments: [4_094, 4_095, 4_096, 4_097, 5_000, 100_000])
+  func `Long path`(_ length: Int) throws {
     let tree = try Tree()
     try tree.device("dev/yes", mode: 0o666)
     try tree.device("dev/noo", mode: 0o600)
@@ -238,7 +236,7 @@ struct OddPathTests {
 @Suite(
   .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct BadSurroundingsTests {
-  @Test("Unsearchable root") func unsearchableRoot() throws {
+  @Test func `Unsearchable root`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.microphone()
@@ -251,8 +249,8 @@ struct BadSurroundingsTests {
     }
   }
 
-  @Test("Unreadable /dev", arguments: [0o000, 0o600, 0o700, 0o711, 0o744] as [UInt32])
-  func unreadableDev(_ mode: UInt32) throws {
+  @Test(arguments: [0o000, 0o600, 0o700, 0o711, 0o744] as [UInt32])
+  func `Unreadable /dev`(_ mode: UInt32) throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.microphone()
@@ -270,8 +268,8 @@ struct BadSurroundingsTests {
     if granted { #expect(one.status == 0) } else { one.expectRefusal([1]) }
   }
 
-  @Test("Unreadable home", arguments: ["home", "home/.config", "home/Pictures"])
-  func unreadableHome(_ folder: String) throws {
+  @Test(arguments: ["home", "home/.config", "home/Pictures"])
+  func `Unreadable home`(_ folder: String) throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Pictures\"\n")
     try tree.folder(folder, mode: 0o700, uid: 0, gid: 0)
@@ -280,7 +278,7 @@ struct BadSurroundingsTests {
     outcome.expectRefusal([1, 2])
   }
 
-  @Test("Unreadable user dirs") func unreadableUserDirs() throws {
+  @Test func `Unreadable user dirs`() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Elsewhere\"\n")
     try tree.mode("home/.config/user-dirs.dirs", 0)
@@ -308,7 +306,7 @@ struct BadSurroundingsTests {
     "invalid UTF-8": Data("XDG_PICTURES_DIR=\"$HOME/".utf8) + Data([0xff, 0xfe, 0x22, 0x0a]),
   ]
 
-  @Test("Corrupt user dirs", arguments: corrupt.keys.sorted()) func corruptUserDirs(
+  @Test(arguments: corrupt.keys.sorted()) func `Corrupt user dirs`(
     _ name: String
   ) throws {
     let tree = try Tree()
@@ -322,7 +320,7 @@ struct BadSurroundingsTests {
   }
 
   /// A folder or a fifo in the place of the file blocks nobody and grants nothing.
-  @Test("User dirs is no file", arguments: ["mkdir", "mkfifo"]) func userDirsIsNoFile(
+  @Test(arguments: ["mkdir", "mkfifo"]) func `User dirs is no file`(
     _ command: String
   ) throws {
     let tree = try Tree()
@@ -333,10 +331,8 @@ struct BadSurroundingsTests {
     try Command.run(words, environment: tree.homeEnvironment, as: stranger).expectRefusal([2, 3])
   }
 
-  @Test(
-    "Pictures at home are not configured",
-    arguments: ["$HOME", "$HOME/", "$HOME/.", "$HOME//", "ROOT/home", "$HOME/Pictures/.."])
-  func picturesAtHomeAreNotConfigured(_ value: String) throws {
+  @Test(arguments: ["$HOME", "$HOME/", "$HOME/.", "$HOME//", "ROOT/home", "$HOME/Pictures/.."])
+  func `Pictures at home are not configured`(_ value: String) throws {
     let tree = try Tree()
     let folder = value.replacing("ROOT", with: tree.root)
     try tree.home("XDG_PICTURES_DIR=\"\(folder)\"\n")
@@ -347,8 +343,8 @@ struct BadSurroundingsTests {
     #expect(try outcome.report().codes == ["not-configured"])
   }
 
-  @Test("Broken home", arguments: [nil, "", "relative/home", "/nonexistent"] as [String?])
-  func brokenHome(_ home: String?) throws {
+  @Test(arguments: [nil, "", "relative/home", "/nonexistent"] as [String?])
+  func `Broken home`(_ home: String?) throws {
     let tree = try Tree()
     try tree.home()
     var environment = tree.homeEnvironment
@@ -357,7 +353,7 @@ struct BadSurroundingsTests {
       .expectRefusal([2, 3])
   }
 
-  @Test("Wrong kind of file") func wrongKindOfFile() throws {
+  @Test func `Wrong kind of file`() throws {
     let tree = try Tree()
     try tree.home()
     try tree.file("file", mode: 0o666)

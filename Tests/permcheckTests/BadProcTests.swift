@@ -35,7 +35,7 @@ struct BadProcTests {
     return tree
   }
 
-  @Test("Refused stays refused", arguments: spoilers.keys.sorted()) func refusedStaysRefused(
+  @Test(arguments: spoilers.keys.sorted()) func `Refused stays refused`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -51,7 +51,7 @@ struct BadProcTests {
   ]
 
   /// On a mount without devices, for reading only: what /proc does not say is not assumed.
-  @Test("Mount is not guessed", arguments: spoilers.keys.sorted()) func mountIsNotGuessed(
+  @Test(arguments: spoilers.keys.sorted()) func `Mount is not guessed`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -76,7 +76,7 @@ struct BadProcTests {
   }
 
   /// What the kernel would grant is granted or left open, but not refused.
-  @Test("Grant is not refused", arguments: spoilers.keys.sorted()) func grantIsNotRefused(
+  @Test(arguments: spoilers.keys.sorted()) func `Grant is not refused`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -87,7 +87,7 @@ struct BadProcTests {
   }
 
   /// What the kernel itself has granted just now may be called so.
-  @Test("Probe is believed", arguments: spoilers.keys.sorted()) func probeIsBelieved(
+  @Test(arguments: spoilers.keys.sorted()) func `Probe is believed`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -101,7 +101,7 @@ struct BadProcTests {
     }
   }
 
-  @Test("Usage error stays one", arguments: spoilers.keys.sorted()) func usageErrorStaysOne(
+  @Test(arguments: spoilers.keys.sorted()) func `Usage error stays one`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -113,7 +113,7 @@ struct BadProcTests {
   }
 
   /// Proves that a spoiler spoils, or the other tests would count for nothing.
-  @Test("Spoiler spoils", arguments: spoilers.keys.sorted()) func spoilerSpoils(
+  @Test(arguments: spoilers.keys.sorted()) func `Spoiler spoils`(
     _ spoiler: String
   ) throws {
     let spoil = try #require(Self.spoilers[spoiler])

@@ -15,10 +15,8 @@ struct CameraCatalogueTests {
   }
 
   /// What udev's v4l_id writes for nodes that take no pictures, though open to everybody.
-  @Test(
-    "Other nodes are no cameras",
-    arguments: [":", ":video_output:", ":video_overlay:", ":tuner:radio:", ":audio:", ""])
-  func otherNodesAreNoCameras(_ capabilities: String) throws {
+  @Test(arguments: [":", ":video_output:", ":video_overlay:", ":tuner:radio:", ":audio:", ""])
+  func `Other nodes are no cameras`(_ capabilities: String) throws {
     let tree = try Tree()
     try tree.camera(0, name: "Not a camera", capabilities: capabilities)
     #expect(try Kernel.open(tree.path("dev/video0"), O_RDWR, as: stranger) == 0)
@@ -29,7 +27,7 @@ struct CameraCatalogueTests {
     }
   }
 
-  @Test("Only capture nodes count") func onlyCaptureNodesCount() throws {
+  @Test func `Only capture nodes count`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, capabilities: ":", index: 1, mode: 0o600)
@@ -43,16 +41,14 @@ struct CameraCatalogueTests {
   }
 
   /// Without udev's word the index in sysfs decides: the first node of a camera takes pictures.
-  @Test(
-    "Sysfs index decides without udev",
-    arguments: [(0, "authorized"), (1, "unavailable"), (3, "unavailable")])
-  func sysfsIndexDecidesWithoutUdev(_ index: Int, _ status: String) throws {
+  @Test(arguments: [(0, "authorized"), (1, "unavailable"), (3, "unavailable")])
+  func `Sysfs index decides without udev`(_ index: Int, _ status: String) throws {
     let tree = try Tree()
     try tree.camera(0, capabilities: nil, index: index)
     #expect(try report(tree).status == status)
   }
 
-  @Test("Udev comes before the index") func udevComesBeforeTheIndex() throws {
+  @Test func `Udev comes before the index`() throws {
     let tree = try Tree()
     try tree.camera(0, capabilities: ":", index: 0)
     try tree.camera(1, capabilities: ":capture:", index: 1)
@@ -60,7 +56,7 @@ struct CameraCatalogueTests {
   }
 
   /// udev's file goes by the number of the device, not by the name of the node.
-  @Test("Udev file is found by number") func udevFileIsFoundByNumber() throws {
+  @Test func `Udev file is found by number`() throws {
     let tree = try Tree()
     try tree.camera(0, capabilities: nil)
     try tree.file("sys/class/video4linux/video0/dev", "81:9\n")
@@ -69,7 +65,7 @@ struct CameraCatalogueTests {
     #expect(try report(tree).status == "unavailable")
   }
 
-  @Test("Odd nodes are no cameras") func oddNodesAreNoCameras() throws {
+  @Test func `Odd nodes are no cameras`() throws {
     let tree = try Tree()
     for name in ["vbi0", "radio0", "v4l-touch0", "video", "videox", "video-1", "video1x"] {
       try tree.device("dev/\(name)", mode: 0o666)
@@ -82,7 +78,7 @@ struct CameraCatalogueTests {
     #expect(try report(tree).status == "unavailable")
   }
 
-  @Test("Nodes come in order of number") func nodesComeInOrderOfNumber() throws {
+  @Test func `Nodes come in order of number`() throws {
     let tree = try Tree()
     for number in [10, 2, 0, 100, 33] { try tree.camera(number) }
     #expect(
@@ -90,7 +86,7 @@ struct CameraCatalogueTests {
   }
 
   /// A camera that is known but has no node, a node without driver, no camera at all.
-  @Test("Absences are told apart") func absencesAreToldApart() throws {
+  @Test func `Absences are told apart`() throws {
     let (none, nodeless, driverless) = (try Tree(), try Tree(), try Tree())
     try none.folder("dev")
     try nodeless.camera(0, name: "Known camera", mode: nil)
@@ -109,9 +105,8 @@ struct CameraCatalogueTests {
   }
 
   /// Two cameras in every combination, each judged by the kernel, and the set by its members.
-  @Test(
-    "Two cameras", arguments: [0o666, 0o664, 0o600] as [UInt32], [0o666, 0o662, 0o060] as [UInt32])
-  func twoCameras(_ first: UInt32, _ second: UInt32) throws {
+  @Test(arguments: [0o666, 0o664, 0o600] as [UInt32], [0o666, 0o662, 0o060] as [UInt32])
+  func `Two cameras`(_ first: UInt32, _ second: UInt32) throws {
     let tree = try Tree()
     try tree.camera(0, name: "One", mode: first)
     try tree.camera(7, name: "Two", mode: second)
@@ -127,7 +122,7 @@ struct CameraCatalogueTests {
   }
 
   /// `--root` moves /dev, so a path in it is one below that folder.
-  @Test("Named node lies below the root") func namedNodeLiesBelowTheRoot() throws {
+  @Test func `Named node lies below the root`() throws {
     let tree = try Tree()
     try tree.camera(5)
     try tree.camera(6, mode: 0o600)
@@ -139,7 +134,7 @@ struct CameraCatalogueTests {
     }
   }
 
-  @Test("Linked node is judged by its target") func linkedNodeIsJudgedByItsTarget() throws {
+  @Test func `Linked node is judged by its target`() throws {
     let tree = try Tree()
     try tree.device("dev/real", mode: 0o600)
     try tree.link("dev/video0", to: tree.path("dev/real"))
@@ -161,9 +156,8 @@ struct MicrophoneCatalogueTests {
 
   /// PCM and control node in every combination; both must open, or nothing is recorded.
   @Test(
-    "Both nodes must open",
     arguments: [0o666, 0o664, 0o600, nil] as [UInt32?], [0o666, 0o662, 0o600, nil] as [UInt32?])
-  func bothNodesMustOpen(_ pcm: UInt32?, _ control: UInt32?) throws {
+  func `Both nodes must open`(_ pcm: UInt32?, _ control: UInt32?) throws {
     let tree = try Tree()
     try tree.microphone(pcm: pcm, control: control)
     let answers = try ["dev/snd/pcmC0D0c", "dev/snd/controlC0"].map {
@@ -178,7 +172,7 @@ struct MicrophoneCatalogueTests {
     #expect(report.status == "authorized" || !report.codes.isEmpty)
   }
 
-  @Test("Absences are told apart") func absencesAreToldApart() throws {
+  @Test func `Absences are told apart`() throws {
     let (none, nodeless) = (try Tree(), try Tree())
     try none.folder("dev")
     try nodeless.folder("dev")
@@ -189,13 +183,13 @@ struct MicrophoneCatalogueTests {
     #expect(reports[0].codes != reports[1].codes, "a card that is known has a reason of its own")
   }
 
-  @Test("Empty sound folder") func emptySoundFolder() throws {
+  @Test func `Empty sound folder`() throws {
     let tree = try Tree()
     try tree.folder("dev/snd")
     #expect(try report(tree).status == "unavailable")
   }
 
-  @Test("Playback only card is no microphone") func playbackOnlyCardIsNoMicrophone() throws {
+  @Test func `Playback only card is no microphone`() throws {
     let tree = try Tree()
     try tree.sound(
       pcm: "00-00: HDMI 0 : HDMI 0 : playback 1\n00-03: HDMI 1 : HDMI 1 : playback 1\n")
@@ -208,7 +202,7 @@ struct MicrophoneCatalogueTests {
   }
 
   /// The nodes alone are enough: /proc/asound only lends the names.
-  @Test("Nodes without /proc", arguments: [0o666, 0o600] as [UInt32]) func nodesWithoutProc(
+  @Test(arguments: [0o666, 0o600] as [UInt32]) func `Nodes without /proc`(
     _ mode: UInt32
   ) throws {
     let tree = try Tree()
@@ -217,17 +211,15 @@ struct MicrophoneCatalogueTests {
     #expect(try report(tree).status == (mode == 0o666 ? "authorized" : "denied"))
   }
 
-  @Test(
-    "Garbled /proc",
-    arguments: ["", "\u{0}\u{1}", "--- no soundcards ---\n", "garbage : : :\n99-99\n", "00-00"])
-  func garbledProc(_ text: String) throws {
+  @Test(arguments: ["", "\u{0}\u{1}", "--- no soundcards ---\n", "garbage : : :\n99-99\n", "00-00"])
+  func `Garbled /proc`(_ text: String) throws {
     let tree = try Tree()
     try tree.microphone(pcm: 0o600)
     try tree.sound(cards: text, pcm: text)
     #expect(try report(tree).status == "denied")
   }
 
-  @Test("Several cards") func severalCards() throws {
+  @Test func `Several cards`() throws {
     let tree = try Tree()
     try tree.sound(
       cards: " 0 [HDMI           ]: HDA-Intel - HDMI\n  HDMI at irq 1\n"
@@ -250,7 +242,7 @@ struct MicrophoneCatalogueTests {
   }
 
   /// A control node of another card does not help.
-  @Test("Control is of the same card") func controlIsOfTheSameCard() throws {
+  @Test func `Control is of the same card`() throws {
     let tree = try Tree()
     try tree.device("dev/snd/pcmC1D0c", mode: 0o666)
     try tree.device("dev/snd/controlC0", mode: 0o666)

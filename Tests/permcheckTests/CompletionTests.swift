@@ -84,8 +84,8 @@ import Testing
     ("true; permcheck ca", ["camera"], []), ("PERMCHECK_LOG=- permcheck ca", ["camera"], []),
   ]
 
-  @Test("Each word is completed", arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
-  func eachWordIsCompleted(
+  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  func `Each word is completed`(
     _ shell: String
   ) throws {
     let installed = try Installed()
@@ -97,10 +97,8 @@ import Testing
   }
 
   /// The value after `=` is the last piece of the word, which the shell may split there.
-  @Test(
-    "The tab key completes the line",
-    arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
-  func theTabKeyCompletesTheLine(
+  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  func `The tab key completes the line`(
     _ shell: String
   ) throws {
     let installed = try Installed()
@@ -126,9 +124,8 @@ import Testing
   }
 
   /// Every option of every command is offered, and so is a value of each but of durations.
-  @Test(
-    "Every option is offered", arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
-  func everyOptionIsOffered(
+  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  func `Every option is offered`(
     _ shell: String
   ) throws {
     let installed = try Installed()
@@ -165,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("Removed with the rest") func removedWithTheRest() throws {
+  @Test func `Removed with the rest`() throws {
     let installed = try Installed()
     let files = [
       "bash-completion/completions/permcheck", "zsh/site-functions/_permcheck",
@@ -178,7 +175,7 @@ import Testing
   }
 
   /// Without a shell's name it is that of SHELL; what is none is a wrong use.
-  @Test("The shell is chosen") func theShellIsChosen() throws {
+  @Test func `The shell is chosen`() throws {
     let option = "--generate-completion-script"
     for shell in ["bash", "zsh", "fish"] {
       let named = try Command.permcheck([option, shell])

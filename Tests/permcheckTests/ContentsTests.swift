@@ -6,8 +6,7 @@ import Testing
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other credentials wants root"))
 struct ContentsTests {
   /// Random folders: root's check and the user's own are compared with the kernel, and what is missing is given.
-  @Test("A folder's contents are judged as the kernel does")
-  func contentsAreJudgedAsTheKernelDoes() throws {
+  @Test func `A folder's contents are judged as the kernel does`() throws {
     try Command.expectNoneWrong("contents.py", Effort.of(200, atLeast: 25))
   }
 
@@ -40,7 +39,7 @@ struct ContentsTests {
 
     """
 
-  @Test("A folder with refused parts is limited") func refusedPartsMakeAFolderLimited() throws {
+  @Test func `A folder with refused parts is limited`() throws {
     let outcome = try run(
       """
       permcheck check $ask --recursive; echo $?
@@ -57,8 +56,7 @@ struct ContentsTests {
         """, "\(outcome)")
   }
 
-  @Test("A request gives the refused parts, and takes them back")
-  func aRequestGivesTheRefusedParts() throws {
+  @Test func `A request gives the refused parts, and takes them back`() throws {
     let outcome = try run(
       """
       permcheck request $ask --recursive --dry-run | sed -n 2,3p
@@ -84,8 +82,7 @@ struct ContentsTests {
         """ + Self.limited, "\(outcome)")
   }
 
-  @Test("This process asks the kernel, and says what it cannot list")
-  func thisProcessAsksTheKernel() throws {
+  @Test func `This process asks the kernel, and says what it cannot list`() throws {
     let outcome = try run(
       """
       as immich 'permcheck check photos=/mnt/photos --need rx --recursive'; echo $?
@@ -111,7 +108,7 @@ struct ContentsTests {
         """, "\(outcome)")
   }
 
-  @Test("A command runs only with everything") func aCommandRunsOnlyWithEverything() throws {
+  @Test func `A command runs only with everything`() throws {
     let outcome = try run(
       """
       permcheck run photos=/mnt/photos --need rx --user immich -- echo ran
@@ -122,7 +119,7 @@ struct ContentsTests {
     #expect(outcome.output.replacing("\r", with: "") == "ran\n126\nread\n0\n", "\(outcome)")
   }
 
-  @Test("Verify means everything") func verifyMeansEverything() throws {
+  @Test func `Verify means everything`() throws {
     let outcome = try run(
       """
       expect() { printf '[[expect]]\\npath = "/mnt/%s"\\nuser = "immich"\\nneed = "rx"\\n%s\\n' "$1" "$2" >t.toml
@@ -164,8 +161,7 @@ struct ContentsTests {
         """, "\(outcome)")
   }
 
-  @Test("Other file systems, lower files and what cannot be changed")
-  func otherFileSystems() throws {
+  @Test func `Other file systems, lower files and what cannot be changed`() throws {
     let outcome = try run(
       """
       mkdir photos/other lower upper work; mount -t tmpfs -o mode=700 none photos/other; touch photos/other/x

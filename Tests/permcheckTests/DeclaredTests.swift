@@ -32,7 +32,7 @@ struct DeclaredTests {
     "name = \"scans\"\naliases = [\"paper\"]\nsummary = \"scans\"\ndirectory = \"\(tree.path("scans"))\"\n"
   }
 
-  @Test("A check of built-in names reads no file") func aCheckOfBuiltInNamesReadsNoFile() throws {
+  @Test func `A check of built-in names reads no file`() throws {
     let tree = try tree(["broken": "name = 3\n"])
     for names in [[], ["camera", "mic", "photos"], ["explain", "camera"], ["verify", "--init"]] {
       let outcome = try permcheck(tree, names)
@@ -46,7 +46,7 @@ struct DeclaredTests {
     }
   }
 
-  @Test("A broken file takes no other down") func aBrokenFileTakesNoOtherDown() throws {
+  @Test func `A broken file takes no other down`() throws {
     let tree = try tree([
       "broken": "[[[", "photos": "name = \"photos\"\nsummary = \"s\"\nxdg = \"MUSIC\"",
     ])
@@ -70,7 +70,7 @@ struct DeclaredTests {
     #expect(names.contains("scans") && names.contains("paper") && names.contains("tty"))
   }
 
-  @Test("Every command takes the name") func everyCommandTakesTheName() throws {
+  @Test func `Every command takes the name`() throws {
     let tree = try tree()
     try tree.file("config/permcheck/accessors.d/scans.toml", Self.scans(tree))
     try tree.folder("scans", mode: 0o500, uid: stranger.uid, gid: stranger.gid)
@@ -107,7 +107,7 @@ struct DeclaredTests {
   }
 
   /// Nodes with random owners and modes below another root; the judge is faccessat2(2).
-  @Test("Nodes are judged as the kernel does") func nodesAreJudgedAsTheKernelDoes() throws {
+  @Test func `Nodes are judged as the kernel does`() throws {
     let tree = try tree()
     let modes: [mode_t] = [0o600, 0o660, 0o606, 0o640, 0o666, 0o060, 0o006, 0o000]
     for mode in modes {
@@ -131,8 +131,8 @@ struct DeclaredTests {
     #expect(outcome.status == 3, "no serial port: \(outcome.output)")
   }
 
-  @Test("Real nodes of this machine", arguments: ["fuse", "tun", "kvm"])
-  func realNodesOfThisMachine(_ name: String) throws {
+  @Test(arguments: ["fuse", "tun", "kvm"])
+  func `Real nodes of this machine`(_ name: String) throws {
     let tree = try tree()
     let node = name == "tun" ? "/dev/net/tun" : "/dev/\(name)"
     guard FileManager.default.fileExists(atPath: node) else { return }
@@ -141,7 +141,7 @@ struct DeclaredTests {
     #expect((outcome.status == 0) == (truth == 0), "\(truth): \(outcome.output)")
   }
 
-  @Test("Sockets are judged by what connect asks for") func socketsAreJudgedByWhatConnectAsksFor()
+  @Test func `Sockets are judged by what connect asks for`()
     throws
   {
     let tree = try tree()
@@ -177,7 +177,7 @@ struct DeclaredTests {
   }
 
   /// Root in person grants what root's own file declares, and nothing that others can change.
-  @Test("Root heeds only roots files") func rootHeedsOnlyRootsFiles() throws {
+  @Test func `Root heeds only roots files`() throws {
     try PrivateJournal().expect(
       """
       private_etc; chmod 755 /var/lib /etc
@@ -229,7 +229,7 @@ struct DeclaredTests {
     """
 
   /// The helper gives serial ports, by an ACL entry.
-  @Test("The helper gives serial ports") func theHelperGivesSerialPorts() throws {
+  @Test func `The helper gives serial ports`() throws {
     try PrivateJournal().expect(
       Self.ports
         + """
@@ -243,7 +243,7 @@ struct DeclaredTests {
   }
 
   /// Row 33 of SECURITY.md: what is typed into a terminal is somebody else's.
-  @Test("Row 33: The helper gives no terminal that somebody uses") func row33() throws {
+  @Test func `Row 33: The helper gives no terminal that somebody uses`() throws {
     try PrivateJournal(limit: 120).expect(
       Self.ports
         + """
@@ -266,7 +266,7 @@ struct DeclaredTests {
   }
 
   /// A session on a pseudo-terminal, whose number stands for that of a port.
-  @Test("Row 33: A session is seen") func row33Session() throws {
+  @Test func `Row 33: A session is seen`() throws {
     try PrivateJournal(limit: 120).expect(
       Self.ports + Self.declarations
         + """
@@ -287,7 +287,7 @@ struct DeclaredTests {
         """)
   }
 
-  @Test("Row 33: Ports of the mainboard want a declaration of roots own") func row33Ports() throws {
+  @Test func `Row 33: Ports of the mainboard want a declaration of roots own`() throws {
     try PrivateJournal().expect(
       Self.ports + Self.declarations
         + """
@@ -313,7 +313,7 @@ struct DeclaredTests {
     """
 
   /// The helper gives what a file of root alone declares with grant = "acl", and honours no other file.
-  @Test("The helper gives what root declares") func theHelperGivesWhatRootDeclares() throws {
+  @Test func `The helper gives what root declares`() throws {
     try PrivateJournal().expect(
       Self.ports + Self.declarations
         + """
@@ -357,7 +357,7 @@ struct DeclaredTests {
   }
 
   /// Root takes the serial ports back from the helper, also by a file that is broken.
-  @Test("Root takes back what is compiled in") func rootTakesBackWhatIsCompiledIn() throws {
+  @Test func `Root takes back what is compiled in`() throws {
     try PrivateJournal().expect(
       Self.ports + Self.declarations
         + """

@@ -115,8 +115,8 @@ struct DeviceVerdictTests {
     return answer.reports[0].status
   }
 
-  @Test("Prediction is the kernel's", arguments: Effort.some(cases, of: "DeviceVerdictTests cases"))
-  func predictionIsTheKernels(
+  @Test(arguments: Effort.some(cases, of: "DeviceVerdictTests cases"))
+  func `Prediction is the kernel's`(
     _ one: Case
   ) throws {
     let tree = try tree(one)
@@ -127,8 +127,8 @@ struct DeviceVerdictTests {
     #expect(Self.expected(errno).contains(try status(listed)), "kernel: errno \(errno)")
   }
 
-  @Test("Probe is the kernel's", arguments: Effort.some(cases, of: "DeviceVerdictTests cases"))
-  func probeIsTheKernels(_ one: Case) throws {
+  @Test(arguments: Effort.some(cases, of: "DeviceVerdictTests cases"))
+  func `Probe is the kernel's`(_ one: Case) throws {
     let tree = try tree(one)
     let node = tree.path("dev/video0")
     let errno = try Kernel.open(node, O_RDWR, as: Self.reader)
@@ -136,10 +136,8 @@ struct DeviceVerdictTests {
     #expect(Self.expected(errno).contains(try status(own)), "kernel: errno \(errno)")
   }
 
-  @Test(
-    "Catalogue is the kernel's",
-    arguments: cases.filter { $0.folderMode == 0o755 && $0.folderACL.isEmpty })
-  func catalogueIsTheKernels(_ one: Case) throws {
+  @Test(arguments: cases.filter { $0.folderMode == 0o755 && $0.folderACL.isEmpty })
+  func `Catalogue is the kernel's`(_ one: Case) throws {
     let tree = try tree(one)
     let errno = try Kernel.open(tree.path("dev/video0"), O_RDWR, as: Self.reader)
     let own = try Command.permcheck(["camera", "--json", "--root", tree.root], as: Self.reader)
@@ -147,7 +145,7 @@ struct DeviceVerdictTests {
   }
 
   /// Proves that the asker can be refused and let in, or its answers would count for nothing.
-  @Test("Asker tells apart") func askerTellsApart() throws {
+  @Test func `Asker tells apart`() throws {
     let tree = try Tree()
     try tree.device("no", mode: 0o600)
     try tree.device("yes", mode: 0o666)
@@ -160,15 +158,13 @@ struct DeviceVerdictTests {
 /// A node that is named as a camera or a microphone, and is something else.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "making device nodes wants root"))
 struct OtherDeviceTests {
-  @Test(
-    "Another device is no camera",
-    arguments: [
-      ("camera=/dev/null", "/dev/null is the null device (1:3), not a camera"),
-      ("mic=/dev/zero", "/dev/zero is the zero device (1:5), not a microphone"),
-      ("serial=/dev/urandom", "/dev/urandom is the urandom device (1:9), not a serial device"),
-      ("camera=/dev/tty", "/dev/tty is the tty device (5:0), not a camera"),
-    ])
-  func anotherDevice(_ argument: String, _ message: String) throws {
+  @Test(arguments: [
+    ("camera=/dev/null", "/dev/null is the null device (1:3), not a camera"),
+    ("mic=/dev/zero", "/dev/zero is the zero device (1:5), not a microphone"),
+    ("serial=/dev/urandom", "/dev/urandom is the urandom device (1:9), not a serial device"),
+    ("camera=/dev/tty", "/dev/tty is the tty device (5:0), not a camera"),
+  ])
+  func `Another device is no camera`(_ argument: String, _ message: String) throws {
     for more in [[], ["--user", "daemon"], ["--skip-unavailable"]] {
       let outcome = try Command.permcheck([argument] + more)
       #expect(outcome.status == 3 && outcome.output.contains(message), "\(outcome)")
@@ -180,7 +176,7 @@ struct OtherDeviceTests {
     #expect(verified.status == 1 && verified.output.contains(message), "\(verified)")
   }
 
-  @Test("The number decides, not the name") func theNumberDecides() throws {
+  @Test func `The number decides, not the name`() throws {
     let tree = try Tree()
     try tree.device("dev/video0", 1, 3, mode: 0o666)
     try tree.device("odd", 81, 250, mode: 0o666)
@@ -192,7 +188,7 @@ struct OtherDeviceTests {
   }
 
   /// What lies in a closed folder is looked at before anything is changed.
-  @Test("Nothing is given on the way to what is no camera") func nothingIsGivenOnTheWay() throws {
+  @Test func `Nothing is given on the way to what is no camera`() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
     try tree.device("closed/node", 1, 3, mode: 0o600)

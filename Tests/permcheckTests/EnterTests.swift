@@ -52,10 +52,8 @@ struct EnterTests {
     time.sleep(60)
     """
 
-  @Test(
-    "The answer is that of the process itself",
-    arguments: Effort.some(places, of: "EnterTests places"))
-  func theAnswerIsThatOfTheProcessItself(_ place: Place) throws {
+  @Test(arguments: Effort.some(places, of: "EnterTests places"))
+  func `The answer is that of the process itself`(_ place: Place) throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o755)
     for (name, mode, uid, gid) in [
@@ -93,7 +91,7 @@ struct EnterTests {
     }
   }
 
-  @Test("Only root enters and only a process") func onlyRootEntersAndOnlyAProcess() throws {
+  @Test func `Only root enters and only a process`() throws {
     let process = try LiveCommand(["sleep", "60"])
     defer {
       process.send(SIGKILL)

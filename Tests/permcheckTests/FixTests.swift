@@ -70,7 +70,7 @@ struct FixTests {
             depth = None
     """
 
-  @Test("It works", arguments: Effort.some(scenes, of: "FixTests scenes")) func itWorks(
+  @Test(arguments: Effort.some(scenes, of: "FixTests scenes")) func `It works`(
     _ scene: Scene
   ) throws {
     let tree = try Tree()

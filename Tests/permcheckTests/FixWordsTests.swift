@@ -6,7 +6,7 @@ import Testing
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other credentials wants root"))
 struct FixWordsTests {
   /// Random refusals with odd names; dash runs what was printed, as the one who asked.
-  @Test("What is printed is run by dash as it stands") func whatIsPrintedIsRun() throws {
+  @Test func `What is printed is run by dash as it stands`() throws {
     try Command.expectNoneWrong("fixes.py", Effort.of(300, atLeast: 40))
   }
 
@@ -27,8 +27,7 @@ struct FixWordsTests {
     ]).output
   }
 
-  @Test("A lease has one end: whole seconds of local time, the zone named")
-  func aLeaseHasOneEnd() throws {
+  @Test func `A lease has one end: whole seconds of local time, the zone named`() throws {
     let output = try run(
       """
       mkdir -m 700 album; export TZ=XYZ-5:30
@@ -55,7 +54,7 @@ struct FixWordsTests {
         """)
   }
 
-  @Test("All evidence has the same one fix") func allEvidenceHasTheSameFix() throws {
+  @Test func `All evidence has the same one fix`() throws {
     let output = try run(
       """
       mkdir -m 700 album
@@ -70,7 +69,7 @@ struct FixWordsTests {
     #expect(output == fix + fix + "1\n")
   }
 
-  @Test("Below a closed folder an administrator is named") func belowAClosedFolder() throws {
+  @Test func `Below a closed folder an administrator is named`() throws {
     let output = try run(
       """
       mkdir -p up/b; chmod 700 up
@@ -93,7 +92,7 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
-  @Test("An owner types no sudo") func anOwnerTypesNoSudo() throws {
+  @Test func `An owner types no sudo`() throws {
     let output = try run(
       """
       mkdir -m 700 own theirs; chown ada own
@@ -110,7 +109,7 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
-  @Test("Where permissions cannot be changed, it says why") func whyThereIsNoFix() throws {
+  @Test func `Where permissions cannot be changed, it says why`() throws {
     let output = try run(
       """
       mkdir m; mount -t tmpfs none m; mkdir -m 700 m/c m/i; mkdir -m 700 m/c/d
@@ -128,7 +127,7 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
-  @Test("Links in a circle take a line each") func linksInACircle() throws {
+  @Test func `Links in a circle take a line each`() throws {
     let output = try run(
       "ln -s b a; ln -s a b; ln -s l l; permcheck explain /mnt/a; permcheck check /mnt/l")
     #expect(
@@ -147,7 +146,7 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
-  @Test("The call that failed is named") func theCallThatFailedIsNamed() throws {
+  @Test func `The call that failed is named`() throws {
     let output = try run(
       """
       mkdir m; mount -t tmpfs -o noexec none m; echo '#!/bin/sh' >m/s.sh; chmod 755 m m/s.sh
@@ -166,7 +165,7 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
-  @Test("In ASCII marks are words, and steps stand alone") func marksAreWords() throws {
+  @Test func `In ASCII marks are words, and steps stand alone`() throws {
     let output = try run(
       """
       mkdir -m 700 a a/b; LC_ALL=C permcheck explain /mnt/a/b --user games
@@ -186,7 +185,7 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
-  @Test("A process gets no groups while it runs") func aProcessGetsNoGroups() throws {
+  @Test func `A process gets no groups while it runs`() throws {
     let output = try run(
       """
       touch f; chgrp 52100 f; chmod 640 f
@@ -202,7 +201,7 @@ struct FixWordsTests {
       "\(output)")
   }
 
-  @Test("A mount of another namespace is changed there") func aMountOfAnotherNamespace() throws {
+  @Test func `A mount of another namespace is changed there`() throws {
     let output = try run(
       """
       mkdir m; mount -t tmpfs none m; touch m/f; chmod 666 m/f; cd /
@@ -218,7 +217,7 @@ struct FixWordsTests {
       output == "  sudo nsenter -t PID -m mount -o remount,bind,rw /mnt/m\nwritten\n", "\(output)")
   }
 
-  @Test("An expired grant is told once") func anExpiredGrantIsToldOnce() throws {
+  @Test func `An expired grant is told once`() throws {
     let output = try run(
       """
       mkdir -m 700 d d/e
@@ -229,7 +228,7 @@ struct FixWordsTests {
     #expect(output == "1\n", "\(output)")
   }
 
-  @Test("Mistakes are in the report, too") func mistakesAreInTheReport() throws {
+  @Test func `Mistakes are in the report, too`() throws {
     let output = try run(
       """
       printf '[[expect]]\\npath = "/x\\nis = "granted"\\n' >t.toml

@@ -85,7 +85,7 @@ import Testing
 
   static let statuses = AuthorizationStatus.allCases.count
 
-  @Test("Xmllint and a schema read J unit") func xmllintAndASchemaReadJUnit() throws {
+  @Test func `Xmllint and a schema read J unit`() throws {
     let schema = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Schemas/JUnit.xsd").path
     for text in try Self.texts(JUnitFormat.self) {
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("Prove reads TAP") func proveReadsTAP() throws {
+  @Test func `Prove reads TAP`() throws {
     for (text, bad) in zip(try Self.texts(TAPFormat.self), [3, 2]) {
       let outcome = try Self.read(text, by: ["prove", "--merge", "--exec", "cat"], name: "x.tap")
       let count =
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// The rules of the runner (ActionCommand.cs): `::` at the start of a line, `##[` anywhere in it.
-  @Test("The runner reads only our commands") func theRunnerReadsOnlyOurCommands() throws {
+  @Test func `The runner reads only our commands`() throws {
     let program = """
       import re, sys
       lines = open(sys.argv[1], newline='').read().split('\\n')
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// The members that GitLab's documents ask for in a code quality report.
-  @Test("Git lab finds what it wants") func gitLabFindsWhatItWants() throws {
+  @Test func `Git lab finds what it wants`() throws {
     for (text, count) in zip(try Self.texts(GitLabFormat.self), [3, 2]) {
       let json = try JSONSerialization.jsonObject(with: Data(text.utf8))
       let issues = try #require(json as? [[String: Any]])
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("Nagios reads one line and performance data") func nagiosReadsOneLineAndPerformanceData()
+  @Test func `Nagios reads one line and performance data`()
     throws
   {
     for text in try Self.texts(NagiosFormat.self) {
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("Prometheus reads open metrics") func prometheusReadsOpenMetrics() throws {
+  @Test func `Prometheus reads open metrics`() throws {
     let program = """
       import sys
       from prometheus_client.openmetrics.parser import text_string_to_metric_families as read
@@ -212,7 +212,7 @@ import Testing
     #expect(outcome.output == "3 2 [('other-bits', 1)]\n", "\(outcome)")
   }
 
-  @Test("Every plain line has all fields") func everyPlainLineHasAllFields() throws {
+  @Test func `Every plain line has all fields`() throws {
     for (text, count) in zip(try Self.texts(PlainFormat.self), [Self.statuses, 4]) {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       #expect(
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test("Nagios has its own exit status") func nagiosHasItsOwnExitStatus() throws {
+  @Test func `Nagios has its own exit status`() throws {
     let cases: [([AuthorizationStatus], Int32)] = [
       ([.authorized], 0), ([.authorized, .limited], 1), ([.limited, .denied], 2),
       ([.restricted, .notDetermined], 2), ([.limited, .notDetermined], 3), ([.unavailable], 3),

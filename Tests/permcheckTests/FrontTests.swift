@@ -22,7 +22,7 @@ struct FrontTests {
   /// The parser of a debug build takes 30 ms a list.
   static let lists = Effort.of(1_000, atLeast: 60)
 
-  @Test("Both fill the same") func bothFillTheSame() throws {
+  @Test func `Both fill the same`() throws {
     var random = SeededNumbers("lists")
     var (read, left) = (0, 0)
     for round in 0..<Self.lists {
@@ -57,7 +57,7 @@ struct FrontTests {
     ] { #expect(Front.command(list) != nil, "\(list) needs no parser") }
   }
 
-  @Test("Every command is the parsers") func everyCommandIsTheParsers() {
+  @Test func `Every command is the parsers`() {
     let names = Permcheck.configuration.subcommands.map { $0._commandName }
     #expect(Set(Front.others + ["check", "explain"]) == Set(names + ["help"]))
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other credentials wants root"))
 struct FutureTests {
   /// Random folders on each file system that the kernel has; the files are made, and fixes carried out.
-  @Test("The kernel makes what was foretold") func theKernelMakesWhatWasForetold() throws {
+  @Test func `The kernel makes what was foretold`() throws {
     try Command.expectNoneWrong(
       "future.py", Effort.of(3_000, atLeast: 300), Effort.of(200, atLeast: 40))
   }
@@ -26,7 +26,7 @@ struct FutureTests {
     ])
   }
 
-  @Test("The page shows both and the least fix") func thePageShowsBothAndTheLeastFix() throws {
+  @Test func `The page shows both and the least fix`() throws {
     let outcome = try run(
       """
       $P explain /mnt/photos --future --creator ada --umask 027 --user immich && exit 9
@@ -51,7 +51,7 @@ struct FutureTests {
         """)
   }
 
-  @Test("The umask is that of the process") func theUmaskIsThatOfTheProcess() throws {
+  @Test func `The umask is that of the process`() throws {
     let outcome = try run(
       """
       (umask 027; exec setpriv --reuid ada --regid family --clear-groups sleep 60) & PID=$!
@@ -63,7 +63,7 @@ struct FutureTests {
     #expect(outcome.output == "\"creator\":\"ada\"\n\"umask\":\"027\"\n", "\(outcome)")
   }
 
-  @Test("Verify knows new files") func verifyKnowsNewFiles() throws {
+  @Test func `Verify knows new files`() throws {
     let outcome = try run(
       """
       expect() { printf '[[expect]]\\npath = "/mnt/photos"\\nfuture = true\\nuser = "immich"\\n%s\\n' "$1" >t.toml
@@ -91,7 +91,7 @@ struct FutureTests {
   }
 
   /// Scene 5: what ada uploads is read by immich, and not written.
-  @Test("A grant gives new files what was asked") func aGrantGivesNewFilesWhatWasAsked() throws {
+  @Test func `A grant gives new files what was asked`() throws {
     let outcome = try run(
       """
       mount -t tmpfs none /var/lib; export XDG_STATE_HOME=/mnt/state PERMCHECK_LOG=none
@@ -143,11 +143,11 @@ struct FutureTests {
   }
 
   /// Leases on folders, what others do there meanwhile, and revocations that are killed.
-  @Test("A lease takes back what was inherited") func aLeaseTakesBackWhatWasInherited() throws {
+  @Test func `A lease takes back what was inherited`() throws {
     try Command.expectNoneWrong("inherited.py", Effort.of(150, atLeast: 25))
   }
 
-  @Test("What cannot be foretold is said") func whatCannotBeForetoldIsSaid() throws {
+  @Test func `What cannot be foretold is said`() throws {
     let outcome = try run(
       """
       say() { $P explain "$@" 2>&1; echo $?; }

@@ -62,7 +62,7 @@ struct GoldenDocumentTests {
     }
   }
 
-  @Test("Every document is as it was") func everyDocumentIsAsItWas() throws {
+  @Test func `Every document is as it was`() throws {
     let output = try PrivateJournal().expect(Self.script)
     let writes = Variables.value("PERMCHECK_GOLDEN") == "write"
     var names: [String] = []
@@ -93,7 +93,7 @@ struct GoldenDocumentTests {
   }
 
   /// The plain output, of which scripts cut fields.
-  @Test("Every plain output is as it was") func everyPlainOutputIsAsItWas() throws {
+  @Test func `Every plain output is as it was`() throws {
     let script = Self.script.replacing("--json", with: "--format plain")
       .replacing(/\n\ *show (explain|usage|error|watch) .*/, with: "")
     let output = try PrivateJournal().expect(script).replacing(/20\d\d-[-:T.\d]+Z/, with: "TIME")

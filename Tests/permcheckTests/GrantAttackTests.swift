@@ -14,9 +14,8 @@ struct GrantAttackTests {
     "rm $J; mknod -m 600 $J c 1 3", "setfacl -m u:54333:rw $J",
   ]
 
-  @Test(
-    "Journal is not trusted", arguments: Effort.some(tampering, of: "GrantAttackTests tampering"))
-  func journalIsNotTrusted(
+  @Test(arguments: Effort.some(tampering, of: "GrantAttackTests tampering"))
+  func `Journal is not trusted`(
     _ tampering: String
   ) throws {
     let tree = try Tree()
@@ -39,7 +38,7 @@ struct GrantAttackTests {
   }
 
   /// A torn line, and lines of something else, cost nothing.
-  @Test("Torn lines are tolerated") func tornLinesAreTolerated() throws {
+  @Test func `Torn lines are tolerated`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -68,7 +67,7 @@ struct GrantAttackTests {
   }
 
   /// Another process puts a compacted journal in its place while this one waits for it.
-  @Test("Journal replaced while waiting") func journalReplacedWhileWaiting() throws {
+  @Test func `Journal replaced while waiting`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -91,7 +90,7 @@ struct GrantAttackTests {
   }
 
   /// Names may hold anything but a slash and a NUL.
-  @Test("Hostile names") func hostileNames() throws {
+  @Test func `Hostile names`() throws {
     let tree = try Tree()
     try PrivateJournal().expect(
       """
@@ -116,7 +115,7 @@ struct GrantAttackTests {
   }
 
   /// What a folder's owner may have put into it is not granted with it.
-  @Test("Recursion stays inside") func recursionStaysInside() throws {
+  @Test func `Recursion stays inside`() throws {
     let tree = try Tree()
     try tree.folder("home", mode: 0o711, uid: 2, gid: 2)
     try tree.folder("vault/deep", mode: 0o700)

@@ -35,7 +35,7 @@ struct GrantBehaviourTests {
     return tree
   }
 
-  @Test("Nothing is changed unasked") func nothingIsChangedUnasked() throws {
+  @Test func `Nothing is changed unasked`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -57,10 +57,8 @@ struct GrantBehaviourTests {
       """, [tree.path("album")])
   }
 
-  @Test(
-    "Terminal is asked",
-    arguments: Effort.some(["n", "", "y", "Y", "yes", "yy", "no", "j", " y "], of: "consent"))
-  func terminalIsAsked(_ answer: String) throws {
+  @Test(arguments: Effort.some(["n", "", "y", "Y", "yes", "yy", "no", "j", " y "], of: "consent"))
+  func `Terminal is asked`(_ answer: String) throws {
     let tree = try album()
     let isYes = ["y", "yes"].contains(answer.lowercased().trimmingCharacters(in: .whitespaces))
     try PrivateJournal(environment: ["TYPIST": Self.typist]).expect(
@@ -79,7 +77,7 @@ struct GrantBehaviourTests {
   }
 
   /// The way to what was shown is turned to something else while the question stands.
-  @Test("Only what was shown is changed") func onlyWhatWasShownIsChanged() throws {
+  @Test func `Only what was shown is changed`() throws {
     let tree = try album()
     try tree.folder("other", mode: 0o700)
     try tree.link("link", to: "album")
@@ -96,7 +94,7 @@ struct GrantBehaviourTests {
       """, [tree.root])
   }
 
-  @Test("What is over is taken back") func whatIsOverIsTakenBack() throws {
+  @Test func `What is over is taken back`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -120,7 +118,7 @@ struct GrantBehaviourTests {
       """, [tree.path("album")])
   }
 
-  @Test("Run passes the command on") func runPassesTheCommandOn() throws {
+  @Test func `Run passes the command on`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -140,8 +138,8 @@ struct GrantBehaviourTests {
   }
 
   /// A signal goes to the command, and what was given is taken back; SIGKILL is for the next run.
-  @Test("Run is ended", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
-  func runIsEnded(_ signal: Int32) throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
+  func `Run is ended`(_ signal: Int32) throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -166,7 +164,7 @@ struct GrantBehaviourTests {
       """, [tree.path("album"), "\(signal)"])
   }
 
-  @Test("Request is a document") func requestIsADocument() throws {
+  @Test func `Request is a document`() throws {
     let tree = try album()
     let journal = PrivateJournal()
     for words in ["--dry-run --json", "--yes --json", "--yes --json --need r"] {
@@ -184,7 +182,7 @@ struct GrantBehaviourTests {
   }
 
   /// No root anywhere: one's own folder, one's own journal.
-  @Test("Ordinary user") func ordinaryUser() throws {
+  @Test func `Ordinary user`() throws {
     let tree = try Tree()
     try tree.folder("home/album", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
     try tree.folder("home", mode: 0o711, uid: stranger.uid, gid: stranger.gid)

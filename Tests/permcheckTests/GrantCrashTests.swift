@@ -31,7 +31,7 @@ struct GrantCrashTests {
       isTemporary: true),
   ]
 
-  @Test("Killed anywhere", arguments: scenarios.indices) func killedAnywhere(_ index: Int) throws {
+  @Test(arguments: scenarios.indices) func `Killed anywhere`(_ index: Int) throws {
     let scenario = Self.scenarios[index]
     let tree = try Tree()
     try tree.folder("shut/album", mode: 0o750)
@@ -63,7 +63,7 @@ struct GrantCrashTests {
   }
 
   /// permcheck-helper, killed at each of its system calls, with another user's grant of the same camera.
-  @Test("Helper killed anywhere", arguments: ["grant", "revoke"]) func helperKilledAnywhere(
+  @Test(arguments: ["grant", "revoke"]) func `Helper killed anywhere`(
     _ action: String
   ) throws {
     let permcheck = Command.permcheck as String

@@ -62,7 +62,7 @@ struct GuideTests {
 
     """
 
-  @Test("Every line for the shell works") func shellLinesWork() throws {
+  @Test func `Every line for the shell works`() throws {
     for block in try Self.blocks("sh") where !Self.isExempt(block) {
       try PrivateJournal(environment: ["BLOCK": block.text]).expect(
         Self.machine
@@ -98,7 +98,7 @@ struct GuideTests {
   }
 
   /// What stands in running text is typed, too.
-  @Test("Every command in running text works") func commandsInTextWork() throws {
+  @Test func `Every command in running text works`() throws {
     let commands = try Self.commandsInText()
       // A word in capitals stands for something else, and an ellipsis for options.
       .filter { !$0.contains(#/[A-Z]{2,}|…/#) }
@@ -134,7 +134,7 @@ struct GuideTests {
         """)
   }
 
-  @Test("Every file in TOML is read") func filesAreRead() throws {
+  @Test func `Every file in TOML is read`() throws {
     let blocks = try Self.blocks("toml")
     #expect(blocks.map(\.file) == ["README.md", "accessors.md", "ci.md"])
     for block in blocks {
@@ -159,7 +159,7 @@ struct GuideTests {
   }
 
   /// The first line is what a program reads, the second what it may answer.
-  @Test("The program's question and answer are real") func questionAndAnswer() throws {
+  @Test func `The program's question and answer are real`() throws {
     let block = try #require(try Self.blocks("json").first)
     let lines = block.text.split(separator: "\n").map(String.init)
     #expect(lines.count == 2)
@@ -180,7 +180,7 @@ struct GuideTests {
         """)
   }
 
-  @Test("The action has the inputs of the example") func actionInputs() throws {
+  @Test func `The action has the inputs of the example`() throws {
     for block in try Self.blocks("yaml") {
       let outcome = try Command.run(
         [
@@ -197,7 +197,7 @@ struct GuideTests {
     }
   }
 
-  @Test("An audit prints what the guide has") func audits() throws {
+  @Test func `An audit prints what the guide has`() throws {
     let blocks = try Self.blocks("").filter { $0.file == "audit.md" }
     #expect(blocks.count == 2)
     for block in blocks {

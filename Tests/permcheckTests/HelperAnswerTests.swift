@@ -27,8 +27,7 @@ struct HelperAnswerTests {
 
       """
 
-  @Test("A request prints what root changed and until when")
-  func requestInWords() throws {
+  @Test func `A request prints what root changed and until when`() throws {
     try PrivateJournal().expect(
       Self.machine
         + """
@@ -43,8 +42,7 @@ struct HelperAnswerTests {
         """)
   }
 
-  @Test("A request as JSON has the helper's answer")
-  func requestAsJSON() throws {
+  @Test func `A request as JSON has the helper's answer`() throws {
     try PrivateJournal().expect(
       Self.machine
         + """
@@ -56,8 +54,7 @@ struct HelperAnswerTests {
         """)
   }
 
-  @Test("run prints what root changed, unless it is quiet")
-  func run() throws {
+  @Test func `run prints what root changed, unless it is quiet`() throws {
     try PrivateJournal().expect(
       Self.machine
         + """

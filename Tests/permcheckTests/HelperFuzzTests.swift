@@ -8,7 +8,7 @@ import Testing
 struct HelperFuzzTests {
   static let cases = Effort.of(2_000, atLeast: 40)
 
-  @Test("Nothing else changes") func nothingElseChanges() throws {
+  @Test func `Nothing else changes`() throws {
     let driver = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Fuzz/helperfuzz.py")
     let outcome = try Command.run(

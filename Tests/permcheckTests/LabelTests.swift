@@ -40,10 +40,9 @@ struct LabelTests {
   }
 
   @Test(
-    "Hostile name is tamed",
     arguments: Effort.some(Array(hostile.indices), of: "LabelTests"),
     Effort.isFull ? ["sysfs", "udev", "cards", "pcm"] : ["udev", "cards"])
-  func hostileNameIsTamed(_ index: Int, _ source: String) throws {
+  func `Hostile name is tamed`(_ index: Int, _ source: String) throws {
     let name = Self.hostile[index]
     let tree = try Tree()
     let accessor = source == "sysfs" || source == "udev" ? "camera" : "mic"
@@ -85,13 +84,11 @@ struct LabelTests {
     }
   }
 
-  @Test(
-    "Wide names keep columns",
-    arguments: [
-      "漢字カメラ", "한국어 카메라", "e\u{301}te\u{301} Kamera", "📷 Cam", "Ｆｕｌｌ", "ﾊﾝｶｸ", "naïve",
-      "z\u{200d}ero",
-    ])
-  func wideNamesKeepColumns(_ name: String) throws {
+  @Test(arguments: [
+    "漢字カメラ", "한국어 카메라", "e\u{301}te\u{301} Kamera", "📷 Cam", "Ｆｕｌｌ", "ﾊﾝｶｸ", "naïve",
+    "z\u{200d}ero",
+  ])
+  func `Wide names keep columns`(_ name: String) throws {
     let tree = try Tree()
     try tree.camera(0, name: name)
     try tree.camera(1, name: "0123456789")

@@ -24,11 +24,11 @@ struct LeaseModelTests {
     }
   }
 
-  @Test("Leases hold on the kernel") func leasesHoldOnTheKernel() throws {
+  @Test func `Leases hold on the kernel`() throws {
     try play(.kernel, Self.histories, ["--seed", "\(Effort.seed)"])
   }
 
-  @Test("Leases hold in memory") func leasesHoldInMemory() throws {
+  @Test func `Leases hold in memory`() throws {
     try play(.memory, Self.historiesInMemory, ["--seed", "\(Effort.seed)"])
   }
 

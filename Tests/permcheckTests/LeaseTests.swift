@@ -95,7 +95,7 @@ struct LeaseTests {
       after: "u::rwx,u:5:r--,g::r-x,m::r-x,o::---"),
   ]
 
-  @Test("Somebody else changes the ACL", arguments: rows) func somebodyElse(_ row: Row) throws {
+  @Test(arguments: rows) func `Somebody else changes the ACL`(_ row: Row) throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o750)
     try PrivateJournal().expect(
@@ -115,8 +115,9 @@ struct LeaseTests {
       """, [tree.path("album"), row.during ?? "", row.after])
   }
 
-  @Test("What somebody else took away is listed as ended, and ends with the next change")
-  func endedIsListed() throws {
+  @Test func `What somebody else took away is listed as ended, and ends with the next change`()
+    throws
+  {
     let tree = try Tree()
     try tree.folder("album", mode: 0o750)
     try PrivateJournal().expect(
@@ -137,7 +138,7 @@ struct LeaseTests {
   }
 
   /// A folder's default ACL is merged like the other one.
-  @Test("Default ACL") func defaultACL() throws {
+  @Test func `Default ACL`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o750)
     try PrivateJournal().expect(

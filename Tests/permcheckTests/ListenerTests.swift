@@ -89,10 +89,8 @@ struct ListenerTests {
     return try #require(Int32(outcome.output.dropLast()), "\(outcome.errors)")
   }
 
-  @Test(
-    "The status is the answer of connect",
-    arguments: ["stream", "seqpacket", "datagram", "full", "stale", "bound", "shut"])
-  func theStatusIsTheAnswerOfConnect(_ kind: String) throws {
+  @Test(arguments: ["stream", "seqpacket", "datagram", "full", "stale", "bound", "shut"])
+  func `The status is the answer of connect`(_ kind: String) throws {
     for account in [stranger, Self.root] {
       let place = try Place()
       let live = try serve(kind, place)
@@ -112,7 +110,7 @@ struct ListenerTests {
   }
 
   /// Where nothing may be connected to, only what the kernel lists is authorized.
-  @Test("Without connecting nothing is guessed") func withoutConnectingNothingIsGuessed() throws {
+  @Test func `Without connecting nothing is guessed`() throws {
     for (kind, spaces, isListed) in [
       ("stream", [], true), ("datagram", [], true), ("stale", [], false),
       ("stream", ["unshare", "--net"], false), ("seqpacket", ["unshare", "--net"], false),
@@ -133,8 +131,7 @@ struct ListenerTests {
   }
 
   /// The kernel does not list what listens in another network namespace, and connect(2) reaches it.
-  @Test("A listener in another network namespace") func aListenerInAnotherNetworkNamespace() throws
-  {
+  @Test func `A listener in another network namespace`() throws {
     for account in [stranger, Self.root] {
       let place = try Place()
       let live = try serve("stream", place, in: ["unshare", "--net"])
@@ -146,8 +143,7 @@ struct ListenerTests {
   }
 
   /// Anybody can bind the same path in a mount namespace of their own.
-  @Test("A listener of the same name elsewhere counts for nothing")
-  func aListenerOfTheSameNameElsewhereCountsForNothing() throws {
+  @Test func `A listener of the same name elsewhere counts for nothing`() throws {
     let place = try Place()
     _ = try serve("stale", place)
     let other = "mount -t tmpfs none '\(place.root)'; exec \"$@\""
@@ -161,7 +157,7 @@ struct ListenerTests {
   }
 
   /// Root connects to nothing because of a file that another user can write.
-  @Test("Root does not connect for another") func rootDoesNotConnectForAnother() throws {
+  @Test func `Root does not connect for another`() throws {
     let place = try Place()
     let live = try serve("stream", place, in: ["unshare", "--net"])
     let file = place.root + "/permcheck/accessors.d/daemon.toml"
@@ -177,7 +173,7 @@ struct ListenerTests {
   }
 
   /// Of another user the listener is known, whoever asks.
-  @Test("Another user's connection") func anotherUsersConnection() throws {
+  @Test func `Another user's connection`() throws {
     let place = try Place("hint = \"start it so\"")
     let live = try serve("stale", place)
     for account in [stranger, Self.root] {
@@ -191,7 +187,7 @@ struct ListenerTests {
     withExtendedLifetime(live) {}
   }
 
-  @Test("A wait ends when a program listens") func aWaitEndsWhenAProgramListens() throws {
+  @Test func `A wait ends when a program listens`() throws {
     let place = try Place()
     let live = try serve("bound", place)
     let waiting = try LiveCommand(
@@ -202,7 +198,7 @@ struct ListenerTests {
     #expect(try waiting.finish(within: 50).status == 0)
   }
 
-  @Test("The report says that a program listens") func theReportSaysThatAProgramListens() throws {
+  @Test func `The report says that a program listens`() throws {
     let place = try Place()
     let live = try serve("stream", place)
     let outcome = try place.permcheck(["daemon", "-v"], as: stranger)

@@ -40,7 +40,7 @@ import Testing
     return try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8))
   }
 
-  @Test("Counts") func counts() throws {
+  @Test func `Counts`() throws {
     let tree = try Tree()
     try tree.file("log", sample)
     #expect(try summary(tree).accessors == rows)
@@ -59,7 +59,7 @@ import Testing
     #expect(plain.output == "camera\t4\t3\t1\nmicrophone\t2\t0\t2\nphotos\t1\t1\t0\n")
   }
 
-  @Test("Prometheus reads it") func prometheusReadsIt() throws {
+  @Test func `Prometheus reads it`() throws {
     let tree = try Tree()
     let hostile = "a\\\"b\\\\c\\n"
     let log =
@@ -90,7 +90,7 @@ import Testing
       ], "\(read)")
   }
 
-  @Test("Daemons have no file", arguments: ["journald", "syslog"]) func daemonsHaveNoFile(
+  @Test(arguments: ["journald", "syslog"]) func `Daemons have no file`(
     _ word: String
   ) throws {
     let outcome = try Command.permcheck(["log", "--log", word])
@@ -104,7 +104,7 @@ import Testing
     #expect(lost.status == 0)
   }
 
-  @Test("Counts what checks have written") func countsWhatChecksHaveWritten() throws {
+  @Test func `Counts what checks have written`() throws {
     let tree = try Tree()
     for words in [["/dev/null"], ["/dev/null", "photos=/"], ["/dev/zero"]] {
       #expect(try Command.permcheck(words + ["--log", tree.path("log")]).status == 0)
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// A writer that was killed leaves half a line, wherever it stopped.
-  @Test("Torn last line") func tornLastLine() throws {
+  @Test func `Torn last line`() throws {
     let tree = try Tree()
     let last = line("camera", "authorized")
     for length in stride(from: 1, to: last.count - 1, by: 7) {
@@ -129,20 +129,18 @@ import Testing
     }
   }
 
-  @Test(
-    "Foreign lines do not count",
-    arguments: [
-      "\n\n", "garbage\n", "{}\n", "[1,2]\n", "{\"v\":1}\n", "\u{0}\u{0}\u{0}\n", "null\n",
-      "{\"v\":2,\"future\":true}\n", String(repeating: "[", count: 100_000) + "\n",
-      "{\"accessor\":\"\u{1b}[31m\"}\n",
-    ])
-  func foreignLinesDoNotCount(_ foreign: String) throws {
+  @Test(arguments: [
+    "\n\n", "garbage\n", "{}\n", "[1,2]\n", "{\"v\":1}\n", "\u{0}\u{0}\u{0}\n", "null\n",
+    "{\"v\":2,\"future\":true}\n", String(repeating: "[", count: 100_000) + "\n",
+    "{\"accessor\":\"\u{1b}[31m\"}\n",
+  ])
+  func `Foreign lines do not count`(_ foreign: String) throws {
     let tree = try Tree()
     try tree.file("log", foreign + sample + foreign)
     #expect(try summary(tree).accessors == rows)
   }
 
-  @Test("Hostile names are tamed") func hostileNamesAreTamed() throws {
+  @Test func `Hostile names are tamed`() throws {
     let tree = try Tree()
     try tree.file("log", line("\\u001b[31mred\\nline", "denied"))
     for format in ["human", "plain"] {
@@ -153,14 +151,14 @@ import Testing
     #expect(try summary(tree).accessors.first?.accessor == "\u{1b}[31mred\nline")
   }
 
-  @Test("Empty log") func emptyLog() throws {
+  @Test func `Empty log`() throws {
     let tree = try Tree()
     try tree.file("log")
     #expect(try summary(tree).accessors.isEmpty)
   }
 
-  @Test("Log that cannot be read", .enabled(if: Kernel.canAsk, "taking on other ids wants root"))
-  func logThatCannotBeRead() throws {
+  @Test(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+  func `Log that cannot be read`() throws {
     let tree = try Tree()
     try tree.file("log", sample, mode: 0o600)
     try tree.folder("folder")
@@ -194,7 +192,7 @@ import Testing
     return outcome.output.split(separator: "\n").map(String.init)
   }
 
-  @Test("Events are chosen") func eventsAreChosen() throws {
+  @Test func `Events are chosen`() throws {
     let tree = try Tree()
     try tree.file(
       "log",
@@ -211,7 +209,7 @@ import Testing
     #expect(wrong.status == 64 && wrong.errors.contains("camera"))
   }
 
-  @Test("The share is that of what is there") func theShareIsThatOfWhatIsThere() throws {
+  @Test func `The share is that of what is there`() throws {
     let tree = try Tree()
     try tree.file(
       "log",
@@ -222,9 +220,8 @@ import Testing
   }
 
   /// The file that nobody named keeps within its limit, and one old file.
-  @Test(
-    "The default log is kept small", .enabled(if: Kernel.canAsk, "taking on other ids wants root"))
-  func theDefaultLogIsKeptSmall() throws {
+  @Test(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+  func `The default log is kept small`() throws {
     let tree = try Tree()
     try tree.folder("state/permcheck", mode: 0o700)
     let log = "state/permcheck/analytics.jsonl"
@@ -247,7 +244,7 @@ import Testing
     #expect(summary.output.hasPrefix("camera\t9003\t"), "\(summary)")
   }
 
-  @Test("No folder is made for a named file") func noFolderIsMadeForANamedFile() throws {
+  @Test func `No folder is made for a named file`() throws {
     let tree = try Tree()
     let outcome = try Command.permcheck(["camera", "--log", tree.path("new/log")])
     #expect(isOneLine(outcome.errors) && outcome.errors.contains("new/log"), "\(outcome.errors)")

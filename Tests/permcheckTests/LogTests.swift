@@ -29,7 +29,7 @@ struct LoggedEvent: Decodable {
 
 /// Many processes, one log.
 struct SharedLogTests {
-  @Test("Twenty processes write whole lines") func twentyProcessesWriteWholeLines() throws {
+  @Test func `Twenty processes write whole lines`() throws {
     let tree = try Tree()
     let writer = Command.products.appending(path: "log-writer").path
     // All wait for the gate, which opens when each has said that it is there.
@@ -56,7 +56,7 @@ struct SharedLogTests {
     #expect(summary.status == 0 && summary.errors.isEmpty)
   }
 
-  @Test("Twenty checks at once") func twentyChecksAtOnce() throws {
+  @Test func `Twenty checks at once`() throws {
     let tree = try Tree()
     let script = """
       for i in $(seq 20); do "$0" -q camera=/dev/null mic=/dev/null photos=/ --log "$1" & done; wait
@@ -100,7 +100,7 @@ struct LogTests {
       .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  @Test("Events say what happened") func eventsSayWhatHappened() throws {
+  @Test func `Events say what happened`() throws {
     let tree = try tree()
     try tree.file("log", mode: 0o666)
     #expect(try ask(["--log", tree.path("log")], tree).status == 1)
@@ -124,10 +124,8 @@ struct LogTests {
   }
 
   /// Logs that cannot be written: the answer is the same, and there is one warning.
-  @Test(
-    "Unwritable log changes nothing",
-    arguments: ["folder", "closed/log", "none/log", "/dev/full", "fifo", "dangling", "ro/log"])
-  func unwritableLogChangesNothing(_ log: String) throws {
+  @Test(arguments: ["folder", "closed/log", "none/log", "/dev/full", "fifo", "dangling", "ro/log"])
+  func `Unwritable log changes nothing`(_ log: String) throws {
     let tree = try tree()
     try tree.folder("folder", mode: 0o777)
     try tree.folder("closed", mode: 0o700)
@@ -157,7 +155,7 @@ struct LogTests {
     }
   }
 
-  @Test("Default file is private", arguments: ["000", "022", "077"]) func defaultFileIsPrivate(
+  @Test(arguments: ["000", "022", "077"]) func `Default file is private`(
     _ umask: String
   ) throws {
     let tree = try tree()
@@ -181,8 +179,8 @@ struct LogTests {
 
   /// Without XDG_STATE_HOME it is ~/.local/state; the base directory standard says so, and that
   /// relative paths do not count.
-  @Test("Default file is in the home", arguments: [nil, "", "relative/state"] as [String?])
-  func defaultFileIsInTheHome(_ state: String?) throws {
+  @Test(arguments: [nil, "", "relative/state"] as [String?])
+  func `Default file is in the home`(_ state: String?) throws {
     let tree = try tree()
     #expect(try ask([], tree, ["XDG_STATE_HOME": state]).status == 1)
     let file = tree.path("home/.local/state/permcheck/analytics.jsonl")
@@ -191,8 +189,7 @@ struct LogTests {
     #expect(try LoggedEvent.all(in: file).count == 6, "a log is added to")
   }
 
-  @Test("State that cannot be written changes nothing")
-  func stateThatCannotBeWrittenChangesNothing() throws {
+  @Test func `State that cannot be written changes nothing`() throws {
     let tree = try tree()
     try tree.folder("state", mode: 0o755)
     let good = try ask(["-v", "--log", "none"], tree)
@@ -202,7 +199,7 @@ struct LogTests {
     #expect(try ask([], tree, ["XDG_STATE_HOME": tree.path("state")]).errors.isEmpty)
   }
 
-  @Test("Option comes before variable before default") func optionComesBeforeVariableBeforeDefault()
+  @Test func `Option comes before variable before default`()
     throws
   {
     let tree = try tree()

@@ -21,8 +21,8 @@ import Testing
     (["schema", "check=all"], "known: check"),
   ]
 
-  @Test("Is answered with a remedy", arguments: Effort.some(mistakes, of: "MistakeTests mistakes"))
-  func isAnsweredWithARemedy(
+  @Test(arguments: Effort.some(mistakes, of: "MistakeTests mistakes"))
+  func `Is answered with a remedy`(
     _ arguments: [String], _ remedy: String
   ) throws {
     let outcome = try Command.permcheck(arguments)
@@ -32,7 +32,7 @@ import Testing
     #expect(!outcome.errors.contains(".;") && !outcome.errors.contains(".'"), "\(outcome.errors)")
   }
 
-  @Test("Without a name all are checked") func withoutANameAllAreChecked() throws {
+  @Test func `Without a name all are checked`() throws {
     let tree = try Tree()
     let outcome = try Command.permcheck(["--root", tree.root, "--json"])
     let document = try outcome.document()
@@ -40,15 +40,12 @@ import Testing
   }
 
   /// An error is a document, too, for whoever reads documents.
-  @Test(
-    "Errors are documents",
-    arguments: [
-      (["camra", "--json"], Int32(64), "usage"),
-      (["camera", "--user", "no-such-user", "--json"], 64, "unknown-user"),
-      (["camera", "--format", "json", "--bogus"], 64, "usage"),
-      (["explain", "/etc", "--pid", "4194303", "--format=json"], 64, "unknown-process"),
-    ]) func errorsAreDocuments(_ arguments: [String], _ status: Int32, _ code: String) throws
-  {
+  @Test(arguments: [
+    (["camra", "--json"], Int32(64), "usage"),
+    (["camera", "--user", "no-such-user", "--json"], 64, "unknown-user"),
+    (["camera", "--format", "json", "--bogus"], 64, "usage"),
+    (["explain", "/etc", "--pid", "4194303", "--format=json"], 64, "unknown-process"),
+  ]) func `Errors are documents`(_ arguments: [String], _ status: Int32, _ code: String) throws {
     struct Failure: Decodable {
       struct Detail: Decodable {
         let code: String
@@ -69,15 +66,12 @@ import Testing
   }
 
   /// Every command's document fits the schema of all, and that of the command.
-  @Test(
-    "Every document has a schema",
-    arguments: [
-      (["check", "camera", "--json"], ["check"]), (["explain", "/etc", "--json"], ["explain"]),
-      (["list", "--json"], ["list"]), (["list", "--grants", "--json"], ["list", "--grants"]),
-      (["log", "--json", "--log", "/dev/null"], ["log"]),
-      (["request", "photos=/etc", "--dry-run", "--json"], ["request"]),
-    ]) func everyDocumentHasASchema(_ arguments: [String], _ name: [String]) throws
-  {
+  @Test(arguments: [
+    (["check", "camera", "--json"], ["check"]), (["explain", "/etc", "--json"], ["explain"]),
+    (["list", "--json"], ["list"]), (["list", "--grants", "--json"], ["list", "--grants"]),
+    (["log", "--json", "--log", "/dev/null"], ["log"]),
+    (["request", "photos=/etc", "--dry-run", "--json"], ["request"]),
+  ]) func `Every document has a schema`(_ arguments: [String], _ name: [String]) throws {
     let outcome = try Command.permcheck(arguments)
     #expect([0, 1, 2, 3].contains(outcome.status), "\(outcome)")
     let tree = try Tree()
@@ -96,7 +90,7 @@ import Testing
     #expect(verdict.status == 1)
   }
 
-  @Test("The document says where and when") func theDocumentSaysWhereAndWhen() throws {
+  @Test func `The document says where and when`() throws {
     let tree = try Tree()
     let text = try Command.permcheck(["camera", "--json", "--root", tree.root]).output
     let whole = try #require(
@@ -108,7 +102,7 @@ import Testing
   }
 
   /// Names are the other machine's: `root:shadow`, not `0:42`.
-  @Test("Saved facts keep their names") func savedFactsKeepTheirNames() throws {
+  @Test func `Saved facts keep their names`() throws {
     let tree = try Tree()
     try tree.file("facts")
     let question = "explain /etc/shadow --user daemon"
@@ -120,23 +114,18 @@ import Testing
     #expect(outcome.output == now.output && now.output.contains("root:shadow"), "\(outcome)")
   }
 
-  @Test(
-    "Help of no command",
-    arguments: [
-      ("nosuch", "known: check, explain"), ("grant", "did you mean request?"),
-      ("reqest", "did you mean request?"),
-    ]) func helpOfNoCommand(_ word: String, _ meant: String) throws
-  {
+  @Test(arguments: [
+    ("nosuch", "known: check, explain"), ("grant", "did you mean request?"),
+    ("reqest", "did you mean request?"),
+  ]) func `Help of no command`(_ word: String, _ meant: String) throws {
     let outcome = try Command.permcheck(["help", word])
     #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
     #expect(outcome.errors.contains("there is no command \"\(word)\"; \(meant)"), "\(outcome)")
     #expect(try Command.permcheck(["help", "request"]).status == 0)
   }
 
-  @Test(
-    "What cannot be read is named",
-    .enabled(if: Kernel.canAsk, "a closed folder is closed to others than root alone"))
-  func whatCannotBeReadIsNamed() throws {
+  @Test(.enabled(if: Kernel.canAsk, "a closed folder is closed to others than root alone"))
+  func `What cannot be read is named`() throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o700, uid: 54322, gid: 54322)
     let both = [tree.path("d/a"), tree.path("d/b")]
@@ -156,7 +145,7 @@ import Testing
     #expect(missing.contains("create the folder, or name another one"), "\(missing)")
   }
 
-  @Test("A pipe that is written late is read") func aPipeThatIsWrittenLateIsRead() throws {
+  @Test func `A pipe that is written late is read`() throws {
     let outcome = try Command.run([
       "sh", "-c", "(sleep 0.2; \"$0\" explain /etc --json) | \"$0\" evaluate -", Command.permcheck,
     ])

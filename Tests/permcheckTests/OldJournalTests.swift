@@ -21,7 +21,7 @@ struct OldJournalTests {
 
     """
 
-  @Test("Its grants are leases") func itsGrantsAreLeases() throws {
+  @Test func `Its grants are leases`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         journal $(stat -c %Ld $A)
@@ -39,7 +39,7 @@ struct OldJournalTests {
   }
 
   /// What somebody took away since does not come back.
-  @Test("Only what differs is taken back") func onlyWhatDiffersIsTakenBack() throws {
+  @Test func `Only what differs is taken back`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         journal $(stat -c %Ld $A)
@@ -49,7 +49,7 @@ struct OldJournalTests {
         """)
   }
 
-  @Test("What cannot be proved is missing") func whatCannotBeProvedIsMissing() throws {
+  @Test func `What cannot be proved is missing`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         journal 4095
@@ -65,7 +65,7 @@ struct OldJournalTests {
   }
 
   /// A request of an old permcheck that was killed at any line is undone.
-  @Test("Unfinished ones are undone") func unfinishedOnesAreUndone() throws {
+  @Test func `Unfinished ones are undone`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         for lines in 1 2; do

@@ -45,8 +45,8 @@ struct JSONTests {
     ["camera", "--uid", "7", "--gid", "8", "--groups", "9,10"],
   ]
 
-  @Test("Document is valid", arguments: Effort.some(questions, of: "OutputTests questions"))
-  func documentIsValid(
+  @Test(arguments: Effort.some(questions, of: "OutputTests questions"))
+  func `Document is valid`(
     _ arguments: [String]
   ) throws {
     let tree = try SnapshotTests.laptop()
@@ -59,7 +59,7 @@ struct JSONTests {
     #expect(verdict.status == 0, Comment(rawValue: verdict.output + verdict.errors))
   }
 
-  @Test("Document of odd bytes is valid") func documentOfOddBytesIsValid() throws {
+  @Test func `Document of odd bytes is valid`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, name: "a\u{1b}[31m\"\\\u{7f}\u{9b}é漢\u{202e}")
@@ -71,7 +71,7 @@ struct JSONTests {
   }
 
   /// Proves that the validator can reject, or its consent would count for nothing.
-  @Test("Validator rejects") func validatorRejects() throws {
+  @Test func `Validator rejects`() throws {
     let tree = try SnapshotTests.laptop()
     let good = try Command.permcheck(
       ["camera", "--root", tree.root, "--json"], as: SnapshotTests.account
@@ -90,7 +90,7 @@ struct JSONTests {
     }
   }
 
-  @Test("List and log are documents too") func listAndLogAreDocumentsToo() throws {
+  @Test func `List and log are documents too`() throws {
     for arguments in [["list", "--json"], ["log", "--json", "--log", "/dev/null"]] {
       let outcome = try Command.permcheck(arguments)
       #expect(outcome.status == 0 && outcome.errors.isEmpty)
@@ -118,7 +118,7 @@ struct OutputTests {
     return tree
   }
 
-  @Test("Head ends quietly", arguments: ["", "trap '' PIPE; "]) func headEndsQuietly(
+  @Test(arguments: ["", "trap '' PIPE; "]) func `Head ends quietly`(
     _ trap: String
   ) throws {
     let tree = try crowd()
@@ -132,8 +132,8 @@ struct OutputTests {
   }
 
   /// The reader has gone before anything is written.
-  @Test("Closed pipe is quiet", arguments: Effort.some(commands, of: "pipes"), [true, false])
-  func closedPipeIsQuiet(_ arguments: [String], _ signal: Bool) throws {
+  @Test(arguments: Effort.some(commands, of: "pipes"), [true, false])
+  func `Closed pipe is quiet`(_ arguments: [String], _ signal: Bool) throws {
     let script = """
       import os, subprocess, sys
       r, w = os.pipe()
@@ -149,7 +149,7 @@ struct OutputTests {
     #expect(outcome.status == (signal ? 243 : plain.status) || outcome.status == plain.status)
   }
 
-  @Test("Full disk", arguments: Effort.some(commands, of: "OutputTests commands")) func fullDisk(
+  @Test(arguments: Effort.some(commands, of: "OutputTests commands")) func `Full disk`(
     _ arguments: [String]
   ) throws {
     let script = "exec \"$0\" \"$@\" >/dev/full"
@@ -159,15 +159,15 @@ struct OutputTests {
     #expect(outcome.errors.contains("ENOSPC") || outcome.errors.contains("space"))
   }
 
-  @Test("Quiet needs no output") func quietNeedsNoOutput() throws {
+  @Test func `Quiet needs no output`() throws {
     let script = "exec \"$0\" -q /dev/null >/dev/full"
     let outcome = try Command.run(["sh", "-c", script, Command.permcheck])
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
   }
 
   /// Descriptor 1 is free: what is opened next must not become standard output.
-  @Test("Closed descriptors", arguments: ["<&- >&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"])
-  func closedDescriptors(_ redirections: String) throws {
+  @Test(arguments: ["<&- >&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"])
+  func `Closed descriptors`(_ redirections: String) throws {
     let tree = try Tree()
     let log = tree.path("log")
     let script = "exec \"$0\" /dev/null --log \"$1\" \(redirections)"
@@ -177,7 +177,7 @@ struct OutputTests {
     #expect(written.hasPrefix("{\"v\":1") && written.split(separator: "\n").count == 1)
   }
 
-  @Test("Quiet prints nothing", arguments: ["human", "plain", "json"]) func quietPrintsNothing(
+  @Test(arguments: ["human", "plain", "json"]) func `Quiet prints nothing`(
     _ format: String
   ) throws {
     let tree = try SnapshotTests.laptop()
@@ -201,7 +201,7 @@ struct OutputTests {
     return outcome.output.replacing("\r\n", with: "\n")
   }
 
-  @Test("Colour is for terminals") func colourIsForTerminals() throws {
+  @Test func `Colour is for terminals`() throws {
     let tree = try SnapshotTests.laptop()
     let base = ["camera", "mic", "--root", tree.root]
     let plain = try Command.permcheck(base, environment: ["NO_COLOR": nil]).output

@@ -47,8 +47,7 @@ struct PathTests {
       Self.machine + script, [tree.root])
   }
 
-  @Test("check, request, watch, run and revoke take any path, and leave nothing")
-  func anyPath() throws {
+  @Test func `check, request, watch, run and revoke take any path, and leave nothing`() throws {
     try run(
       """
       CLEAN=$(all)
@@ -81,8 +80,7 @@ struct PathTests {
       """)
   }
 
-  @Test("Three paths are given and taken back each by itself")
-  func threePaths() throws {
+  @Test func `Three paths are given and taken back each by itself`() throws {
     try run(
       """
       CLEAN=$(all)
@@ -99,8 +97,7 @@ struct PathTests {
       """)
   }
 
-  @Test("What explain advises is what request does")
-  func fixIsRequest() throws {
+  @Test func `What explain advises is what request does`() throws {
     try run(
       """
       one() {
@@ -120,8 +117,7 @@ struct PathTests {
       """)
   }
 
-  @Test("A folder is requested with everything in it")
-  func recursive() throws {
+  @Test func `A folder is requested with everything in it`() throws {
     try run(
       """
       mkdir folder/deep; echo x >folder/deep/x; chmod 700 folder/deep; chmod 600 folder/deep/x
@@ -133,8 +129,7 @@ struct PathTests {
       """)
   }
 
-  @Test("A file that is there is meant by its name")
-  func missingSlash() throws {
+  @Test func `A file that is there is meant by its name`() throws {
     let tree = try Tree()
     try tree.file("au", "")
     for command in ["audit", "explain", "check", "request", "revoke", "watch"] {
@@ -146,8 +141,7 @@ struct PathTests {
   }
 
   /// A relative path begins where the process is, and its type is that of the file there.
-  @Test("A relative path begins in the working directory of the process")
-  func relativeToProcess() throws {
+  @Test func `A relative path begins in the working directory of the process`() throws {
     try run(
       """
       mkdir -m 755 here there; mkdir -m 750 there/pl; echo >here/pl; chmod 644 here/pl; chmod 755 .

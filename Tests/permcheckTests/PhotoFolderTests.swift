@@ -41,7 +41,7 @@ struct PhotoFolderTests {
     return try outcome.report()
   }
 
-  @Test("Folder is the one that is meant", arguments: rules.indices) func folderIsTheOneThatIsMeant(
+  @Test(arguments: rules.indices) func `Folder is the one that is meant`(
     _ index: Int
   ) throws {
     let (text, folder) = Self.rules[index]
@@ -61,13 +61,13 @@ struct PhotoFolderTests {
       gone.codes.first == "no-device" && gone.codes.dropFirst().allSatisfy { $0 == "container" })
   }
 
-  @Test("Default is pictures") func defaultIsPictures() throws {
+  @Test func `Default is pictures`() throws {
     let tree = try Tree()
     try tree.home()
     #expect(try report(tree).paths == [tree.path("home/Pictures")])
   }
 
-  @Test("Config home") func configHome() throws {
+  @Test func `Config home`() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Usual\"\n")
     try tree.file("config/user-dirs.dirs", "XDG_PICTURES_DIR=\"$HOME/Special\"\n")
@@ -81,7 +81,7 @@ struct PhotoFolderTests {
   }
 
   /// The home of another user is in the user data base; nothing of the caller's counts.
-  @Test("Another users home") func anotherUsersHome() throws {
+  @Test func `Another users home`() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Mine\"\n")
     try tree.file(
@@ -111,10 +111,8 @@ struct PhotoFolderTests {
   }
 
   /// Modes of somebody else's folder; listing is open(2) for reading, writing asks for w and x.
-  @Test(
-    "Status is the kernel's",
-    arguments: [0o777, 0o755, 0o775, 0o750, 0o700, 0o770, 0o000, 0o711, 0o1777] as [UInt32])
-  func statusIsTheKernels(_ mode: UInt32) throws {
+  @Test(arguments: [0o777, 0o755, 0o775, 0o750, 0o700, 0o770, 0o000, 0o711, 0o1777] as [UInt32])
+  func `Status is the kernel's`(_ mode: UInt32) throws {
     let tree = try Tree()
     try tree.home()
     try tree.folder("home/Pictures", mode: mode, uid: 0, gid: 0)
@@ -134,7 +132,7 @@ struct PhotoFolderTests {
         == (try Kernel.faccessat2(folder, W_OK, as: stranger) == 0))
   }
 
-  @Test("Linked folder is followed") func linkedFolderIsFollowed() throws {
+  @Test func `Linked folder is followed`() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Link\"\n")
     try tree.link("home/Link", to: "../disk/photos")

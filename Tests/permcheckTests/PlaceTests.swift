@@ -85,8 +85,8 @@ struct PlaceTests {
     Place(name: "Debian", files: ["proc/sys/kernel/osrelease": "6.1.0-41-amd64\n"], code: nil),
   ]
 
-  @Test("The flag is named", arguments: Effort.some(places, of: "PlaceTests places"))
-  func theFlagIsNamed(_ place: Place) throws {
+  @Test(arguments: Effort.some(places, of: "PlaceTests places"))
+  func `The flag is named`(_ place: Place) throws {
     let tree = try Tree()
     try tree.folder("dev")
     for (name, text) in place.files { try tree.file(name, text) }
@@ -115,7 +115,7 @@ struct PlaceTests {
   }
 
   /// Where a device is there and granted, no wall is named, whatever markers lie about.
-  @Test("A grant is not blamed") func aGrantIsNotBlamed() throws {
+  @Test func `A grant is not blamed`() throws {
     let tree = try Tree()
     try tree.file(".dockerenv")
     try tree.camera(0, mode: 0o666)
@@ -127,8 +127,8 @@ struct PlaceTests {
   // MARK: - What cannot be seen is listed
 
   /// Another user's process is not shown to have the device; one's own is, with what it is.
-  @Test("The holder is named or said to be hidden", arguments: [false, true])
-  func theHolderIsNamedOrSaidToBeHidden(_ mine: Bool) throws {
+  @Test(arguments: [false, true])
+  func `The holder is named or said to be hidden`(_ mine: Bool) throws {
     let (outcome, report) = try ReasonTests.run(
       ReasonTests.terminal(exclusive: true, mine: mine))
     let busy = try #require(report.resources.first?.reasons.first { $0.code == "busy" })
@@ -140,7 +140,7 @@ struct PlaceTests {
   }
 
   /// PipeWire has it for another program, and that is what it is called.
-  @Test("A server of the desktop is named as one") func aServerOfTheDesktopIsNamedAsOne() throws {
+  @Test func `A server of the desktop is named as one`() throws {
     let (_, report) = try ReasonTests.run(
       ReasonTests.terminal(exclusive: true, mine: true, program: "pipewire"))
     let busy = try #require(report.resources.first?.reasons.first { $0.code == "busy" })
@@ -148,7 +148,7 @@ struct PlaceTests {
   }
 
   /// The groups that a rootless container drops are not to be told apart, and the flag is named.
-  @Test("Dropped groups have a flag") func droppedGroupsHaveAFlag() throws {
+  @Test func `Dropped groups have a flag`() throws {
     let (outcome, report) = try ReasonTests.run(
       ReasonTests.Scene(
         "mount -t tmpfs -o mode=755 none /run; echo rootless=1 >/run/.containerenv; "
@@ -162,7 +162,7 @@ struct PlaceTests {
   }
 
   /// The number of the node's group, which the image may know by another name or not at all.
-  @Test("The group of the machine is added by number") func theGroupOfTheMachineIsAddedByNumber()
+  @Test func `The group of the machine is added by number`()
     throws
   {
     let tree = try Tree()
@@ -180,7 +180,7 @@ struct PlaceTests {
   }
 
   /// Behind /proc that hides others, what is above is not known, and that is said.
-  @Test("Hidden ancestors are listed") func hiddenAncestorsAreListed() throws {
+  @Test func `Hidden ancestors are listed`() throws {
     var scene = ReasonTests.login(member: "guest", groups: "--clear-groups")
     scene.setup += "mount -t proc -o hidepid=2 none /proc; "
     scene.drop += " sh -c '\"$@\"; exit $?' -"
@@ -191,13 +191,10 @@ struct PlaceTests {
   }
 
   /// The whole way to the topmost process without the group, and what to do about that one.
-  @Test(
-    "The process to restart is named",
-    arguments: [
-      ("tmux: server", "tmux kill-server"), ("systemd", "systemctl restart user@54321.service"),
-      ("bash", "log out and in again"),
-    ]) func theProcessToRestartIsNamed(_ name: String, _ remedy: String) throws
-  {
+  @Test(arguments: [
+    ("tmux: server", "tmux kill-server"), ("systemd", "systemctl restart user@54321.service"),
+    ("bash", "log out and in again"),
+  ]) func `The process to restart is named`(_ name: String, _ remedy: String) throws {
     var scene = ReasonTests.login(member: "guest", groups: "--clear-groups")
     // PR_SET_NAME, and a child between; Python may be root's alone, and drops the privileges itself.
     scene.setup +=

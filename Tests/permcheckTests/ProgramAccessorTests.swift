@@ -54,7 +54,7 @@ struct ProgramAccessorTests {
     (try? String(contentsOfFile: tree.path("state/questions"), encoding: .utf8)) ?? ""
   }
 
-  @Test("A program is an accessor") func aProgramIsAnAccessor() throws {
+  @Test func `A program is an accessor`() throws {
     let denied = try permcheck(["gate"])
     #expect(denied.status == 1 && denied.output.contains("the gate is shut"), "\(denied)")
     let json = try permcheck(["gate", "--json"]).output
@@ -78,7 +78,7 @@ struct ProgramAccessorTests {
     #expect(try permcheck(["gat"]).status == 64)
   }
 
-  @Test("A request wants consent") func aRequestWantsConsent() throws {
+  @Test func `A request wants consent`() throws {
     let silent = try permcheck(["request", "gate"])
     #expect(silent.status == 1 && silent.errors.contains("--yes"), "\(silent)")
     #expect(try permcheck(["request", "gate", "--dry-run"]).status == 1)
@@ -99,7 +99,7 @@ struct ProgramAccessorTests {
   }
 
   /// Another user could have written it.
-  @Test("Root does not run it") func rootDoesNotRunIt() throws {
+  @Test func `Root does not run it`() throws {
     let outcome = try permcheck(["gate"], as: Account(uid: 0, gid: 0))
     #expect(outcome.status == 2 && outcome.output.contains("is not run"), "\(outcome)")
     let json = try permcheck(["gate", "--json"], as: Account(uid: 0, gid: 0)).output
@@ -145,7 +145,7 @@ struct ProgramAccessorTests {
   }
 
   /// What has taken on all ids of root, as sudo does, cannot be killed by the user who asks.
-  @Test("A check gains no privileges") func aCheckGainsNoPrivileges() throws {
+  @Test func `A check gains no privileges`() throws {
     let sudo = "\(try rootCopy(of: "setpriv")) --reuid 0 --clear-groups"
     let probe = try Command.run(["sh", "-c", "\(sudo) id -ru"], as: visitor)
     #expect(probe.output == "0\n", "the bit counts here: \(probe)")
@@ -168,10 +168,8 @@ struct ProgramAccessorTests {
   }
 
   /// The kernel ends a program whose permcheck is killed.
-  @Test(
-    "A program ends with its checker",
-    arguments: [["held"], ["list"], ["request", "held", "--yes"]])
-  func aProgramEndsWithItsChecker(_ arguments: [String]) throws {
+  @Test(arguments: [["held"], ["list"], ["request", "held", "--yes"]])
+  func `A program ends with its checker`(_ arguments: [String]) throws {
     // A set-user-ID program is not told of the end if it gains privileges.
     let sleep = arguments[0] == "request" ? "sleep" : try rootCopy(of: "sleep")
     let denied = #"{"version":1,"status":"denied","message":"no","requestable":true}"#
@@ -197,7 +195,7 @@ struct ProgramAccessorTests {
   }
 
   /// After unshare(1) without --fork a program is the first of a process namespace, and sees no parent.
-  @Test("A program in a namespace of its own") func aProgramInANamespaceOfItsOwn() throws {
+  @Test func `A program in a namespace of its own`() throws {
     let visitor = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
     let outcome = try Command.run(
       ["unshare", "--pid"] + visitor + [Command.permcheck, "gate"],
@@ -205,7 +203,7 @@ struct ProgramAccessorTests {
     #expect(outcome.status == 1 && outcome.output.contains("the gate is shut"), "\(outcome)")
   }
 
-  @Test("A built in name is no program") func aBuiltInNameIsNoProgram() throws {
+  @Test func `A built in name is no program`() throws {
     for name in ["camera", "mic", "serial", "tty"] {
       try tree.file(
         "bin/permcheck-accessor-\(name)", "#!/bin/sh\ntouch \(tree.path("state"))/ran\n",
@@ -216,7 +214,7 @@ struct ProgramAccessorTests {
     #expect(try !permcheck(["list"]).output.contains("permcheck-accessor-camera"))
   }
 
-  @Test("The examples tell the truth") func theExamplesTellTheTruth() throws {
+  @Test func `The examples tell the truth`() throws {
     let start = try String(
       contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8)
     let mayBind = (Int(start.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 1024) <= 81

@@ -332,7 +332,7 @@ struct ReasonTests {
     }
   }
 
-  @Test("Its cause is named", arguments: table) func itsCauseIsNamed(_ row: Row) throws {
+  @Test(arguments: table) func `Its cause is named`(_ row: Row) throws {
     let (outcome, report) = try Self.run(row.scene)
     #expect(report.codes.contains(row.code), "\(outcome.output)")
     // Each says something, whatever it may not see, and none calls it usable.
@@ -343,7 +343,7 @@ struct ReasonTests {
       reasons.allSatisfy { !$0.message.isEmpty && ["proven", "suspected"].contains($0.certainty) })
   }
 
-  @Test("Without the cause it is not", arguments: table) func withoutTheCauseItIsNot(
+  @Test(arguments: table) func `Without the cause it is not`(
     _ row: Row
   ) throws {
     let (outcome, report) = try Self.run(row.beside)
@@ -351,7 +351,7 @@ struct ReasonTests {
   }
 
   /// The codes of the schema are those of the table: a new code wants a row.
-  @Test("Every code has a row") func everyCodeHasARow() throws {
+  @Test func `Every code has a row`() throws {
     struct Schema: Decodable {
       struct Definitions: Decodable { let reason: Reason }
       struct Reason: Decodable { let properties: Properties }

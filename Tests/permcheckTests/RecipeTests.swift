@@ -58,7 +58,7 @@ struct RecipeTests {
     }
   }
 
-  @Test("Recipes work") func recipesWork() throws {
+  @Test func `Recipes work`() throws {
     let recipes = try Self.recipes()
     // A recipe without an expectation is not tested, and an expectation without a recipe is stale.
     #expect(recipes.map(\.title).sorted() == Self.expected.keys.sorted())
@@ -84,7 +84,7 @@ struct RecipeTests {
   }
 
   /// Proves that a recipe for a machine without access says so.
-  @Test("A recipe of a refusal ends with one") func aRecipeOfARefusalEndsWithOne() throws {
+  @Test func `A recipe of a refusal ends with one`() throws {
     let recipe = try #require(try Self.recipes().first { $0.command.contains("jq -e") })
     let outcome = try Command.run(
       [

@@ -28,10 +28,8 @@ struct RevokeTests {
 
     """
 
-  @Test(
-    "Each of three requests ends by its own undo line, in any order",
-    arguments: ["a b c", "a c b", "b a c", "b c a", "c a b", "c b a"])
-  func undoLineEndsItsRequest(_ order: String) throws {
+  @Test(arguments: ["a b c", "a c b", "b a c", "b c a", "c a b", "c b a"])
+  func `Each of three requests ends by its own undo line, in any order`(_ order: String) throws {
     let tree = try albums()
     try PrivateJournal().expect(
       Self.requests
@@ -45,8 +43,7 @@ struct RevokeTests {
         """, [tree.root, order])
   }
 
-  @Test("A path ends what was given for that path")
-  func pathEndsItsOwn() throws {
+  @Test func `A path ends what was given for that path`() throws {
     let tree = try albums()
     try PrivateJournal().expect(
       Self.requests
@@ -69,8 +66,7 @@ struct RevokeTests {
   }
 
   /// The second request makes access last that the first one would end.
-  @Test("An undo line leaves an older grant of the same folder")
-  func olderGrantStays() throws {
+  @Test func `An undo line leaves an older grant of the same folder`() throws {
     let tree = try albums()
     try PrivateJournal().expect(
       """
@@ -87,8 +83,7 @@ struct RevokeTests {
       """, [tree.root])
   }
 
-  @Test("JSON has the undo line")
-  func undoInJSON() throws {
+  @Test func `JSON has the undo line`() throws {
     let tree = try albums()
     try PrivateJournal().expect(
       """
@@ -102,8 +97,7 @@ struct RevokeTests {
       """, [tree.root])
   }
 
-  @Test("A grant whose process was killed is listed as ended")
-  func killedRun() throws {
+  @Test func `A grant whose process was killed is listed as ended`() throws {
     let tree = try albums()
     try PrivateJournal().expect(
       """

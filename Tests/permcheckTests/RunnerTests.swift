@@ -45,23 +45,20 @@ import Testing
     return try JSONDecoder().decode(Outputs.self, from: Data(line.utf8))
   }
 
-  @Test(
-    "The action verifies",
-    arguments: [
-      (["file=holds.toml"], 0, "0", "1 of 1 hold"),
-      (["file=fails.toml"], 1, "1", "::error file=fails.toml"),
-      (["file=absent.toml", "skip-unavailable=true"], 0, "77", "everything was"),
-      (["file=absent.toml"], 1, "1", "::error file=absent.toml"),
-      (["file=fails.toml", "format=human"], 1, "1", "0 of 1 hold"),
-      (["file=fails.toml", "format=junit", "output=a b.xml"], 1, "1", "::error file=fails.toml"),
-      (["file=wrong.toml"], 64, "64", "exit status 64"),
-      (["file=none.toml"], 64, "64", "exit status 64"),
-      (["file=holds.toml", "format=none"], 64, "64", "exit status 64"),
-      ([], 64, "64", "exit status 64"),
-    ]) func theActionVerifies(
-      _ inputs: [String], _ exit: Int32, _ status: String, _ text: String
-    ) throws
-  {
+  @Test(arguments: [
+    (["file=holds.toml"], 0, "0", "1 of 1 hold"),
+    (["file=fails.toml"], 1, "1", "::error file=fails.toml"),
+    (["file=absent.toml", "skip-unavailable=true"], 0, "77", "everything was"),
+    (["file=absent.toml"], 1, "1", "::error file=absent.toml"),
+    (["file=fails.toml", "format=human"], 1, "1", "0 of 1 hold"),
+    (["file=fails.toml", "format=junit", "output=a b.xml"], 1, "1", "::error file=fails.toml"),
+    (["file=wrong.toml"], 64, "64", "exit status 64"),
+    (["file=none.toml"], 64, "64", "exit status 64"),
+    (["file=holds.toml", "format=none"], 64, "64", "exit status 64"),
+    ([], 64, "64", "exit status 64"),
+  ]) func `The action verifies`(
+    _ inputs: [String], _ exit: Int32, _ status: String, _ text: String
+  ) throws {
     let tree = try Self.files()
     let outcome = try Self.run("github", inputs + ["binary=\(Command.permcheck)"], in: tree)
     #expect(outcome.status == exit, "\(outcome.output)\(outcome.errors)")
@@ -74,15 +71,12 @@ import Testing
   }
 
   /// No input is read as a command or as an option, nor does it add an output.
-  @Test(
-    "Inputs are data",
-    arguments: [
-      "file=$(touch pwned)", "file='; touch pwned; '", "file=`touch pwned`", "file=--init",
-      "file=\"; touch pwned; \"", "format=json --output=pwned", "format=$(touch pwned)",
-      "output=$(touch pwned)/none", "skip-unavailable=$(touch pwned)", "binary=$(touch pwned)",
-      "binary=touch pwned", "binary=true\nstatus=0", "binary=-v",
-    ]) func inputsAreData(_ input: String) throws
-  {
+  @Test(arguments: [
+    "file=$(touch pwned)", "file='; touch pwned; '", "file=`touch pwned`", "file=--init",
+    "file=\"; touch pwned; \"", "format=json --output=pwned", "format=$(touch pwned)",
+    "output=$(touch pwned)/none", "skip-unavailable=$(touch pwned)", "binary=$(touch pwned)",
+    "binary=touch pwned", "binary=true\nstatus=0", "binary=-v",
+  ]) func `Inputs are data`(_ input: String) throws {
     let tree = try Self.files()
     let words = ["file=holds.toml", "binary=\(Command.permcheck)", input]
     let outcome = try Self.run("github", words, in: tree)
@@ -90,16 +84,14 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: tree.path("pwned")))
   }
 
-  @Test(
-    "The job verifies",
-    arguments: [
-      ("holds", "false", 0, "artifact: permcheck.xml: True"),
-      ("fails", "false", 1, "0 of 1 hold"), ("absent", "false", 1, "0 of 1 hold"),
-      ("absent", "true", 77, "the job is shown with a warning"),
-      ("wrong", "false", 64, "permcheck.xml: True"),
-      ("$(touch pwned)", "false", 64, "permcheck.xml: False"),
-      ("-- --init", "false", 64, "permcheck.xml: False"),
-    ]) func theJobVerifies(_ file: String, _ skips: String, _ exit: Int32, _ text: String) throws
+  @Test(arguments: [
+    ("holds", "false", 0, "artifact: permcheck.xml: True"),
+    ("fails", "false", 1, "0 of 1 hold"), ("absent", "false", 1, "0 of 1 hold"),
+    ("absent", "true", 77, "the job is shown with a warning"),
+    ("wrong", "false", 64, "permcheck.xml: True"),
+    ("$(touch pwned)", "false", 64, "permcheck.xml: False"),
+    ("-- --init", "false", 64, "permcheck.xml: False"),
+  ]) func `The job verifies`(_ file: String, _ skips: String, _ exit: Int32, _ text: String) throws
   {
     let tree = try Self.files()
     let words = [
@@ -113,7 +105,7 @@ import Testing
   }
 
   /// Without Swift and without a program each says what to do.
-  @Test("What is missing is said") func whatIsMissingIsSaid() throws {
+  @Test func `What is missing is said`() throws {
     let tree = try Self.files()
     for shell in ["bash", "sh"] { try tree.link("bin/\(shell)", to: "/bin/\(shell)") }
     let path = tree.path("bin")
@@ -135,7 +127,7 @@ import Testing
   }
 
   /// The recipe of the container copies and runs what there is.
-  @Test("The recipe finds its files") func theRecipeFindsItsFiles() throws {
+  @Test func `The recipe finds its files`() throws {
     let text = try String(
       contentsOf: Self.root.appending(path: "Containers/Dockerfile"), encoding: .utf8)
     let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }

@@ -27,19 +27,19 @@ struct SessionTests {
     Command.permcheck, "run", "/etc/passwd", "--uid", "4321", "--gid", "4321",
   ]
 
-  @Test(
-    "Row 39: The command cannot reach back",
-    arguments: [
-      "attack-terminal", "attack-inherited", "attack-stopped", "attack-left", "attack-killed",
-    ])
-  func row39(_ attack: String) throws { try play(attack, Self.asOther + ["--"]) }
+  @Test(arguments: [
+    "attack-terminal", "attack-inherited", "attack-stopped", "attack-left", "attack-killed",
+  ])
+  func `Row 39: The command cannot reach back`(_ attack: String) throws {
+    try play(attack, Self.asOther + ["--"])
+  }
 
-  @Test("As under sudo", arguments: ["keys", "programs", "pipes", "closed", "place"])
-  func asUnderSudo(_ scenario: String) throws { try play(scenario, Self.asOther + ["--"]) }
+  @Test(arguments: ["keys", "programs", "pipes", "closed", "place"])
+  func `As under sudo`(_ scenario: String) throws { try play(scenario, Self.asOther + ["--"]) }
 
   /// The grant ends with the command, however that ends.
-  @Test("With --request", arguments: ["keys", "pipes", "attack-killed"])
-  func withRequest(_ scenario: String) throws {
+  @Test(arguments: ["keys", "pipes", "attack-killed"])
+  func `With --request`(_ scenario: String) throws {
     let outcome = try Command.run(
       [
         "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-euc",
@@ -58,7 +58,7 @@ struct SessionTests {
     #expect(lines.count == 1 && lines[0].hasSuffix(" looked at"), "\(outcome)")
   }
 
-  @Test("Variables are kept by name") func variablesAreKeptByName() throws {
+  @Test func `Variables are kept by name`() throws {
     let run = Self.asOther
     let environment: [String: String?] = [
       "FOO": "bar", "HOME": "/of-root", "LANG": "C", "BAR": nil,

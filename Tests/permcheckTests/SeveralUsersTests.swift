@@ -9,8 +9,9 @@ import Testing
     return outcome.output.split(separator: "\n").map { $0.components(separatedBy: "\t") }
   }
 
-  @Test("The help says what a command does for the user: a request grants, others judge")
-  func helpHasTheVerb() throws {
+  @Test func `The help says what a command does for the user: a request grants, others judge`()
+    throws
+  {
     func help(_ command: String) throws -> String {
       // Lines are wrapped.
       try Command.permcheck([command, "--help-hidden"]).output
@@ -24,7 +25,7 @@ import Testing
     #expect(!request.contains("Judge for this u"))
   }
 
-  @Test("Each user has the answer of an own check") func eachUserHasTheAnswerOfAnOwnCheck() throws {
+  @Test func `Each user has the answer of an own check`() throws {
     let users = ["root", "daemon", "nobody"]
     let names = ["photos=/root", "photos=/etc"]
     let together = try lines(names + users.flatMap { ["--user", $0] })
@@ -33,7 +34,7 @@ import Testing
     #expect(together.map { $0[9] } == users.flatMap { [$0, $0] })
   }
 
-  @Test("The table has a row for each user") func theTableHasARowForEachUser() throws {
+  @Test func `The table has a row for each user`() throws {
     let outcome = try Command.permcheck([
       "photos=/root", "photos=/no/such", "--user", "root", "--user", "daemon",
     ])
@@ -44,7 +45,7 @@ import Testing
     #expect(rows[2].hasPrefix("daemon  ✘ denied"), "\(outcome.output)")
   }
 
-  @Test("Every report names its subject") func everyReportNamesItsSubject() throws {
+  @Test func `Every report names its subject`() throws {
     let outcome = try Command.permcheck([
       "photos=/etc", "--user", "daemon", "--user", "root", "--json",
     ])
@@ -57,8 +58,8 @@ import Testing
   }
 
   /// What getent(1) lists, each name once.
-  @Test("Everybody is whom the data base lists", .enabled(if: Kernel.canAsk, "its own /etc"))
-  func everybodyIsWhomTheDataBaseLists() throws {
+  @Test(.enabled(if: Kernel.canAsk, "its own /etc"))
+  func `Everybody is whom the data base lists`() throws {
     let etc = try OwnEtc()
     let passwd = try etc.run(["getent", "passwd"]).output.split(separator: "\n")
     var uids: Set<String> = []
@@ -72,7 +73,7 @@ import Testing
   }
 
   /// A group's members: those it lists, and those whose primary group it is.
-  @Test("A group is all of its members") func aGroupIsAllOfItsMembers() throws {
+  @Test func `A group is all of its members`() throws {
     let tree = try Tree()
     try tree.file("root/etc/passwd", "ada:x:7:7::/:\nbob:x:8:9::/:\ncy:x:9:8::/:\n")
     try tree.file("root/etc/group", "seven:x:7:bob\nnone:x:6:\n")
@@ -91,13 +92,11 @@ import Testing
     #expect(missing.status == 64 && missing.errors.contains("there is no group no"))
   }
 
-  @Test(
-    "Other commands take one user",
-    arguments: [
-      ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
-      ["request", "photos"], ["audit", "/etc/ssl"],
-    ])
-  func otherCommandsTakeOneUser(_ command: [String]) throws {
+  @Test(arguments: [
+    ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
+    ["request", "photos"], ["audit", "/etc/ssl"],
+  ])
+  func `Other commands take one user`(_ command: [String]) throws {
     let at = command.firstIndex(of: "--") ?? command.count
     let users = ["--user", "root", "--user", "daemon"]
     let outcome = try Command.permcheck(
@@ -106,14 +105,12 @@ import Testing
     #expect(outcome.errors.contains("one user at a time"), "\(outcome.errors)")
   }
 
-  @Test(
-    "What cannot be combined is refused",
-    arguments: [
-      ["--user", "root", "--group", "root"], ["--all-users", "--group", "root"],
-      ["--pid", "1", "--all-users"], ["--all-users", "--wait", "1s"],
-      ["--user", "a", "--user", "b", "--wait", "1s"],
-    ])
-  func whatCannotBeCombinedIsRefused(_ options: [String]) throws {
+  @Test(arguments: [
+    ["--user", "root", "--group", "root"], ["--all-users", "--group", "root"],
+    ["--pid", "1", "--all-users"], ["--all-users", "--wait", "1s"],
+    ["--user", "a", "--user", "b", "--wait", "1s"],
+  ])
+  func `What cannot be combined is refused`(_ options: [String]) throws {
     let outcome = try Command.permcheck(["photos=/etc"] + options)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
   }

@@ -37,8 +37,7 @@ struct SilentUsersTests {
       environment: ["T": tree.root])
   }
 
-  @Test("A check of this process goes on without names")
-  func aCheckOfThisProcessGoesOnWithoutNames() throws {
+  @Test func `A check of this process goes on without names`() throws {
     // setpriv(1) would ask the user data base itself.
     let drop =
       "import os; os.setgroups([]); os.setresgid(*[54321] * 3); os.setresuid(*[54321] * 3); "
@@ -48,7 +47,7 @@ struct SilentUsersTests {
     #expect(try outcome.report().status == "authorized")
   }
 
-  @Test("A user that nobody answers for is not judged") func aUserThatNobodyAnswersForIsNotJudged()
+  @Test func `A user that nobody answers for is not judged`()
     throws
   {
     for source in ["silent", "empty"] {
@@ -61,8 +60,7 @@ struct SilentUsersTests {
     }
   }
 
-  @Test("Groups of a user in files are not answer enough")
-  func groupsOfAUserInFilesAreNotAnswerEnough() throws {
+  @Test func `Groups of a user in files are not answer enough`() throws {
     // root is in the files; whether a server names more groups cannot be known.
     let outcome = try Self.run("silent", "\(Command.permcheck) camera --user root || exit $?")
     #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome)")

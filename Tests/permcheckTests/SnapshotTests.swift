@@ -54,7 +54,7 @@ struct SnapshotTests {
       }.joined(separator: "\n")
   }
 
-  @Test("Human") func human() throws {
+  @Test func `Human`() throws {
     let tree = try Self.laptop()
     let fix = "sudo setfacl -n -m u:54321:rw-,m::rw-"
     let seen = squeezed(try output(["camera", "mic", "photos"], tree, 1))
@@ -77,7 +77,7 @@ struct SnapshotTests {
       "\(seen)")
   }
 
-  @Test("Human of nothing") func humanOfNothing() throws {
+  @Test func `Human of nothing`() throws {
     let tree = try Tree()
     #expect(
       try output(["camera", "mic", "photos"], tree, 3) == """
@@ -89,7 +89,7 @@ struct SnapshotTests {
         """)
   }
 
-  @Test("Columns are aligned") func columnsAreAligned() throws {
+  @Test func `Columns are aligned`() throws {
     let tree = try Self.laptop()
     let text = try output(["camera", "mic", "photos"], tree, 1)
     let rows = text.split(separator: "\n").filter { $0.contains("/ROOT/") && !$0.contains("fix:") }
@@ -105,7 +105,7 @@ struct SnapshotTests {
     }
   }
 
-  @Test("Plain") func plain() throws {
+  @Test func `Plain`() throws {
     let tree = try Self.laptop()
     let not = { (group: String) in
       "not-in-group\ttester is not in group \(group) (crw-rw---- root:\(group))"
@@ -125,7 +125,7 @@ struct SnapshotTests {
         """)
   }
 
-  @Test("JSON") func json() throws {
+  @Test func `JSON`() throws {
     let tree = try Self.laptop()
     let text = try output(["camera", "--json"], tree, 0)
     let expected = """
@@ -183,7 +183,7 @@ struct SnapshotTests {
   }
 
   /// The fix that the output offers is true: it gives access to the subject it names.
-  @Test("Offered fix works") func offeredFixWorks() throws {
+  @Test func `Offered fix works`() throws {
     let tree = try Self.laptop()
     struct Fixes: Decodable {
       struct Report: Decodable { let resources: [Resource] }

@@ -23,9 +23,9 @@ import Testing
     """
 
   @Test(
-    "The answer is that of connect", .enabled(if: Kernel.canAsk, "taking on other ids wants root"),
+    .enabled(if: Kernel.canAsk, "taking on other ids wants root"),
     arguments: Effort.some(scenes, of: "SocketTests scenes"))
-  func theAnswerIsThatOfConnect(_ scene: String) throws {
+  func `The answer is that of connect`(_ scene: String) throws {
     let tree = try Tree()
     try tree.folder("d", mode: 0o755)
     let socket = tree.path("d/s")

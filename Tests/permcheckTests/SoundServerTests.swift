@@ -89,9 +89,8 @@ struct SoundServerTests {
       isAsked: false),
   ]
 
-  @Test(
-    "The servers answer counts", arguments: Effort.some(answers, of: "SoundServerTests answers"))
-  func theServersAnswerCounts(
+  @Test(arguments: Effort.some(answers, of: "SoundServerTests answers"))
+  func `The servers answer counts`(
     _ answer: Answer
   ) throws {
     let session = try Session(answer.manner)
@@ -103,15 +102,14 @@ struct SoundServerTests {
     #expect(try session.wasAsked() == answer.isAsked)
   }
 
-  @Test("Nothing that a terminal obeys is printed") func nothingThatATerminalObeysIsPrinted() throws
-  {
+  @Test func `Nothing that a terminal obeys is printed`() throws {
     let session = try Session("escapes")
     let outcome = try Command.permcheck(
       ["mic", "--through", "server"], environment: session.environment, as: stranger)
     #expect(outcome.output.contains("red") && !outcome.output.contains("\u{1b}["))
   }
 
-  @Test("No server is started", arguments: ["systemd", "init"]) func noServerIsStarted(
+  @Test(arguments: ["systemd", "init"]) func `No server is started`(
     _ starter: String
   ) throws {
     let session = try Session("offers", name: starter)
@@ -121,7 +119,7 @@ struct SoundServerTests {
     #expect(try !session.wasAsked())
   }
 
-  @Test("Root asks its own server alone") func rootAsksItsOwnServerAlone() throws {
+  @Test func `Root asks its own server alone`() throws {
     let own = try Session("offers", uid: 0)
     #expect(try own.ask(as: nil).report.status == "authorized")
     // The environment of sudo -E, or one that somebody else chose.
@@ -139,7 +137,7 @@ struct SoundServerTests {
     #expect(try !given.wasAsked())
   }
 
-  @Test("Only the user themselves is told") func onlyTheUserThemselvesIsTold() throws {
+  @Test func `Only the user themselves is told`() throws {
     let session = try Session("offers")
     for subject in [
       ["--uid", "\(stranger.uid)", "--gid", "\(stranger.gid)"], ["--user", "nobody"],
@@ -151,7 +149,7 @@ struct SoundServerTests {
     #expect(try !session.wasAsked())
   }
 
-  @Test("The variables of pulse audio are heeded") func theVariablesOfPulseAudioAreHeeded() throws {
+  @Test func `The variables of pulse audio are heeded`() throws {
     let session = try Session("offers")
     let socket = session.tree.path("run/pulse/native")
     for (variables, status) in [
@@ -166,7 +164,7 @@ struct SoundServerTests {
     }
   }
 
-  @Test("Either way is enough") func eitherWayIsEnough() throws {
+  @Test func `Either way is enough`() throws {
     let session = try Session("offers")
     let (report, status) = try session.ask(["--through", "any"])
     #expect(report.status == "authorized" && status == 0)
@@ -184,7 +182,7 @@ struct SoundServerTests {
 
   /// A line of /proc/net/unix that somebody else made by the name of a socket starts nothing, and
   /// nothing that it names is looked at.
-  @Test("A forged line is not believed") func aForgedLineIsNotBelieved() throws {
+  @Test func `A forged line is not believed`() throws {
     let session = try Session("offers", name: "systemd")
     // The inode of a socket that a process of the user holds, behind a line break in a name.
     let forger = try LiveCommand([
@@ -208,7 +206,7 @@ struct SoundServerTests {
   }
 
   /// A server that is always one byte ahead has 100 ms like every other.
-  @Test("A slow stream ends") func aSlowStreamEnds() throws {
+  @Test func `A slow stream ends`() throws {
     let session = try Session("trickles")
     let (report, _) = try session.ask()
     #expect(report.status == "notDetermined")

@@ -71,7 +71,7 @@ struct TerminalTests {
       || words.contains { $0.count > 30 }
   }
 
-  @Test("It fits", arguments: Effort.some(screens, of: "TerminalTests screens")) func itFits(
+  @Test(arguments: Effort.some(screens, of: "TerminalTests screens")) func `It fits`(
     _ screen: Screen
   ) throws {
     let tree = try SnapshotTests.laptop()
@@ -95,8 +95,8 @@ struct TerminalTests {
     }
   }
 
-  @Test("Sentences of a plan and warnings are wrapped at blanks", arguments: [60, 80])
-  func sentencesAreWrapped(_ columns: Int) throws {
+  @Test(arguments: [60, 80])
+  func `Sentences of a plan and warnings are wrapped at blanks`(_ columns: Int) throws {
     let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal, "NO_COLOR": "1"])
     let text = try journal.expect(
       """
@@ -121,7 +121,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("Grants fit", arguments: [60, 80, 200]) func grantsFit(_ columns: Int) throws {
+  @Test(arguments: [60, 80, 200]) func `Grants fit`(_ columns: Int) throws {
     let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal])
     let text = try journal.expect(
       """
@@ -137,13 +137,10 @@ struct TerminalTests {
     }
   }
 
-  @Test(
-    "Colours can be forced",
-    arguments: [
-      ("FORCE_COLOR", "1", true), ("CLICOLOR_FORCE", "1", true), ("FORCE_COLOR", "0", false),
-      ("CLICOLOR_FORCE", "0", false), ("FORCE_COLOR", "", false),
-    ]) func coloursCanBeForced(_ name: String, _ value: String, _ hasColors: Bool) throws
-  {
+  @Test(arguments: [
+    ("FORCE_COLOR", "1", true), ("CLICOLOR_FORCE", "1", true), ("FORCE_COLOR", "0", false),
+    ("CLICOLOR_FORCE", "0", false), ("FORCE_COLOR", "", false),
+  ]) func `Colours can be forced`(_ name: String, _ value: String, _ hasColors: Bool) throws {
     let tree = try Tree()
     let clean: [String: String?] = ["NO_COLOR": nil, "FORCE_COLOR": nil, "CLICOLOR_FORCE": nil]
     let outcome = try Command.permcheck(

@@ -43,8 +43,9 @@ struct UserLookupTests {
     return outcome.output.split(whereSeparator: \.isWhitespace)
   }
 
-  @Test("A check for a user opens passwd and group once each, for all accessors together")
-  func once() throws {
+  @Test func `A check for a user opens passwd and group once each, for all accessors together`()
+    throws
+  {
     // The counter first shows that it sees what is opened.
     #expect(try opens("cat passwd passwd group") == ["2", "1", "8"])
     for output in ["--json", "-v"] {
@@ -54,7 +55,7 @@ struct UserLookupTests {
     }
   }
 
-  @Test("So does a request, which plans again under the lock") func request() throws {
+  @Test func `So does a request, which plans again under the lock`() throws {
     let folder = "mkdir $T/a; chmod 700 $T/a; mount -t tmpfs none /var/lib; "
     let found = try opens(
       "\(Command.permcheck) request photos=$T/a --user games --yes --log none", after: folder)

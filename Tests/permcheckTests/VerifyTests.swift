@@ -19,8 +19,7 @@ struct VerifyTests {
   }
 
   /// Random folders, files, users, needs and expectations, by accessor and by path.
-  @Test("Every verdict is that of check, and the kernel's")
-  func everyVerdictIsThatOfCheckAndTheKernels() throws {
+  @Test func `Every verdict is that of check, and the kernel's`() throws {
     let tree = try Tree()
     let count = Effort.of(2_000, atLeast: 100)
     let outcome = try Command.run([
@@ -36,7 +35,7 @@ struct VerifyTests {
     #expect(counts.first == count && outcome.output.contains(" 0 differ"))
   }
 
-  @Test("Every mistake is told at once") func everyMistakeIsToldAtOnce() throws {
+  @Test func `Every mistake is told at once`() throws {
     let outcome = try verify(
       """
       [[expect]]
@@ -79,20 +78,18 @@ struct VerifyTests {
       ], "\(outcome.errors)")
   }
 
-  @Test(
-    "What is no list of expectations is a mistake",
-    arguments: [
-      ("x = [", 1), ("[[expect]]\nis = \"granted\"\nis = 1\n", 3), ("", 1), ("expect = 1", 1),
-      ("[expect]\npath = \"/\"\nis = \"granted\"", 1), ("[[expect]]\npath = \"/\u{0}\"", 2),
-      ("expect = [1]", 1),
-    ])
-  func whatIsNoListOfExpectationsIsAMistake(_ toml: String, line: Int) throws {
+  @Test(arguments: [
+    ("x = [", 1), ("[[expect]]\nis = \"granted\"\nis = 1\n", 3), ("", 1), ("expect = 1", 1),
+    ("[expect]\npath = \"/\"\nis = \"granted\"", 1), ("[[expect]]\npath = \"/\u{0}\"", 2),
+    ("expect = [1]", 1),
+  ])
+  func `What is no list of expectations is a mistake`(_ toml: String, line: Int) throws {
     let outcome = try verify(toml)
     #expect(outcome.status == 64)
     #expect(outcome.errors.hasPrefix("permcheck: standard input:\(line):"), "\(outcome.errors)")
   }
 
-  @Test("The exit status says it") func theExitStatusSaysIt() throws {
+  @Test func `The exit status says it`() throws {
     let good = expectation(
       "path = \"/etc/passwd\"", "user = \"daemon\"", "need = \"r\"", "is = \"granted\"")
     let bad = expectation(
@@ -132,7 +129,7 @@ struct VerifyTests {
     #expect(try verify(good, ["--format", "nagios"]).status == 0)
   }
 
-  @Test("A process number is not zero") func aProcessNumberIsNotZero() throws {
+  @Test func `A process number is not zero`() throws {
     let outcome = try verify(
       expectation("path = \"/etc/passwd\"", "is = \"granted\"")
         + expectation("path = \"/etc/shadow\"", "pid = 0", "is = \"refused\""))
@@ -140,7 +137,7 @@ struct VerifyTests {
   }
 
   /// Two processes in one file, of which one is in a container.
-  @Test("Each process has its own surroundings") func eachProcessHasItsOwnSurroundings() throws {
+  @Test func `Each process has its own surroundings`() throws {
     let tree = try Tree()
     try tree.folder("root/proc")
     try tree.file("root/.dockerenv")
@@ -171,7 +168,7 @@ struct VerifyTests {
     box.send(SIGKILL)
   }
 
-  @Test("A reason must be the one that is so") func aReasonMustBeTheOneThatIsSo() throws {
+  @Test func `A reason must be the one that is so`() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
     try tree.file("closed/file", mode: 0o644)
@@ -186,24 +183,22 @@ struct VerifyTests {
     #expect(try check("other-bits") == 1)
   }
 
-  @Test(
-    "A reason that can never be so is a mistake",
-    arguments: [
-      ("path = \"/srv\"", "granted", "parent-search", false),
-      ("path = \"/srv\"", "granted", "other-bits", false),
-      ("path = \"/srv\"", "unavailable", "other-bits", false),
-      ("path = \"/srv\"", "refused", "no-device", false),
-      ("accessor = \"camera\"", "granted", "not-in-group", false),
-      ("accessor = \"photos\"", "authorized", "other-bits", false),
-      ("accessor = \"photos\"\nneed = \"w\"", "granted", "other-bits", false),
-      ("accessor = \"photos\"", "refused", "automount", false),
-      ("accessor = \"photos\"", "granted", "other-bits", true),
-      ("accessor = \"photos\"", "refused", "other-bits", true),
-      ("path = \"/srv\"", "refused", "parent-search", true),
-      ("path = \"/srv\"", "unavailable", "no-device", true),
-      ("accessor = \"mic\"", "granted", "media-server", true),
-    ])
-  func aReasonThatCanNeverBeSoIsAMistake(
+  @Test(arguments: [
+    ("path = \"/srv\"", "granted", "parent-search", false),
+    ("path = \"/srv\"", "granted", "other-bits", false),
+    ("path = \"/srv\"", "unavailable", "other-bits", false),
+    ("path = \"/srv\"", "refused", "no-device", false),
+    ("accessor = \"camera\"", "granted", "not-in-group", false),
+    ("accessor = \"photos\"", "authorized", "other-bits", false),
+    ("accessor = \"photos\"\nneed = \"w\"", "granted", "other-bits", false),
+    ("accessor = \"photos\"", "refused", "automount", false),
+    ("accessor = \"photos\"", "granted", "other-bits", true),
+    ("accessor = \"photos\"", "refused", "other-bits", true),
+    ("path = \"/srv\"", "refused", "parent-search", true),
+    ("path = \"/srv\"", "unavailable", "no-device", true),
+    ("accessor = \"mic\"", "granted", "media-server", true),
+  ])
+  func `A reason that can never be so is a mistake`(
     _ target: String, _ wanted: String, _ reason: String, _ isPossible: Bool
   ) throws {
     let outcome = try verify(
@@ -215,8 +210,8 @@ struct VerifyTests {
   }
 
   /// A folder of root with mode 0755: others list and search it, and that is not what was asked.
-  @Test("A need that is named is needed whole", arguments: ["w", "rw", "rwx"])
-  func aNeedThatIsNamedIsNeededWhole(_ need: String) throws {
+  @Test(arguments: ["w", "rw", "rwx"])
+  func `A need that is named is needed whole`(_ need: String) throws {
     let tree = try Tree()
     try tree.folder("pictures")
     let account = Account(uid: 61234, gid: 61234)
@@ -235,8 +230,7 @@ struct VerifyTests {
     #expect(check.status == 1 && check.output.contains("denied"), "\(check)")
   }
 
-  @Test("A failure says what was expected and what helps")
-  func aFailureSaysWhatWasExpectedAndWhatHelps() throws {
+  @Test func `A failure says what was expected and what helps`() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
     let toml = expectation(
@@ -252,7 +246,7 @@ struct VerifyTests {
     #expect(refused.status == 1 && !refused.output.contains("fix ("), "\(refused.output)")
   }
 
-  @Test("Waiting ends when it holds") func waitingEndsWhenItHolds() throws {
+  @Test func `Waiting ends when it holds`() throws {
     let tree = try Tree()
     let path = tree.path("later")
     let toml = expectation("path = \"\(path)\"", "is = \"granted\"", "wait = \"30s\"")
@@ -267,7 +261,7 @@ struct VerifyTests {
     #expect(try verify(never).status == 1)
   }
 
-  @Test("A starter file holds") func aStarterFileHolds() throws {
+  @Test func `A starter file holds`() throws {
     let starter = try Command.permcheck(["verify", "--init", "camera", "mic", "photos"])
     #expect(starter.status == 0)
     #expect(starter.output.components(separatedBy: "[[expect]]").count == 4)
@@ -275,8 +269,7 @@ struct VerifyTests {
     #expect(outcome.status == 0, "\(outcome.output)")
   }
 
-  @Test("A starter file has paths and users")
-  func aStarterFileHasPathsAndUsers() throws {
+  @Test func `A starter file has paths and users`() throws {
     let tree = try Tree()
     try tree.folder("open")
     try tree.folder("closed", mode: 0o700)
@@ -328,7 +321,7 @@ struct VerifyTests {
     #expect(refused.errors.contains(":2:12: the path must start with /"), "\(refused.errors)")
   }
 
-  @Test("A change is verified again") func aChangeIsVerifiedAgain() throws {
+  @Test func `A change is verified again`() throws {
     let tree = try Tree()
     try tree.file("file", mode: 0o600)
     try tree.file(
@@ -345,8 +338,7 @@ struct VerifyTests {
   }
 
   /// A folder and a file become links and FIFOs again and again, while root verifies.
-  @Test("Root opens nothing outside a tree that is swapped")
-  func rootOpensNothingOutsideATreeThatIsSwapped() throws {
+  @Test func `Root opens nothing outside a tree that is swapped`() throws {
     let tree = try Tree()
     // On a mount of its own, since what another process opens in a shared /tmp would be told too.
     let outcome = try Command.run([
@@ -358,7 +350,7 @@ struct VerifyTests {
     #expect(outcome.output == "seen True, opened outside 0, slow 0\n", "\(outcome)")
   }
 
-  @Test("Output is written at once") func outputIsWrittenAtOnce() throws {
+  @Test func `Output is written at once`() throws {
     let tree = try Tree()
     try tree.file("old", "old")
     let toml = expectation("path = \"/etc/passwd\"", "is = \"granted\"")
@@ -382,7 +374,7 @@ struct VerifyTests {
     #expect(try verify(toml, ["--output", tree.path("no/such")]).status == 70)
   }
 
-  @Test("The summary of a job is added") func theSummaryOfAJobIsAdded() throws {
+  @Test func `The summary of a job is added`() throws {
     let tree = try Tree()
     try tree.file("summary", "before\n")
     let toml = expectation("name = \"a|<b>\"", "path = \"/etc/passwd\"", "is = \"refused\"")

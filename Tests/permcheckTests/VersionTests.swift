@@ -5,8 +5,8 @@ import Testing
 
 /// What a person is asked for who reports a fault.
 @Suite(.blocking) struct VersionTests {
-  @Test("Version is one line, and three with -v", arguments: [["-v"], ["--verbose"]])
-  func versionIsOneLine(_ option: [String]) throws {
+  @Test(arguments: [["-v"], ["--verbose"]])
+  func `Version is one line, and three with -v`(_ option: [String]) throws {
     let short = try Command.permcheck(["--version"])
     #expect(short.status == 0 && short.output == Tool.version + "\n" && short.errors.isEmpty)
     for arguments in [["--version"] + option, option + ["--version"]] {
@@ -17,8 +17,8 @@ import Testing
     }
   }
 
-  @Test("Help of a command names its manual", arguments: ["request", "check", "verify", "log"])
-  func helpNamesItsManual(_ command: String) throws {
+  @Test(arguments: ["request", "check", "verify", "log"])
+  func `Help of a command names its manual`(_ command: String) throws {
     let help = try Command.permcheck(["help", command])
     #expect(help.output.contains("man permcheck-\(command)\n"))
   }

@@ -23,7 +23,7 @@ struct WaitTests {
     return command
   }
 
-  @Test("Node that appears is enough") func nodeThatAppearsIsEnough() throws {
+  @Test func `Node that appears is enough`() throws {
     let tree = try Tree()
     let command = try waiting([tree.path("node"), "--wait", "60", "--json"])
     // As udev does: the node first, then who may use it.
@@ -34,14 +34,14 @@ struct WaitTests {
     #expect(try outcome.report().status == "authorized")
   }
 
-  @Test("Folders on the way may be missing") func foldersOnTheWayMayBeMissing() throws {
+  @Test func `Folders on the way may be missing`() throws {
     let tree = try Tree()
     let folder = try waiting(["photos=\(tree.path("a/b/c"))", "--need", "r", "--wait", "60"])
     try tree.folder("a/b/c")
     #expect(try folder.finish(within: 50).status == 0)
   }
 
-  @Test("Time over is the usual answer") func timeOverIsTheUsualAnswer() throws {
+  @Test func `Time over is the usual answer`() throws {
     let tree = try Tree()
     try tree.home("this is no list of folders\n")
     try tree.device("no", mode: 0o600)
@@ -57,7 +57,7 @@ struct WaitTests {
   }
 
   /// With --all one camera is not enough to wait no longer.
-  @Test("All means all") func allMeansAll() throws {
+  @Test func `All means all`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, mode: 0o600)

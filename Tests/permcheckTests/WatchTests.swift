@@ -83,7 +83,7 @@ struct WatchTests {
     ("chmod 666 dev/video0", "authorized", "mode", "dev/video0"),
   ]
 
-  @Test("Every cause is named") func everyCauseIsNamed() throws {
+  @Test func `Every cause is named`() throws {
     let (tree, arguments) = try Self.machine()
     // Nothing of sysfs and udev: they would still know the node that is gone.
     try shell("rm -r sys run", tree)
@@ -109,7 +109,7 @@ struct WatchTests {
   }
 
   /// The root itself goes and comes back, and with it every folder that could be watched.
-  @Test("Root vanishes and comes back") func rootVanishesAndComesBack() throws {
+  @Test func `Root vanishes and comes back`() throws {
     let (tree, arguments) = try Self.machine()
     let watch = try LiveWatch(arguments)
     #expect(try watch.line().new == "authorized")
@@ -122,7 +122,7 @@ struct WatchTests {
     }
   }
 
-  @Test("Mounts are seen") func mountsAreSeen() throws {
+  @Test func `Mounts are seen`() throws {
     let (tree, arguments) = try Self.machine()
     try shell("rm -r sys run", tree)
     let command = try LiveCommand(
@@ -149,7 +149,7 @@ struct WatchTests {
     }
   }
 
-  @Test("Group file counts") func groupFileCounts() throws {
+  @Test func `Group file counts`() throws {
     let tree = try Tree()
     try tree.camera(0, mode: 0o660)
     try shell("chgrp 44 dev/video0", tree)
@@ -170,7 +170,7 @@ struct WatchTests {
     }
   }
 
-  @Test("Settings of the photo folder count") func settingsOfThePhotoFolderCount() throws {
+  @Test func `Settings of the photo folder count`() throws {
     let tree = try Tree()
     try tree.home()
     try tree.folder("home/Bilder", mode: 0o755)
@@ -184,7 +184,7 @@ struct WatchTests {
     #expect(try watch.line().cause == "owner")
   }
 
-  @Test("Running process is followed") func runningProcessIsFollowed() throws {
+  @Test func `Running process is followed`() throws {
     let (tree, _) = try Self.machine()
     let sleeper = try LiveCommand(["sleep", "1000"], as: stranger)
     // env and setpriv come before sleep.
@@ -206,7 +206,7 @@ struct WatchTests {
   }
 
   /// Nothing of a folder that this process may not list can be watched.
-  @Test("Unlistable folder is looked into") func unlistableFolderIsLookedInto() throws {
+  @Test func `Unlistable folder is looked into`() throws {
     let tree = try Tree()
     try tree.folder("dark", mode: 0o711)
     let watch = try LiveWatch([tree.path("dark/node")], as: stranger)
@@ -234,7 +234,7 @@ struct WatchTests {
     #expect(try watch.line(location).accessor == "photos", sourceLocation: location)
   }
 
-  @Test("Ten thousand changes end in the right status") func tenThousandChangesEndInTheRightStatus()
+  @Test func `Ten thousand changes end in the right status`()
     throws
   {
     let (tree, arguments) = try Self.machine()
@@ -251,7 +251,7 @@ struct WatchTests {
     }
   }
 
-  @Test("Overflow loses nothing") func overflowLosesNothing() throws {
+  @Test func `Overflow loses nothing`() throws {
     let limit = try String(
       contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
     let count = try #require(Int(limit.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -275,7 +275,7 @@ struct WatchTests {
     }
   }
 
-  @Test("Many nodes are watched") func manyNodesAreWatched() throws {
+  @Test func `Many nodes are watched`() throws {
     let nodes = Effort.of(1_000, atLeast: 60)
     let tree = try Tree()
     for number in 0..<nodes { try tree.device("dev/video\(number)", mode: 0o666) }
@@ -296,7 +296,7 @@ struct WatchTests {
 
   // MARK: - The end
 
-  @Test("Signal ends it", arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE]) func signalEndsIt(
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE]) func `Signal ends it`(
     _ signal: Int32
   ) throws {
     let (tree, arguments) = try Self.machine()
@@ -310,7 +310,7 @@ struct WatchTests {
   }
 
   /// Nothing is written, and still it is noticed that nobody reads.
-  @Test("Closed reader ends it") func closedReaderEndsIt() throws {
+  @Test func `Closed reader ends it`() throws {
     let (tree, arguments) = try Self.machine()
     defer { withExtendedLifetime(tree) {} }
     let watch = try LiveWatch(arguments)
@@ -323,7 +323,7 @@ struct WatchTests {
     #expect(head.status == 0 && head.output.split(separator: "\n").count == 1)
   }
 
-  @Test("Time ends it") func timeEndsIt() throws {
+  @Test func `Time ends it`() throws {
     let (tree, arguments) = try Self.machine()
     for format in ["human", "plain", "json"] {
       let outcome = try Command.permcheck(
@@ -338,9 +338,8 @@ struct WatchTests {
     #expect(quiet.status == 1 && quiet.output.isEmpty && quiet.errors.isEmpty)
   }
 
-  @Test(
-    "Bad time is usage", arguments: ["-1", "x", "nan", "inf", "1e3", "", "99999999999", "0x10"])
-  func badTimeIsUsage(_ time: String) throws {
+  @Test(arguments: ["-1", "x", "nan", "inf", "1e3", "", "99999999999", "0x10"])
+  func `Bad time is usage`(_ time: String) throws {
     for question in [["watch", "camera", "--for=\(time)"], ["camera", "--wait=\(time)"]] {
       let outcome = try Command.permcheck(question)
       #expect(outcome.status == 64 && isOneLine(outcome.errors))
@@ -349,7 +348,7 @@ struct WatchTests {
 
   // MARK: - Formats
 
-  @Test("Lines are valid") func linesAreValid() throws {
+  @Test func `Lines are valid`() throws {
     let (tree, arguments) = try Self.machine()
     let command = try LiveCommand([Command.permcheck, "watch", "--json", "-v"] + arguments)
     var lines = [try #require(command.line())]
@@ -374,7 +373,7 @@ struct WatchTests {
     }
   }
 
-  @Test("People read a line") func peopleReadALine() throws {
+  @Test func `People read a line`() throws {
     let (tree, arguments) = try Self.machine()
     let command = try LiveCommand([Command.permcheck, "watch", "-v"] + arguments)
     let date = try #require(command.line())

@@ -32,15 +32,40 @@ public protocol GrantStrategy: Sendable {
 /// The strategies of this library.
 public enum GrantStrategies: Sendable {
   /// All strategies, in the order in which they are listed.
-  public static let all: [any GrantStrategy] = [
-    AutoStrategy(), ACLStrategy(), GroupStrategy(), UdevStrategy(), NoStrategy(),
-  ]
+  public static let all: [any GrantStrategy] = [auto, acl, group, udev, none]
 
   /// The names of all strategies, in the same order.
   public static var names: [String] { all.map(\.name) }
 
-  /// The strategy that makes the smallest change.
-  public static var auto: any GrantStrategy { AutoStrategy() }
+  /// The strategy that makes the smallest change, as `acl` does.
+  ///
+  /// A group or a udev rule gives more than was asked for, so only a person may choose it.
+  public static let auto: any GrantStrategy = PlannedStrategy(name: "auto", plan: byACL)
+
+  /// The strategy that adds an ACL entry to each inode that refuses.
+  ///
+  /// It sets mode bits instead if the kernel would ignore the entry, or the file system has no ACLs.
+  private static let acl: any GrantStrategy = PlannedStrategy(name: "acl", plan: byACL)
+
+  /// The strategy that adds the user to a group that already has access.
+  package static let group: any GrantStrategy = PlannedStrategy(name: "group") {
+    (planner) throws(PermissionError) in try planner.groupPlan(strategy: "group")
+  }
+
+  /// The strategy that adds an ACL entry now, and a udev rule that repeats it when the device is set up.
+  package static let udev: any GrantStrategy = PlannedStrategy(name: "udev") {
+    (planner) throws(PermissionError) in try planner.udevPlan(strategy: "udev")
+  }
+
+  /// The strategy that changes nothing and only shows the plan.
+  package static let none: any GrantStrategy = PlannedStrategy(
+    name: "none", isCarriedOut: false, plan: byACL)
+
+  @Sendable private static func byACL(
+    _ planner: GrantPlanner
+  ) throws(PermissionError) -> GrantPlan? {
+    try planner.plan(strategy: "acl")
+  }
 
   /// Returns the strategy with this name.
   ///
@@ -104,78 +129,13 @@ public struct GrantRequest: Sendable {
   }
 }
 
-/// A strategy that adds an ACL entry to each inode that refuses.
-///
-/// It sets mode bits instead if the kernel would ignore the entry, or the file system has no ACLs.
-package struct ACLStrategy: GrantStrategy {
-  /// Always `acl`.
-  package var name: String { "acl" }
+/// A strategy of this library.
+private struct PlannedStrategy: GrantStrategy {
+  let name: String
+  var isCarriedOut = true
+  let plan: @Sendable (GrantPlanner) throws(PermissionError) -> GrantPlan?
 
-  /// Creates the strategy, which has no settings.
-  package init() {}
-
-  /// Returns a plan of the smallest changes, inode by inode.
-  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
-    try GrantPlanner(request).plan(strategy: name)
-  }
-}
-
-/// A strategy that adds the user to a group that already has access.
-package struct GroupStrategy: GrantStrategy {
-  /// Always `group`.
-  package var name: String { "group" }
-
-  /// Creates the strategy, which has no settings.
-  package init() {}
-
-  /// Returns a plan of the memberships that give access to all resources.
-  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
-    try GrantPlanner(request).groupPlan(strategy: name)
-  }
-}
-
-/// A strategy that adds an ACL entry now, and a udev rule that repeats it when the device is set up.
-package struct UdevStrategy: GrantStrategy {
-  /// Always `udev`.
-  package var name: String { "udev" }
-
-  /// Creates the strategy, which has no settings.
-  package init() {}
-
-  /// Returns a plan of the entries and the rule.
-  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
-    try GrantPlanner(request).udevPlan(strategy: name)
-  }
-}
-
-/// A strategy that makes the smallest change, as `ACLStrategy` does.
-package struct AutoStrategy: GrantStrategy {
-  /// Always `auto`.
-  package var name: String { "auto" }
-
-  /// Creates the strategy, which has no settings.
-  package init() {}
-
-  /// Returns a plan of ACL entries and mode bits.
-  ///
-  /// A group or a udev rule gives more than was asked for, so only a person may choose it.
-  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
-    try ACLStrategy().plan(request)
-  }
-}
-
-/// A strategy that changes nothing and only shows the plan.
-package struct NoStrategy: GrantStrategy {
-  /// Always `none`.
-  package var name: String { "none" }
-  /// Always false.
-  package var isCarriedOut: Bool { false }
-
-  /// Creates the strategy, which has no settings.
-  package init() {}
-
-  /// Returns the plan of `AutoStrategy`.
-  package func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
-    try AutoStrategy().plan(request)
+  func plan(_ request: GrantRequest) throws(PermissionError) -> GrantPlan? {
+    try plan(GrantPlanner(request))
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// Each state is a type. Each operation returns the next state. An operation that a state does not
 /// support returns the same state.
-package protocol AuthorizationState: Sendable {
+protocol AuthorizationState: Sendable {
   /// The kind of this state.
   var kind: AuthorizationStateKind { get }
   /// Returns the state after a check with this status.
@@ -35,7 +35,7 @@ public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
   case notDetermined
 
   /// A state of this kind.
-  package var state: any AuthorizationState {
+  var state: any AuthorizationState {
     switch self {
     case .unchecked: UncheckedState()
     case .authorized: AuthorizedState()
@@ -51,18 +51,18 @@ public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
 
 extension AuthorizationState {
   /// Returns the state of the status.
-  package func checked(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
+  func checked(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
   /// Returns the same state, because by default there is nothing to request.
-  package func requested() -> any AuthorizationState { self }
+  func requested() -> any AuthorizationState { self }
   /// Returns the same state, because by default no request is under way.
-  package func finished(_ status: AuthorizationStatus) -> any AuthorizationState { self }
+  func finished(_ status: AuthorizationStatus) -> any AuthorizationState { self }
   /// Returns `unchecked`, because the known status is no longer valid.
-  package func invalidated() -> any AuthorizationState { UncheckedState() }
+  func invalidated() -> any AuthorizationState { UncheckedState() }
 }
 
 extension AuthorizationStatus {
   /// The state of a permission with this status.
-  package var state: any AuthorizationState {
+  var state: any AuthorizationState {
     switch self {
     case .authorized: AuthorizedState()
     case .limited: LimitedState()
@@ -75,83 +75,59 @@ extension AuthorizationStatus {
 }
 
 /// The state in which no check was made yet, or the last one is no longer valid.
-package struct UncheckedState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `unchecked`.
-  package var kind: AuthorizationStateKind { .unchecked }
+struct UncheckedState: AuthorizationState {
+  var kind: AuthorizationStateKind { .unchecked }
   /// Begins a request, which makes its own check first.
-  package func requested() -> any AuthorizationState { RequestingState() }
+  func requested() -> any AuthorizationState { RequestingState() }
   /// Returns the same state, because nothing is known.
-  package func invalidated() -> any AuthorizationState { self }
+  func invalidated() -> any AuthorizationState { self }
 }
 
 /// The state in which every resource is usable; there is nothing to request.
-package struct AuthorizedState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `authorized`.
-  package var kind: AuthorizationStateKind { .authorized }
+struct AuthorizedState: AuthorizationState {
+  var kind: AuthorizationStateKind { .authorized }
 }
 
 /// The state in which some resources are usable; a request can ask for the others.
-package struct LimitedState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `limited`.
-  package var kind: AuthorizationStateKind { .limited }
+struct LimitedState: AuthorizationState {
+  var kind: AuthorizationStateKind { .limited }
   /// Begins a request for the other resources.
-  package func requested() -> any AuthorizationState { RequestingState() }
+  func requested() -> any AuthorizationState { RequestingState() }
 }
 
 /// The state in which access is refused and a request could help.
-package struct DeniedState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `denied`.
-  package var kind: AuthorizationStateKind { .denied }
+struct DeniedState: AuthorizationState {
+  var kind: AuthorizationStateKind { .denied }
   /// Begins a request.
-  package func requested() -> any AuthorizationState { RequestingState() }
+  func requested() -> any AuthorizationState { RequestingState() }
 }
 
 /// The state in which a request is under way.
 ///
 /// Checks and outside changes wait for the end of the request. Another request joins this one.
-package struct RequestingState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `requesting`.
-  package var kind: AuthorizationStateKind { .requesting }
+struct RequestingState: AuthorizationState {
+  var kind: AuthorizationStateKind { .requesting }
   /// Returns the same state, because only the end of the request counts.
-  package func checked(_ status: AuthorizationStatus) -> any AuthorizationState { self }
+  func checked(_ status: AuthorizationStatus) -> any AuthorizationState { self }
   /// Returns the state of the check that followed the request.
-  package func finished(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
+  func finished(_ status: AuthorizationStatus) -> any AuthorizationState { status.state }
   /// Returns the same state, because the check after the request will include the change.
-  package func invalidated() -> any AuthorizationState { self }
+  func invalidated() -> any AuthorizationState { self }
 }
 
 /// The state in which access is refused by something that no request can change.
-package struct RestrictedState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `restricted`.
-  package var kind: AuthorizationStateKind { .restricted }
+struct RestrictedState: AuthorizationState {
+  var kind: AuthorizationStateKind { .restricted }
 }
 
 /// The state in which there is no such device or directory.
-package struct UnavailableState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `unavailable`.
-  package var kind: AuthorizationStateKind { .unavailable }
+struct UnavailableState: AuthorizationState {
+  var kind: AuthorizationStateKind { .unavailable }
 }
 
 /// The state in which the check cannot tell; a request may find out.
-package struct NotDeterminedState: AuthorizationState {
-  /// Creates the state, which has no data.
-  package init() {}
-  /// Always `notDetermined`.
-  package var kind: AuthorizationStateKind { .notDetermined }
+struct NotDeterminedState: AuthorizationState {
+  var kind: AuthorizationStateKind { .notDetermined }
   /// Begins a request, which may find out.
-  package func requested() -> any AuthorizationState { RequestingState() }
+  func requested() -> any AuthorizationState { RequestingState() }
 }

@@ -7,7 +7,7 @@ import Testing
     try JSONReader().value(from: Array(document.utf8))
   }
 
-  @Test("Values") func values() throws {
+  @Test func `Values`() throws {
     #expect(try Self.read("null") == .null)
     #expect(try Self.read(" \t\r\n true \t\r\n ") == true)
     #expect(try Self.read("[false]") == [false])
@@ -22,7 +22,7 @@ import Testing
     #expect(try JSONReader().value(from: lines.span.extracting(8..<15)) == ["a": 2])
   }
 
-  @Test("Numbers keep their digits") func numbersKeepTheirDigits() throws {
+  @Test func `Numbers keep their digits`() throws {
     for lexeme in [
       "0", "-0", "1", "-1", "10", "0.0", "-0.10", "1e5", "1E+05", "1.50e-007",
       "123456789012345678901234567890.5", "1e999", "-0.0e-0",
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("Escapes") func escapes() throws {
+  @Test func `Escapes`() throws {
     #expect(
       try Self.read(#""\"\\\/\b\f\n\r\t\u0041\u00e9\u00E9\ud83d\ude00""#)
         == "\"\\/\u{8}\u{C}\n\r\tAéé😀")
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// Every byte, where each of them could stand.
-  @Test("Every byte") func everyByte() {
+  @Test func `Every byte`() {
     func isRead(_ before: String, _ byte: UInt8, _ after: String) -> Bool {
       RefusalTests.refusal(of: Array(before.utf8) + [byte] + Array(after.utf8)) == nil
     }
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Every `\u` escape, in both cases of its digits, and every pair of surrogates.
-  @Test("Every code unit") func everyCodeUnit() throws {
+  @Test func `Every code unit`() throws {
     let reader = JSONReader()
     for unit in UInt32(0)...0xFFFF {
       let digits = String(unit, radix: 16)
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// A document that was cut is told from one that is wrong.
-  @Test("Every prefix is incomplete") func everyPrefixIsIncomplete() throws {
+  @Test func `Every prefix is incomplete`() throws {
     let document = Array(
       #"{"a":[1,-2.5e+3,true,false,null,"\n\ud83d\ude00x"],"é":{"日":"😀"}, "b" : [ ] } "#.utf8)
     _ = try JSONReader().value(from: document)
@@ -94,14 +94,14 @@ import Testing
     }
   }
 
-  @Test("Keys are compared by their bytes") func keysAreComparedByTheirBytes() throws {
+  @Test func `Keys are compared by their bytes`() throws {
     let value = try Self.read("{\"é\":1,\"e\u{301}\":2,\"\\u212b\":3,\"Å\":4}")
     #expect(value["é"] == 1 && value["e\u{301}"] == 2 && value["\u{212B}"] == 3 && value["Å"] == 4)
     #expect(try Self.read("\"é\"") != Self.read("\"e\u{301}\""))
   }
 
   /// A second key is found at any distance, with few members and with many.
-  @Test("Duplicates in wide objects") func duplicatesInWideObjects() throws {
+  @Test func `Duplicates in wide objects`() throws {
     for count in [1, 2, 15, 16, 17, 18, 40, 300] {
       let members = (0..<count).map { "\"k\($0)\":\($0)" }
       let document = "{" + members.joined(separator: ",")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("Depth is bounded") func depthIsBounded() throws {
+  @Test func `Depth is bounded`() throws {
     for (open, close, levels) in [
       ("[", "]", 1), ("{\"a\":", "}", 1), ("[{\"a\":1,\"b\":", "}]", 2),
     ] {
@@ -139,7 +139,7 @@ import Testing
   }
 
   /// What recurses, on the deepest values that the reader makes.
-  @Test("Deepest values are usable") func deepestValuesAreUsable() throws {
+  @Test func `Deepest values are usable`() throws {
     let depth = JSONReader.greatestDepth
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
       let document = Array(
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("Size is bounded") func sizeIsBounded() throws {
+  @Test func `Size is bounded`() throws {
     let reader = JSONReader(maximumSize: 4)
     #expect(try reader.value(from: Array("[12]".utf8)) == [12])
     #expect(

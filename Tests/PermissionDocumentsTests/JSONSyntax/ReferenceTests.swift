@@ -9,7 +9,7 @@ import Testing
 @Suite(.blocking) struct ReferenceTests {
   static let documents = Effort.of(200_000, atLeast: 10_000)
 
-  @Test("Reader agrees with Python") func readerAgreesWithPython() throws {
+  @Test func `Reader agrees with Python`() throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Reference/reference.py")
     let (process, output) = (Process(), Pipe())

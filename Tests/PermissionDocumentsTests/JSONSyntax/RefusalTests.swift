@@ -32,13 +32,13 @@ import Testing
     }
   }
 
-  @Test("Structure") func structure() { Self.check(Self.structure) }
-  @Test("Words") func words() { Self.check(Self.words) }
-  @Test("Numbers") func numbers() { Self.check(Self.numbers) }
-  @Test("Strings") func strings() { Self.check(Self.strings) }
-  @Test("Surrogates") func surrogates() { Self.check(Self.surrogates) }
-  @Test("Encoding") func encoding() { Self.check(Self.encoding) }
-  @Test("Keys") func keys() { Self.check(Self.keys) }
+  @Test func `Structure`() { Self.check(Self.structure) }
+  @Test func `Words`() { Self.check(Self.words) }
+  @Test func `Numbers`() { Self.check(Self.numbers) }
+  @Test func `Strings`() { Self.check(Self.strings) }
+  @Test func `Surrogates`() { Self.check(Self.surrogates) }
+  @Test func `Encoding`() { Self.check(Self.encoding) }
+  @Test func `Keys`() { Self.check(Self.keys) }
 
   static func check(_ refusals: [Refusal]) {
     for refusal in refusals {
@@ -158,7 +158,7 @@ import Testing
     Refusal("{\"\\u0000\":1,\"\\u0000\":1}", .duplicateKey, at: 12),
   ]
 
-  @Test("Every code has a sentence") func everyCodeHasASentence() {
+  @Test func `Every code has a sentence`() {
     let messages = JSONError.Code.allCases.map { JSONError($0, at: 7).message }
     #expect(Set(messages).count == messages.count)
     #expect(messages.allSatisfy { $0.hasSuffix(".") && $0.count < 90 })

@@ -4,7 +4,7 @@ import Testing
 
 /// Values, numbers and objects, without a document.
 @Suite struct ValueTests {
-  @Test("Access") func access() {
+  @Test func `Access`() {
     let value: JSONValue = ["a": [1, "x", true, 2.5, -3], "o": ["k": "v"]]
     #expect(value["a"]?[0]?.integer(as: UInt8.self) == 1)
     #expect(value["a"]?[1]?.string == "x")
@@ -21,7 +21,7 @@ import Testing
     #expect(value.description == #"{"a":[1,"x",true,2.5,-3],"o":{"k":"v"}}"#)
   }
 
-  @Test("Integers") func integers() throws {
+  @Test func `Integers`() throws {
     func check<T: FixedWidthInteger>(_ type: T.Type) throws {
       for value in [T.min, T.max, 0, 1, T.max / 3] {
         #expect(JSONValue(value).integer(as: type) == value)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("Doubles") func doubles() {
+  @Test func `Doubles`() {
     var generator = SeededNumbers("json values")
     for _ in 0..<Effort.of(20_000, atLeast: 2_000) {
       let double = Double(bitPattern: generator.next())
@@ -68,13 +68,13 @@ import Testing
     #expect(JSONNumber(lexeme: "18446744073709551615")?.double == 18446744073709551616)
   }
 
-  @Test("Lexeme is checked") func lexemeIsChecked() {
+  @Test func `Lexeme is checked`() {
     for lexeme in ["", " 1", "1 ", "+1", "01", "1.", ".5", "1e", "0x1", "-", "NaN", "1,", "١"] {
       #expect(JSONNumber(lexeme: lexeme) == nil, "\(lexeme)")
     }
   }
 
-  @Test("Equality is by bytes") func equalityIsByBytes() {
+  @Test func `Equality is by bytes`() {
     #expect(JSONValue.string("é") != .string("e\u{301}"))
     #expect(JSONValue.string("\r\n") != .string("\n"))
     #expect(Set<JSONValue>(["é", "e\u{301}", "\u{E9}"]).count == 2)
@@ -88,7 +88,7 @@ import Testing
     #expect(Set(kinds).count == kinds.count)
   }
 
-  @Test("Objects") func objects() {
+  @Test func `Objects`() {
     var object = JSONObject()
     object["b"] = 1
     object["a"] = 2
@@ -105,7 +105,7 @@ import Testing
     #expect(JSONObject([("a", 1)]).hashValue == JSONObject([("a", 1)]).hashValue)
   }
 
-  @Test("Literals") func literals() {
+  @Test func `Literals`() {
     #expect(JSONValue(5 as UInt64) == 5 && JSONValue(0.5) == 0.5)
     let value: JSONValue = [true, 1, -1, 0.1, "s", [:], .null]
     #expect(value.description == #"[true,1,-1,0.1,"s",{},null]"#)

@@ -10,7 +10,7 @@ import Testing
     "\u{FFFF}": 1, "\u{1F600}": 2, "A": "", "aa": [],
   ]
 
-  @Test("Escapes") func escapes() {
+  @Test func `Escapes`() {
     let written = JSONWriter().text(
       "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{B}\u{1B}\u{1F}\u{7F}\u{9B}\u{202E}\u{2028}\u{E0041}é😀")
     let expected =
@@ -18,7 +18,7 @@ import Testing
     #expect(written == expected)
   }
 
-  @Test("Order") func order() {
+  @Test func `Order`() {
     let value: JSONValue = [
       "b": 1, "a": [["d": 1, "c": 2]], "\u{FFFF}": 3, "\u{10000}": 4, "B": 5,
     ]
@@ -31,7 +31,7 @@ import Testing
         == "{\"B\":5,\"a\":[{\"c\":2,\"d\":1}],\"b\":1,\"\u{FFFF}\":3,\"\u{10000}\":4}")
   }
 
-  @Test("Pretty") func pretty() {
+  @Test func `Pretty`() {
     let value: JSONValue = ["a": [1, [], [:]], "b": ["c": "x"]]
     let expected = """
       {
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// The pretty form is that of Python's json.tool, with and without sorted keys.
-  @Test("Pretty as Python", arguments: [false, true]) func prettyAsPython(sortsKeys: Bool) throws {
+  @Test(arguments: [false, true]) func `Pretty as Python`(sortsKeys: Bool) throws {
     let process = Process()
     let (input, output) = (Pipe(), Pipe())
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// All scalars, in strings and in keys, raw as the writer leaves them.
-  @Test("Every scalar comes back") func everyScalarComesBack() throws {
+  @Test func `Every scalar comes back`() throws {
     let (reader, writer) = (JSONReader(), JSONWriter())
     var scalars = 0
     for start in stride(from: UInt32(0), to: 0x110000, by: 0x800) {
@@ -88,7 +88,7 @@ import Testing
     #expect(scalars == 0x110000 - 0x800)
   }
 
-  @Test("Generated values come back") func generatedValuesComeBack() throws {
+  @Test func `Generated values come back`() throws {
     var generator = SeededNumbers("json writer")
     for _ in 0..<Effort.of(5_000, atLeast: 500) {
       let value = Self.value(depth: 5, &generator)

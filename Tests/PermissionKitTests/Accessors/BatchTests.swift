@@ -32,7 +32,7 @@ private struct BackwardsBatch: BatchStrategy {
     return batch
   }
 
-  @Test("Sequential runs all in order") func sequentialRunsAllInOrder() throws {
+  @Test func `Sequential runs all in order`() throws {
     let notes = Notes()
     let result = try Self.batch([.authorized, .denied, .unavailable]).check { notes.add($0) }
     #expect(result.reports.map(\.status) == [.authorized, .denied, .unavailable])
@@ -45,7 +45,7 @@ private struct BackwardsBatch: BatchStrategy {
       ])
   }
 
-  @Test("Fail fast ends with the first without access") func failFastEndsWithTheFirstWithoutAccess()
+  @Test func `Fail fast ends with the first without access`()
     throws
   {
     let batch = Self.batch([.authorized, .limited, .unavailable, .authorized], .failFast)
@@ -54,7 +54,7 @@ private struct BackwardsBatch: BatchStrategy {
     #expect((result.granted, result.refused, result.count) == (2, 0, 4))
   }
 
-  @Test("The strategy is exchanged between runs") func theStrategyIsExchangedBetweenRuns() throws {
+  @Test func `The strategy is exchanged between runs`() throws {
     var batch = Self.batch([.denied, .authorized], .failFast)
     #expect(try batch.check().reports.count == 1)
     batch.strategy = .concurrent
@@ -65,7 +65,7 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(notes.all.first == "1/2 number 2 0+0")
   }
 
-  @Test("Concurrent runs each once", arguments: [1, 2, 3, 16]) func concurrentRunsEachOnce(
+  @Test(arguments: [1, 2, 3, 16]) func `Concurrent runs each once`(
     threads: Int
   ) throws {
     let statuses = (0..<100).map { AuthorizationStatus.allCases[$0 % 6] }
@@ -106,7 +106,7 @@ private struct BackwardsBatch: BatchStrategy {
     }
   }
 
-  @Test("Concurrent checks meet") func concurrentChecksMeet() throws {
+  @Test func `Concurrent checks meet`() throws {
     let present = Meeting.Present()
     var batch = AccessBatch(ConcurrentBatch(threads: 2))
     for _ in 0..<2 { batch.add { Meeting(present) } }
@@ -146,7 +146,7 @@ private struct BackwardsBatch: BatchStrategy {
     }
   }
 
-  @Test("Requests wait for one another") func requestsWaitForOneAnother() throws {
+  @Test func `Requests wait for one another`() throws {
     let count = Asking.Count()
     var batch = AccessBatch(ConcurrentBatch(threads: 8))
     for _ in 0..<24 { batch.add { Asking(count) } }
@@ -156,7 +156,7 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(count.values.withLock { $0.total } == 24)
   }
 
-  @Test("An error ends the batch", arguments: [0, 1, 2]) func anErrorEndsTheBatch(
+  @Test(arguments: [0, 1, 2]) func `An error ends the batch`(
     _ strategy: Int
   ) throws {
     let strategies: [any BatchStrategy] = [.sequential, .failFast, .concurrent]
@@ -174,14 +174,14 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(!isLaterAsked.isSet)
   }
 
-  @Test("Nothing is granted wholly") func nothingIsGrantedWholly() throws {
+  @Test func `Nothing is granted wholly`() throws {
     for strategy in [.sequential, .failFast, .concurrent] as [any BatchStrategy] {
       let result = try AccessBatch(strategy).check()
       #expect(result.isGranted && result.count == 0 && result.reports.isEmpty)
     }
   }
 
-  @Test("Titles are safe on a terminal") func titlesAreSafeOnATerminal() throws {
+  @Test func `Titles are safe on a terminal`() throws {
     let notes = Notes()
     var batch = AccessBatch()
     batch.add("\u{1b}[31mred\n") { ScriptedAccessor([.denied]) }

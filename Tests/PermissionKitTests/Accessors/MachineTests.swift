@@ -14,7 +14,7 @@ import Testing
     ]
   }
 
-  @Test("Groups decide") func groupsDecide() {
+  @Test func `Groups decide`() {
     for (groups, wanted) in [
       ([], [.denied, .denied]), (["video"], [.authorized, .denied]),
       (["games", "audio", "video"], [.authorized, .authorized]),
@@ -27,18 +27,18 @@ import Testing
     }
   }
 
-  @Test("An empty machine has nothing") func anEmptyMachineHasNothing() {
+  @Test func `An empty machine has nothing`() {
     #expect(Self.statuses(FakeSystem(user: "ada")).prefix(2) == [.unavailable, .unavailable])
   }
 
-  @Test("Each camera counts") func eachCameraCounts() {
+  @Test func `Each camera counts`() {
     let fake = FakeSystem(user: "ada", groups: ["video"])
     fake.addCamera()
     fake.addCamera(1, name: "Locked", mode: 0o600)
     #expect(Self.statuses(fake)[0] == .limited)
   }
 
-  @Test("The contract holds in one line") func theContractHoldsInOneLine() {
+  @Test func `The contract holds in one line`() {
     let fake = FakeSystem(user: "ada", groups: ["video"])
     fake.addCamera()
     let context = AccessContext(system: fake)

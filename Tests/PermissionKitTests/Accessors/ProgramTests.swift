@@ -20,7 +20,7 @@ import Testing
     return fake
   }
 
-  @Test("Hooks of a built in accessor are called") func hooksOfABuiltInAccessorAreCalled() throws {
+  @Test func `Hooks of a built in accessor are called`() throws {
     let camera = MyCamera(AccessContext(system: Self.refused()), analytics: .inMemory)
     let asked = Mutex(0)
     camera.grants.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in
@@ -34,7 +34,7 @@ import Testing
     #expect(camera.calls == ["will", "rejected"])
   }
 
-  @Test("A report explains itself") func aReportExplainsItself() {
+  @Test func `A report explains itself`() {
     let report = CameraAccessor(AccessContext(system: Self.refused()), analytics: .inMemory)
       .checkAccess()
     #expect(!report.isGranted && !report.remedies.isEmpty)
@@ -45,7 +45,7 @@ import Testing
       lines.last?.trimmingPrefix(while: { $0 == " " }).hasPrefix("sudo setfacl -n -m") == true)
   }
 
-  @Test("A report says each thing once") func aReportSaysEachThingOnce() {
+  @Test func `A report says each thing once`() {
     let report = CameraAccessor(AccessContext(system: FakeSystem()), analytics: .inMemory)
       .checkAccess()
     let lines = report.explanation.split(separator: "\n").map(String.init)
@@ -53,7 +53,7 @@ import Testing
     #expect(lines.first == "camera: \(report.status.rawValue)")
   }
 
-  @Test("Another subject and path are named in words") func anotherSubjectAndPathAreNamedInWords()
+  @Test func `Another subject and path are named in words`()
     throws
   {
     let fake = Self.refused()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("The purpose is shown with the question") func thePurposeIsShownWithTheQuestion() throws {
+  @Test func `The purpose is shown with the question`() throws {
     let fake = Scene.system()
     fake.add("/home/anna", FakeNode(kind: .directory, mode: 0o755, uid: 1000))
     fake.add("/home/anna/Pictures", FakeNode(kind: .directory, mode: 0o055, uid: 1000))
@@ -81,7 +81,7 @@ import Testing
     #expect(purpose.withLock { $0 } == "snapshot keeps its pictures there")
   }
 
-  @Test("Several are requested in order") func severalAreRequestedInOrder() throws {
+  @Test func `Several are requested in order`() throws {
     let context = AccessContext(system: Self.refused())
     let accessors = [
       MicrophoneAccessor(context, analytics: .inMemory),
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// What is followed is the system of the accessor, not that of the machine.
-  @Test("Following hears of any system") func followingHearsOfAnySystem() async throws {
+  @Test func `Following hears of any system`() async throws {
     let fake = Self.refused()
     let gate = PermissionGate {
       CameraAccessor(AccessContext(system: fake), analytics: .discard)
@@ -160,12 +160,12 @@ import Testing
     report(.unavailable, [], isRequestable: true),
   ]
 
-  @Test("Honest ones pass", arguments: honest) func honestOnesPass(_ report: AccessReport) {
+  @Test(arguments: honest) func `Honest ones pass`(_ report: AccessReport) {
     let violations = AccessorContract.violations { Scripted(report, $0) }
     #expect(violations.isEmpty, "\(report.status): \(violations)")
   }
 
-  @Test("Liars do not", arguments: liars) func liarsDoNot(_ report: AccessReport) {
+  @Test(arguments: liars) func `Liars do not`(_ report: AccessReport) {
     #expect(!AccessorContract.violations { Scripted(report, $0) }.isEmpty, "\(report)")
   }
 }

@@ -39,7 +39,7 @@ final class ScriptedAccessor: PermissionAccessor {
 }
 
 @Suite struct TemplateTests {
-  @Test("Authorized completes without hooks") func authorizedCompletesWithoutHooks() throws {
+  @Test func `Authorized completes without hooks`() throws {
     let accessor = ScriptedAccessor([.authorized], isRequestable: true)
     let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
     #expect(accessor.calls == ["check", "complete"])
@@ -47,17 +47,15 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(try accessor.analytics.loggedEvents().map(\.event) == [.check])
   }
 
-  @Test(
-    "Not requestable is rejected",
-    arguments: [AuthorizationStatus.denied, .restricted, .unavailable, .notDetermined])
-  func notRequestableIsRejected(_ status: AuthorizationStatus) throws {
+  @Test(arguments: [AuthorizationStatus.denied, .restricted, .unavailable, .notDetermined])
+  func `Not requestable is rejected`(_ status: AuthorizationStatus) throws {
     let accessor = ScriptedAccessor([status])
     try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
     #expect(accessor.calls == ["check", "reject", "complete"])
     #expect(try accessor.analytics.loggedEvents().map(\.event) == [.check, .didRejectAccess])
   }
 
-  @Test("Granted request is received") func grantedRequestIsReceived() throws {
+  @Test func `Granted request is received`() throws {
     let accessor = ScriptedAccessor([.denied, .authorized], isRequestable: true)
     let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
     #expect(accessor.calls == ["check", "will", "request", "check", "did", "complete"])
@@ -67,8 +65,7 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(events.map(\.status) == [.denied, .denied, .authorized])
   }
 
-  @Test("Refused request is rejected whatever it says of itself")
-  func refusedRequestIsRejectedWhateverItSaysOfItself() throws {
+  @Test func `Refused request is rejected whatever it says of itself`() throws {
     let accessor = ScriptedAccessor([.denied], isRequestable: true)
     let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
     #expect(accessor.calls == ["check", "will", "request", "check", "reject", "complete"])
@@ -78,7 +75,7 @@ final class ScriptedAccessor: PermissionAccessor {
         == [.check, .willReceiveAccess, .didRejectAccess])
   }
 
-  @Test("Failed request rejects and throws") func failedRequestRejectsAndThrows() {
+  @Test func `Failed request rejects and throws`() {
     let failure = PermissionError(.changeFailed, "no")
     let accessor = ScriptedAccessor([.denied], isRequestable: true, failure: failure)
     #expect(throws: failure) {
@@ -87,7 +84,7 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(accessor.calls == ["check", "will", "request", "reject"])
   }
 
-  @Test("Limited is access by policy") func limitedIsAccessByPolicy() throws {
+  @Test func `Limited is access by policy`() throws {
     let accessor = ScriptedAccessor([.limited])
     #expect(accessor.hasAccess())
     accessor.acceptsLimited = false
@@ -97,14 +94,14 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(accessor.calls == ["check", "reject"])
   }
 
-  @Test("What is not overridden is denied") func whatIsNotOverriddenIsDenied() throws {
+  @Test func `What is not overridden is denied`() throws {
     let accessor = PermissionAccessor(name: "base", analytics: .inMemory)
     #expect(!accessor.hasAccess())
     #expect(try accessor.requestAccessIfNeeded().status == .notDetermined)
     #expect(accessor.description == "base")
   }
 
-  @Test("Library accessors keep the contract") func libraryAccessorsKeepTheContract() {
+  @Test func `Library accessors keep the contract`() {
     for entry in AccessorRegistry.standard.entries {
       let system = FakeSystem()
       let violations = AccessorContract.violations {
@@ -114,7 +111,7 @@ final class ScriptedAccessor: PermissionAccessor {
     }
   }
 
-  @Test("Contract catches a liar") func contractCatchesALiar() {
+  @Test func `Contract catches a liar`() {
     final class Liar: PermissionAccessor {
       override func checkAccess() -> AccessReport {
         AccessReport(accessor: "other", status: .authorized, isRequestable: true)
@@ -127,7 +124,7 @@ final class ScriptedAccessor: PermissionAccessor {
 
 /// The pattern's client, as the guide has it.
 @Suite struct ClientTests {
-  @Test("Client runs") func clientRuns() throws {
+  @Test func `Client runs`() throws {
     var statuses: [AuthorizationStatus] = []
     let system = FakeSystem(credentials: .init(uid: 1000, gid: 1000, groups: []))
     system.addCamera(mode: 0o666)
@@ -144,7 +141,7 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(statuses == [.authorized, .denied, .unavailable])
   }
 
-  @Test("Another module registers its own") func anotherModuleRegistersItsOwn() throws {
+  @Test func `Another module registers its own`() throws {
     var registry = AccessorRegistry.standard
     registry.add("scripted", aliases: ["script"], summary: "for tests") { _, log in
       ScriptedAccessor([.limited], log: log)

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("ACL attribute") func aclAttribute() {
+  @Test func `ACL attribute`() {
     let list = AccessControlList([
       .init(.owner, .all), .init(.user, id: 7, .all), .init(.owningGroup, []), .init(.mask, .all),
       .init(.other, []),
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Mountinfo") func mountinfo() {
+  @Test func `Mountinfo`() {
     let sample =
       "30 25 0:27 /a\\040b /mnt/c\\134 ro,nodev,idmapped master:1 - ext4 /dev/x ro,data=x\n"
     Self.feed([Array(sample.utf8), Array((sample + sample).utf8)]) { bytes in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("/proc status") func procStatus() throws {
+  @Test func `/proc status`() throws {
     let sample = """
       Name:\tx
       Uid:\t1\t2\t3\t4
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("Id maps") func idMaps() {
+  @Test func `Id maps`() {
     Self.feed([Array("         0     100000      65536\n".utf8)]) { bytes in
       guard let map = IDMap(lines: bytes) else { return }
       for id: UInt32 in [0, 1, 65_534, .max] {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("Udev and user dirs") func udevAndUserDirs() {
+  @Test func `Udev and user dirs`() {
     let udev = "S:v4l/by-id/x\nE:ID_V4L_CAPABILITIES=:capture:\nE:ID_V4L_PRODUCT=Cam\n"
     Self.feed([Array(udev.utf8)]) { bytes in
       let properties = DeviceCatalog.udevProperties(bytes)
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// The whole way, with garbage in every file that the catalogue reads: never authorized.
-  @Test("Garbage authorizes nothing") func garbageAuthorizesNothing() {
+  @Test func `Garbage authorizes nothing`() {
     let files: [PathBytes] = [
       "/sys/class/video4linux/video0/name", "/sys/class/video4linux/video0/index",
       "/sys/class/video4linux/video0/dev", "/run/udev/data/c81:0", "/proc/asound/pcm",

@@ -3,19 +3,17 @@ import Testing
 @testable import PermissionKit
 
 @Suite struct ParserTests {
-  @Test(
-    "Paths are escaped and read back",
-    arguments: [
-      (Array("a/b".utf8), "a/b"), (Array("ä".utf8), "ä"), ([0x61, 0xff, 0x62], #"a\xffb"#),
-      (Array(#"a\b"#.utf8), #"a\x5cb"#), ([0xe2, 0x82], #"\xe2\x82"#), ([], ""),
-      ([0x0a, 0x1b], "\n\u{1b}"), ([0xed, 0xa0, 0x80], #"\xed\xa0\x80"#),
-    ])
-  func pathsAreEscapedAndReadBack(_ bytes: [UInt8], _ text: String) {
+  @Test(arguments: [
+    (Array("a/b".utf8), "a/b"), (Array("ä".utf8), "ä"), ([0x61, 0xff, 0x62], #"a\xffb"#),
+    (Array(#"a\b"#.utf8), #"a\x5cb"#), ([0xe2, 0x82], #"\xe2\x82"#), ([], ""),
+    ([0x0a, 0x1b], "\n\u{1b}"), ([0xed, 0xa0, 0x80], #"\xed\xa0\x80"#),
+  ])
+  func `Paths are escaped and read back`(_ bytes: [UInt8], _ text: String) {
     #expect(PathBytes(bytes).description == text)
     #expect(PathBytes(escaped: text).bytes == bytes)
   }
 
-  @Test("Mountinfo") func mountinfo() throws {
+  @Test func `Mountinfo`() throws {
     let table = MountTable(
       mountinfo: Array(
         """
@@ -37,7 +35,7 @@ import Testing
     #expect(table[id: 3] == nil)
   }
 
-  @Test("ACL attribute") func aclAttribute() throws {
+  @Test func `ACL attribute`() throws {
     let list = AccessControlList([
       .init(.owner, [.read, .write]), .init(.user, id: 1000, .read), .init(.owningGroup, []),
       .init(.mask, .all), .init(.other, []),
@@ -51,23 +49,21 @@ import Testing
     for bytes in bad { #expect(AccessControlList(xattr: bytes) == nil, "\(bytes)") }
   }
 
-  @Test(
-    "User dirs",
-    arguments: [
-      ("", "none"), ("# XDG_PICTURES_DIR=\"/x\"\n", "none"),
-      ("XDG_PICTURES_DIR=\"$HOME/Bilder\"\n", "~/Bilder"),
-      ("XDG_PICTURES_DIR=\"$HOME/Bilder\"", "~/Bilder"),
-      ("  XDG_PICTURES_DIR = \"/srv/p\\\"q\"  # mine\n", "/srv/p\"q"),
-      ("XDG_PICTURES_DIR=\"$HOME\"\n", "~"), ("XDG_PICTURES_DIR=\"$HOME/\"\n", "~/"),
-      ("XDG_MUSIC_DIR=\"$HOME/M\"\nXDG_PICTURES_DIR=\"/a\"\nXDG_PICTURES_DIR=\"/b\"\n", "/b"),
-      ("XDG_PICTURES_DIR=\"Bilder\"\n", "malformed 1"), ("\nXDG_PICTURES_DIR=/x\n", "malformed 2"),
-      ("XDG_PICTURES_DIR=\"$HOMER/x\"\n", "malformed 1"),
-      ("XDG_PICTURES_DIR=\"/x\n", "malformed 1"),
-      ("XDG_PICTURES_DIR=\"/x\" y\n", "malformed 1"), ("XDG_PICTURES_DIR=\"/x\\", "malformed 1"),
-      ("XDG_MUSIC_DIR=\"$HOME/M\"\n", "none"), ("\u{0}\u{1}\u{2}", "malformed 1"),
-      ("XDG_PICTURES_DIR=\"/a\u{0}b\"\n", "malformed 1"),
-    ])
-  func userDirs(_ text: String, _ expected: String) {
+  @Test(arguments: [
+    ("", "none"), ("# XDG_PICTURES_DIR=\"/x\"\n", "none"),
+    ("XDG_PICTURES_DIR=\"$HOME/Bilder\"\n", "~/Bilder"),
+    ("XDG_PICTURES_DIR=\"$HOME/Bilder\"", "~/Bilder"),
+    ("  XDG_PICTURES_DIR = \"/srv/p\\\"q\"  # mine\n", "/srv/p\"q"),
+    ("XDG_PICTURES_DIR=\"$HOME\"\n", "~"), ("XDG_PICTURES_DIR=\"$HOME/\"\n", "~/"),
+    ("XDG_MUSIC_DIR=\"$HOME/M\"\nXDG_PICTURES_DIR=\"/a\"\nXDG_PICTURES_DIR=\"/b\"\n", "/b"),
+    ("XDG_PICTURES_DIR=\"Bilder\"\n", "malformed 1"), ("\nXDG_PICTURES_DIR=/x\n", "malformed 2"),
+    ("XDG_PICTURES_DIR=\"$HOMER/x\"\n", "malformed 1"),
+    ("XDG_PICTURES_DIR=\"/x\n", "malformed 1"),
+    ("XDG_PICTURES_DIR=\"/x\" y\n", "malformed 1"), ("XDG_PICTURES_DIR=\"/x\\", "malformed 1"),
+    ("XDG_MUSIC_DIR=\"$HOME/M\"\n", "none"), ("\u{0}\u{1}\u{2}", "malformed 1"),
+    ("XDG_PICTURES_DIR=\"/a\u{0}b\"\n", "malformed 1"),
+  ])
+  func `User dirs`(_ text: String, _ expected: String) {
     let setting =
       switch UserFolder.setting(of: "PICTURES", in: Array(text.utf8)) {
       case .none: "none"
@@ -77,7 +73,7 @@ import Testing
     #expect(setting == expected)
   }
 
-  @Test("Udev properties") func udevProperties() {
+  @Test func `Udev properties`() {
     let bytes = Array("N:video0\nE:ID_V4L_CAPABILITIES=:capture:\nE:X=a=b\nE:broken\nG:seat\n".utf8)
     #expect(
       DeviceCatalog.udevProperties(bytes) == ["ID_V4L_CAPABILITIES": ":capture:", "X": "a=b"])

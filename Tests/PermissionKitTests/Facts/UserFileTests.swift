@@ -25,8 +25,7 @@ import Testing
     UserFile(Array(text.utf8), fields: fields)
   }
 
-  @Test("A user is found by name and by number, the first of several")
-  func users() throws {
+  @Test func `A user is found by name and by number, the first of several`() throws {
     let file = read(Self.passwd, 7)
     let games = UserRecord(name: "games", uid: 5, gid: 60, home: "/usr/games")
     #expect(file.user(named: "games") == games)
@@ -36,8 +35,7 @@ import Testing
     #expect(file.user(6) == nil)
   }
 
-  @Test("The groups of a user begin with the primary one, and each is there once")
-  func groups() throws {
+  @Test func `The groups of a user begin with the primary one, and each is there once`() throws {
     let users = read(Self.passwd, 7)
     let groups = read(Self.group, 4)
     #expect(groups.groups(of: try #require(users.user(named: "games"))) == [60, 44])
@@ -47,16 +45,14 @@ import Testing
     #expect(groups.groupName(45) == nil)
   }
 
-  @Test(
-    "A file with a line that readers could read otherwise is left to glibc",
-    arguments: [
-      "# a comment", " a:x:1:1::/:/bin/sh", "+a:x:1:1::/:/bin/sh", "-a:x:1:1::/:/bin/sh", "+", "",
-      "a:x:1:1::/", "a:x:1:1::/:/bin/sh:", ":x:1:1::/:/bin/sh", "a:x::1::/:/bin/sh",
-      "a:x:1:::/:/bin/sh", "a:x:-1:1::/:/bin/sh", "a:x: 1:1::/:/bin/sh", "a:x:1:0x1::/:/bin/sh",
-      "a:x:4294967296:1::/:/bin/sh", "a:x:1:99999999999::/:/bin/sh", "a\t:x:1:1::/:/bin/sh",
-      "a:x:1:1::/:/bin/sh\r", "a:x:1:1:\0:/:/bin/sh",
-    ])
-  func odd(_ line: String) {
+  @Test(arguments: [
+    "# a comment", " a:x:1:1::/:/bin/sh", "+a:x:1:1::/:/bin/sh", "-a:x:1:1::/:/bin/sh", "+", "",
+    "a:x:1:1::/", "a:x:1:1::/:/bin/sh:", ":x:1:1::/:/bin/sh", "a:x::1::/:/bin/sh",
+    "a:x:1:::/:/bin/sh", "a:x:-1:1::/:/bin/sh", "a:x: 1:1::/:/bin/sh", "a:x:1:0x1::/:/bin/sh",
+    "a:x:4294967296:1::/:/bin/sh", "a:x:1:99999999999::/:/bin/sh", "a\t:x:1:1::/:/bin/sh",
+    "a:x:1:1::/:/bin/sh\r", "a:x:1:1:\0:/:/bin/sh",
+  ])
+  func `A file with a line that readers could read otherwise is left to glibc`(_ line: String) {
     let end = "late:x:7:7::/:/bin/sh\n"
     #expect(read(Self.passwd + end, 7).user(7)?.name == "late")
     let file = read(Self.passwd + line + "\n" + end, 7)
@@ -65,10 +61,10 @@ import Testing
     #expect(file.user(1) == nil && file.user(named: "a") == nil)
   }
 
-  @Test(
-    "So are the groups of a user, by any line of the file, and a last line without an end",
-    arguments: ["a:x:1: b\n", "a:x:1:b, c\n", "a:x:1\n", "a:x:1:b:\n", "#a:x:1:b\n", "a:x:1:b"])
-  func oddGroups(_ line: String) {
+  @Test(arguments: ["a:x:1: b\n", "a:x:1:b, c\n", "a:x:1\n", "a:x:1:b:\n", "#a:x:1:b\n", "a:x:1:b"])
+  func `So are the groups of a user, by any line of the file, and a last line without an end`(
+    _ line: String
+  ) {
     let user = UserRecord(name: "games", uid: 5, gid: 60, home: "/")
     #expect(read(Self.group, 4).groups(of: user) != nil)
     #expect(read(Self.group + line, 4).groups(of: user) == nil)
@@ -79,8 +75,7 @@ import Testing
     name: String, isSame: (_ files: UserDatabase, _ glibc: LinuxSystem) throws -> Bool
   )
 
-  @Test("The files of this machine get glibc's answers for every user and group")
-  func sameAsGlibc() throws {
+  @Test func `The files of this machine get glibc's answers for every user and group`() throws {
     let glibc = LinuxSystem()
     var questions: [Question] = []
     let users = try glibc.getpwent()
@@ -110,22 +105,24 @@ import Testing
     #expect(questions.map(\.name) == [])
   }
 
-  @Test(
-    "The sources of nsswitch.conf(5) say whether the files answer for users, groups and lists, or a server",
-    arguments: [
-      ("passwd: files\ngroup: files\n", "ugl"),
-      ("passwd: files systemd\ngroup: files systemd\n", "ugl"),
-      ("passwd:\tfiles sss\ngroup:\tfiles [SUCCESS=merge] systemd\n", "ugls"),
-      ("passwd: files sss\ngroup: files sss\n", "ugs"), ("hosts: sss\npasswd:files\n", "u"),
-      ("passwd: sss files\ngroup: sss files\n", "s"), ("passwd: compat\ngroup: compat\n", ""),
-      ("passwd: files [SUCCESS=continue] sss\ngroup: files [SUCCESS=continue] sss\n", "s"),
-      ("passwd: files [NOTFOUND=return] sss\ngroup: files\n", "ugls"),
-      ("passwd: files\ngroup: files\ninitgroups: files sss\n", "s"),
-      ("passwd: files # sss\ngroup: files\n", ""),
-      ("passwd: files\npasswd: sss\ngroup: files\n", "s"),
-      ("hosts: files\n", ""), ("", ""),
-    ])
-  func sources(_ text: String, _ expected: String) {
+  @Test(arguments: [
+    ("passwd: files\ngroup: files\n", "ugl"),
+    ("passwd: files systemd\ngroup: files systemd\n", "ugl"),
+    ("passwd:\tfiles sss\ngroup:\tfiles [SUCCESS=merge] systemd\n", "ugls"),
+    ("passwd: files sss\ngroup: files sss\n", "ugs"), ("hosts: sss\npasswd:files\n", "u"),
+    ("passwd: sss files\ngroup: sss files\n", "s"), ("passwd: compat\ngroup: compat\n", ""),
+    ("passwd: files [SUCCESS=continue] sss\ngroup: files [SUCCESS=continue] sss\n", "s"),
+    ("passwd: files [NOTFOUND=return] sss\ngroup: files\n", "ugls"),
+    ("passwd: files\ngroup: files\ninitgroups: files sss\n", "s"),
+    ("passwd: files # sss\ngroup: files\n", ""),
+    ("passwd: files\npasswd: sss\ngroup: files\n", "s"),
+    ("hosts: files\n", ""), ("", ""),
+  ])
+  func
+    `The sources of nsswitch.conf(5) say whether the files answer for users, groups and lists, or a server`(
+      _ text: String, _ expected: String
+    )
+  {
     let sources = UserSources(Array(text.utf8))
     var found = sources.usersAreInFiles ? "u" : ""
     if sources.groupsAreInFiles { found += "g" }

@@ -13,8 +13,9 @@ import Testing
     try body(UserDatabase(LinuxSystem(), root: PathBytes(tree.root)))
   }
 
-  @Test("Each case becomes the subject that it names")
-  func subjects() throws { try Self.withUsers(Self.judge) }
+  @Test func `Each case becomes the subject that it names`() throws {
+    try Self.withUsers(Self.judge)
+  }
 
   private static func judge(_ users: UserDatabase) throws {
     let own = LinuxSystem().getpid()
@@ -26,9 +27,8 @@ import Testing
     #expect(try users.subject(.process(own)).process == own)
   }
 
-  @Test(
-    "Several users are no subject, but each of them is", arguments: [Who.group("root"), .everybody])
-  func several(_ who: Who) throws {
+  @Test(arguments: [Who.group("root"), .everybody])
+  func `Several users are no subject, but each of them is`(_ who: Who) throws {
     #expect(who.isOfMany)
     #expect(throws: PermissionError.self) { try AccessContext(for: who) }
     try Self.withUsers { users in
@@ -41,14 +41,15 @@ import Testing
     }
   }
 
-  @Test("A context for this process leaves the subject open, so that each check reads it again")
-  func current() throws {
+  @Test
+  func `A context for this process leaves the subject open, so that each check reads it again`()
+    throws
+  {
     #expect(try AccessContext(for: .current).subject == nil)
     #expect(try AccessContext(for: .user("root")).subject?.name == "root")
   }
 
-  @Test("A status has one mark and one exit status, and counts as access in one way")
-  func statuses() {
+  @Test func `A status has one mark and one exit status, and counts as access in one way`() {
     let rows: [(AuthorizationStatus, String, String, Int32, Int32)] = [
       (.authorized, "✔", "ok", 0, 0), (.limited, "◐", "~", 0, 1), (.denied, "✘", "no", 1, 1),
       (.restricted, "✘", "no", 1, 1), (.unavailable, "–", "-", 3, 3),

@@ -34,7 +34,7 @@ import Testing
 
   /// An accessor that asks in a way of its own.
   static func asking<Accessor: ResourceAccessor>(
-    _ accessor: Accessor, _ strategy: any GrantStrategy = AutoStrategy(), agrees: Bool = true
+    _ accessor: Accessor, _ strategy: any GrantStrategy = GrantStrategies.auto, agrees: Bool = true
   ) -> Accessor {
     accessor.grants = GrantOptions(strategy: strategy) {
       (_: GrantPlan) throws(PermissionError) -> Bool in agrees
@@ -43,7 +43,7 @@ import Testing
   }
 
   static func camera(
-    _ system: FakeSystem, subject: String, _ strategy: any GrantStrategy = AutoStrategy()
+    _ system: FakeSystem, subject: String, _ strategy: any GrantStrategy = GrantStrategies.auto
   ) throws -> CameraAccessor {
     asking(CameraAccessor(try context(system, subject: subject), analytics: .inMemory), strategy)
   }
@@ -52,7 +52,7 @@ import Testing
     UInt16(try system.status(of: path).mode & 0o7777)
   }
 
-  @Test("The template grants") func theTemplateGrants() throws {
+  @Test func `The template grants`() throws {
     let system = Self.system()
     let log = AnalyticsLog.inMemory
     let accessor = Self.asking(
@@ -72,7 +72,7 @@ import Testing
     #expect(try journal.grants().isEmpty)
   }
 
-  @Test("Nothing is done without consent") func nothingIsDoneWithoutConsent() throws {
+  @Test func `Nothing is done without consent`() throws {
     let system = Self.system()
     let accessor = Self.asking(
       PhotoLibraryAccessor(try Self.context(system), analytics: .inMemory), agrees: false)
@@ -82,7 +82,7 @@ import Testing
     #expect(!system.calls.contains("chmod"))
   }
 
-  @Test("Nobody is asked without a terminal") func nobodyIsAskedWithoutATerminal() throws {
+  @Test func `Nobody is asked without a terminal`() throws {
     let system = Self.system()
     let accessor = PhotoLibraryAccessor(AccessContext(system: system), analytics: .inMemory)
     accessor.grants.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
@@ -93,7 +93,7 @@ import Testing
     #expect(!system.calls.contains("chmod"))
   }
 
-  @Test("Root gives to one user alone") func rootGivesToOneUserAlone() throws {
+  @Test func `Root gives to one user alone`() throws {
     let system = Self.system(uid: 0)
     let accessor = try Self.camera(system, subject: "ann")
     let report = try accessor.requestAccessIfNeeded()
@@ -105,7 +105,7 @@ import Testing
     #expect(plan.steps.map(\.place) == ["/dev/video0"])
   }
 
-  @Test("One grant is taken back from under another") func oneGrantIsTakenBackFromUnderAnother()
+  @Test func `One grant is taken back from under another`()
     throws
   {
     let system = Self.system(uid: 0)
@@ -127,7 +127,7 @@ import Testing
     #expect(try mode("/dev/video0", system) == 0o660)
   }
 
-  @Test("What somebody else changed stays") func whatSomebodyElseChangedStays() throws {
+  @Test func `What somebody else changed stays`() throws {
     let system = Self.system(uid: 0)
     let accessor = try Self.camera(system, subject: "ann")
     _ = try accessor.requestAccessIfNeeded()
@@ -141,7 +141,7 @@ import Testing
     #expect(left.entries.filter { $0.tag == .user }.map(\.id) == [1001])
   }
 
-  @Test("Without AC ls others would gain") func withoutACLsOthersWouldGain() throws {
+  @Test func `Without AC ls others would gain`() throws {
     let system = Self.system(uid: 0)
     system.force("getxattr", .EOPNOTSUPP)
     let accessor = try Self.camera(system, subject: "ann")
@@ -153,9 +153,9 @@ import Testing
     #expect(wide.steps[0].change.command.arguments == ["chmod", "o+rw", "/dev/video0"])
   }
 
-  @Test("Groups are for the next login") func groupsAreForTheNextLogin() throws {
+  @Test func `Groups are for the next login`() throws {
     let system = Self.system(uid: 0)
-    let accessor = try Self.camera(system, subject: "ann", GroupStrategy())
+    let accessor = try Self.camera(system, subject: "ann", GrantStrategies.group)
     let plan = try #require(try accessor.grantPlan())
     #expect(plan.needsNewLogin)
     #expect(plan.steps.map(\.change.command.arguments) == [["gpasswd", "-a", "ann", "video"]])
@@ -167,10 +167,10 @@ import Testing
     #expect(try GrantJournal.standard(system).grants().isEmpty)
   }
 
-  @Test("Rules sort after the seat's own") func rulesSortAfterTheSeatsOwn() throws {
+  @Test func `Rules sort after the seat's own`() throws {
     let system = Self.system(uid: 0)
     let plan = try #require(
-      try Self.camera(system, subject: "ann", UdevStrategy()).grantPlan())
+      try Self.camera(system, subject: "ann", GrantStrategies.udev).grantPlan())
     guard case .udevRule(let rule) = plan.steps.last?.change else {
       Issue.record("the last step is no rule")
       return
@@ -182,13 +182,13 @@ import Testing
     var folder = try Self.context(system, subject: "bob")
     folder.path = "/home/ann/Pictures"
     let photos = Self.asking(
-      PhotoLibraryAccessor(folder, analytics: .inMemory), UdevStrategy())
+      PhotoLibraryAccessor(folder, analytics: .inMemory), GrantStrategies.udev)
     #expect(throws: PermissionError.self) { try photos.grantPlan() }
   }
 
-  @Test("Nothing is carried out by none") func nothingIsCarriedOutByNone() throws {
+  @Test func `Nothing is carried out by none`() throws {
     let system = Self.system(uid: 0)
-    let accessor = try Self.camera(system, subject: "ann", NoStrategy())
+    let accessor = try Self.camera(system, subject: "ann", GrantStrategies.none)
     #expect(try accessor.grantPlan()?.steps.count == 1)
     #expect(try accessor.requestAccessIfNeeded().status == .denied)
     #expect(!system.calls.contains("setxattr"))

@@ -11,14 +11,11 @@ import Testing
     try #require(try question.report(fake).resources.first)
   }
 
-  @Test(
-    "A runner is told by its variable",
-    arguments: [
-      ("GITHUB_ACTIONS", "GitHub Actions"), ("GITLAB_CI", "GitLab CI"), ("CIRCLECI", "CircleCI"),
-      ("TRAVIS", "Travis CI"), ("TF_BUILD", "Azure Pipelines"), ("BUILDKITE", "Buildkite"),
-      ("JENKINS_URL", "Jenkins"), ("CI", "CI"),
-    ]) func aRunnerIsToldByItsVariable(_ variable: String, _ name: String) throws
-  {
+  @Test(arguments: [
+    ("GITHUB_ACTIONS", "GitHub Actions"), ("GITLAB_CI", "GitLab CI"), ("CIRCLECI", "CircleCI"),
+    ("TRAVIS", "Travis CI"), ("TF_BUILD", "Azure Pipelines"), ("BUILDKITE", "Buildkite"),
+    ("JENKINS_URL", "Jenkins"), ("CI", "CI"),
+  ]) func `A runner is told by its variable`(_ variable: String, _ name: String) throws {
     for (question, module) in [(Question.camera, "vivid"), (.microphone, "snd-aloop")] {
       let fake = Scene.system()
       let elsewhere = try Self.resource(question, fake)
@@ -37,7 +34,7 @@ import Testing
   }
 
   /// A device that is refused is none that the runner lacks.
-  @Test("A runner is not blamed for a refusal") func aRunnerIsNotBlamedForARefusal() throws {
+  @Test func `A runner is not blamed for a refusal`() throws {
     let fake = Scene.system()
     fake.setEnvironment("CI", "true")
     Scene.camera(fake, 0o600)
@@ -68,8 +65,8 @@ import Testing
   ]
 
   /// What is given to a container for a camera is no help for another device.
-  @Test("A device of no family gets no advice about cameras", arguments: 0..<6)
-  func aDeviceOfNoFamilyGetsNoAdviceAboutCameras(_ index: Int) throws {
+  @Test(arguments: 0..<6)
+  func `A device of no family gets no advice about cameras`(_ index: Int) throws {
     let fake = Scene.system()
     Self.places[index].place(fake)
     // An entry of sysfs lists the cameras, and this is none of them.
@@ -84,7 +81,7 @@ import Testing
   }
 
   /// The same, named as a camera's node: then there is advice.
-  @Test("A camera there gets it") func aCameraThereGetsIt() throws {
+  @Test func `A camera there gets it`() throws {
     let fake = Scene.system()
     Self.places[0].place(fake)
     Scene.camera(fake, 0o666)
@@ -95,7 +92,7 @@ import Testing
   }
 
   /// A family that a plug-in adds has the node itself as its advice, and no plug or USB of cameras.
-  @Test("A family of a plug-in has its own advice") func aFamilyOfAPlugInHasItsOwnAdvice() throws {
+  @Test func `A family of a plug-in has its own advice`() throws {
     let serial = DeviceFamily(
       noun: "serial port", subsystem: "tty", nodePatterns: ["ttyUSB#"], majors: [188],
       opening: .disturbs)
@@ -126,7 +123,7 @@ import Testing
   }
 
   /// Each wall is named, the innermost first, and each has its own way out.
-  @Test("Several walls are all named") func severalWallsAreAllNamed() throws {
+  @Test func `Several walls are all named`() throws {
     let fake = Scene.system()
     Self.places[1].place(fake)
     Self.places[0].place(fake)
@@ -138,7 +135,7 @@ import Testing
   }
 
   /// Below another root its markers count, and what this process is in does not.
-  @Test("The markers of the root count") func theMarkersOfTheRootCount() throws {
+  @Test func `The markers of the root count`() throws {
     let fake = Scene.system()
     fake.setEnvironment("CI", "true")
     fake.setEnvironment("KUBERNETES_SERVICE_HOST", "10.0.0.1")

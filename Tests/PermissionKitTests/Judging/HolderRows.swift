@@ -223,15 +223,15 @@ import Testing
     fake.add("/run/s", node)
   }
 
-  @Test("The facts lead to it", arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test("Other facts do not", arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 
   /// Every code has a row: a new one wants a scene.
-  @Test("Every code has a row") func everyCodeHasARow() {
+  @Test func `Every code has a row`() {
     let rows =
       BitRows.rows + LayerRows.rows + DeviceRows.rows + ContradictionRows.rows
       + ConfinementRows.rows + ServiceRows.rows + SessionRows.rows + Self.rows

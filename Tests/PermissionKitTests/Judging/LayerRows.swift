@@ -272,10 +272,10 @@ import Testing
     fake.add("/mnt/file", FakeNode(mode: 0o700, uid: uid))
   }
 
-  @Test("The facts lead to it", arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test("Other facts do not", arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 }

@@ -23,23 +23,23 @@ import Testing
     return CameraAccessor(context, analytics: .inMemory).checkAccess().resources.first
   }
 
-  @Test("Taken away meanwhile") func takenAwayMeanwhile() throws {
+  @Test func `Taken away meanwhile`() throws {
     let report = try #require(checked(Self.system(mode: 0o666), [{ Self.put($0, 0o600) }]))
     #expect(report.status == .denied && report.reasons.map(\.code) == [.otherBits])
   }
 
-  @Test("Given meanwhile") func givenMeanwhile() throws {
+  @Test func `Given meanwhile`() throws {
     let report = try #require(checked(Self.system(mode: 0o600), [{ Self.put($0, 0o666) }]))
     #expect(report.status == .authorized && report.reasons.isEmpty)
   }
 
-  @Test("Gone meanwhile") func goneMeanwhile() throws {
+  @Test func `Gone meanwhile`() throws {
     let report = try #require(checked(Self.system(mode: 0o666), [{ $0.remove(Self.node) }]))
     #expect(report.status == .unavailable && report.reasons.first?.code == .noDevice)
   }
 
   /// Once is enough: what never holds still is suspected, and proven is nothing.
-  @Test("Never the same") func neverTheSame() throws {
+  @Test func `Never the same`() throws {
     let closing: @Sendable (FakeSystem) -> Void = { Self.put($0, 0o600) }
     let opening: @Sendable (FakeSystem) -> Void = { Self.put($0, 0o666) }
     let report = try #require(
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Nothing is asked twice, nor anything else, where the kernel says what the facts say.
-  @Test("Agreement asks nothing more") func agreementAsksNothingMore() throws {
+  @Test func `Agreement asks nothing more`() throws {
     let fake = Self.system(mode: 0o666)
     _ = checked(fake, [])
     let granted = fake.calls.count { $0 == "openat" }
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A video node that captures for somebody else opens, and is not usable all the same.
-  @Test("A stream is seen by the drivers answer") func aStreamIsSeenByTheDriversAnswer() throws {
+  @Test func `A stream is seen by the drivers answer`() throws {
     let fake = FakeSystem()
     fake.add(
       Self.node, FakeNode(kind: .characterDevice, mode: 0o666, device: .init(major: 81, minor: 0)))

@@ -150,10 +150,10 @@ import Testing
     Scene.refuseDevice(fake, Scene.camera)
   }
 
-  @Test("The facts lead to it", arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test("Other facts do not", arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 }

@@ -197,18 +197,18 @@ import Testing
       }),
   ]
 
-  @Test("The facts lead to it", arguments: rows) func theFactsLeadToIt(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test("Other facts do not", arguments: rows) func otherFactsDoNot(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 
   // MARK: - What is granted
 
   /// The seat's entry of an ACL is told from one that somebody set.
-  @Test("A grant of the seat is called so", arguments: [true, false])
-  func aGrantOfTheSeatIsCalledSo(_ isSeated: Bool) throws {
+  @Test(arguments: [true, false])
+  func `A grant of the seat is called so`(_ isSeated: Bool) throws {
     let acl = Scene.acl(user: (1000, [.read, .write]))
     func basis(_ setting: DiagnosisRow.Setting) throws -> String {
       let fake = Scene.system()
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// What is open to others is not open to everybody if the group or a folder above leaves some out.
-  @Test("Others are not everybody") func othersAreNotEverybody() throws {
+  @Test func `Others are not everybody`() throws {
     let file: PathBytes = "/srv/shared/note"
     for (folder, mode, acl) in [
       (0o711, 0o604, nil), (0o710, 0o644, Scene.acl(user: (1000, .execute), mask: .all)),
@@ -245,8 +245,7 @@ import Testing
   }
 
   /// A link in a sticky folder that its owner alone may follow leads to a directory for everybody.
-  @Test("A directory behind a protected link is a directory")
-  func aDirectoryBehindAProtectedLinkIsADirectory() throws {
+  @Test func `A directory behind a protected link is a directory`() throws {
     let fake = Scene.system()
     fake.add("/tmp", FakeNode(kind: .directory, mode: 0o1777))
     fake.add("/tmp/link", FakeNode(kind: .symbolicLink, uid: 1000, target: "/home/anna"))
@@ -255,7 +254,7 @@ import Testing
   }
 
   /// Each ground of a grant means something else over ssh and after a new login.
-  @Test("The ground of a grant says how long it holds") func theGroundOfAGrantSaysHowLongItHolds()
+  @Test func `The ground of a grant says how long it holds`()
     throws
   {
     let own = Scene.acl(user: (1000, [.read, .write]))

@@ -9,8 +9,7 @@ import Testing
     return inode
   }
 
-  @Test("What a magic link leads to is named by the link")
-  func whatAMagicLinkLeadsToIsNamedByTheLink() {
+  @Test func `What a magic link leads to is named by the link`() {
     var link = InodeFacts(
       kind: .symbolicLink, mode: 0o777, uid: 0, gid: 0, parent: 0, target: "/gone (deleted)")
     link.jump = 2
@@ -22,7 +21,7 @@ import Testing
     #expect(facts.path(of: 3) == "/3/x")
   }
 
-  @Test("A circle in a document ends") func aCircleInADocumentEnds() {
+  @Test func `A circle in a document ends`() {
     let name = PathBytes([UInt8](repeating: 0x61, count: 1 << 20))
     var inodes = [InodeFacts](repeating: Self.directory(0, []), count: 100_000)
     inodes[1] = Self.directory(2, [(name, 2)])
@@ -30,14 +29,12 @@ import Testing
     #expect(AccessFacts(inodes: inodes).path(of: 1).bytes.count < 1 << 22)
   }
 
-  @Test(
-    "A driver with a rule of its own is not predicted",
-    arguments: [
-      (1, 1, OpenFlags.readOnly, true), (1, 3, .readWrite, false), (1, 4, .readOnly, true),
-      (1, 11, .writeOnly, true), (5, 0, .readWrite, true), (5, 2, .readWrite, false),
-      (10, 183, .readOnly, false), (10, 183, .readWrite, true),
-    ])
-  func aDriverWithARuleOfItsOwnIsNotPredicted(
+  @Test(arguments: [
+    (1, 1, OpenFlags.readOnly, true), (1, 3, .readWrite, false), (1, 4, .readOnly, true),
+    (1, 11, .writeOnly, true), (5, 0, .readWrite, true), (5, 2, .readWrite, false),
+    (10, 183, .readOnly, false), (10, 183, .readWrite, true),
+  ])
+  func `A driver with a rule of its own is not predicted`(
     major: UInt32, minor: UInt32, flags: OpenFlags, isDriver: Bool
   ) {
     let node = InodeFacts(

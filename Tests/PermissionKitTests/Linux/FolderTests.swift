@@ -5,7 +5,7 @@ import Testing
 
 /// Folders that are made on the way to a journal or a log.
 @Suite struct FolderTests {
-  @Test("A name with a nul is refused") func aNameWithANulIsRefused() throws {
+  @Test func `A name with a nul is refused`() throws {
     let tree = try Tree()
     let name = PathBytes(Array(tree.path("a").utf8) + [0] + Array("b".utf8))
     let error = #expect(throws: Errno.self) {
@@ -15,13 +15,13 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: tree.path("a")))
   }
 
-  @Test("A FIFO in the logs place does not hang") func aFifoInTheLogsPlaceDoesNotHang() throws {
+  @Test func `A FIFO in the logs place does not hang`() throws {
     let tree = try Tree()
     try #require(mkfifo(tree.path("log"), 0o600) == 0)
     #expect(throws: PermissionError.self) { try FileLogging(PathBytes(tree.path("log"))).clear() }
   }
 
-  @Test("Folders are made by many at once") func foldersAreMadeByManyAtOnce() async throws {
+  @Test func `Folders are made by many at once`() async throws {
     let tree = try Tree()
     for round in 0..<20 {
       let file = PathBytes(tree.path("\(round)/b/c/d/log"))

@@ -12,7 +12,7 @@ import Testing
       reason: .notInGroup, uid: 1000, pid: 42, duration: 7)
   }
 
-  @Test("A line is one JSON object") func aLineIsOneJSONObject() throws {
+  @Test func `A line is one JSON object`() throws {
     let hostile = Self.event("a\"b\\c\n\u{1}é")
     let line = hostile.line
     #expect(line.last == 0x0a && line.count { $0 == 0x0a } == 1)
@@ -28,13 +28,11 @@ import Testing
     #expect(AccessEvent.events(inLines: whole.line).events == [whole])
   }
 
-  @Test(
-    "Timestamps are RFC 3339",
-    arguments: [
-      0, 951_782_399_999_999, 951_868_800_000_000, 1_709_164_800_000_001, 4_107_542_399_123_456,
-      -1, 1_798_761_599_000_000,
-    ])
-  func timestampsAreRFC3339(_ microseconds: Int64) throws {
+  @Test(arguments: [
+    0, 951_782_399_999_999, 951_868_800_000_000, 1_709_164_800_000_001, 4_107_542_399_123_456,
+    -1, 1_798_761_599_000_000,
+  ])
+  func `Timestamps are RFC 3339`(_ microseconds: Int64) throws {
     let whole = Int64((Double(microseconds) / 1e6).rounded(.down))
     let fraction = microseconds - whole * 1_000_000
     let expected =
@@ -44,16 +42,15 @@ import Testing
     #expect(Timestamp.microseconds(expected) == microseconds)
   }
 
-  @Test(
-    "What is no time that the journal wrote is nil",
-    arguments: [
-      "", "soon", "2026-11-25", "2026-11-25T14:30:05Z", "2026-02-30T00:00:00.000000Z",
-      "2026-11-25T14:30:05.123456", "99999999999999999999-01-01T00:00:00.000000Z",
-      "9223372036854775807-01-01T00:00:00.000000Z", "2026-11-25T14:30:05.9999999Z",
-    ]) func otherText(_ text: String)
-  { #expect(Timestamp.microseconds(text) == nil) }
+  @Test(arguments: [
+    "", "soon", "2026-11-25", "2026-11-25T14:30:05Z", "2026-02-30T00:00:00.000000Z",
+    "2026-11-25T14:30:05.123456", "99999999999999999999-01-01T00:00:00.000000Z",
+    "9223372036854775807-01-01T00:00:00.000000Z", "2026-11-25T14:30:05.9999999Z",
+  ]) func `What is no time that the journal wrote is nil`(_ text: String) {
+    #expect(Timestamp.microseconds(text) == nil)
+  }
 
-  @Test("Strategy is swapped while running") func strategyIsSwappedWhileRunning() throws {
+  @Test func `Strategy is swapped while running`() throws {
     let log = AnalyticsLog.inMemory
     log.log(Self.event("one"))
     #expect(try log.loggedEvents().map(\.accessor) == ["one"])
@@ -69,16 +66,14 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o700)
   }
 
-  @Test("Memory is bounded") func memoryIsBounded() {
+  @Test func `Memory is bounded`() {
     let strategy = InMemoryLogging(capacity: 3)
     for index in 0..<10 { strategy.log(Self.event("\(index)")) }
     #expect(strategy.loggedEvents().map(\.accessor) == ["7", "8", "9"])
   }
 
-  @Test(
-    "A failure changes no answer",
-    arguments: [("write", Errno.ENOSPC), ("openat", .EROFS), ("write", .EIO)])
-  func aFailureChangesNoAnswer(_ call: String, _ errno: Errno) throws {
+  @Test(arguments: [("write", Errno.ENOSPC), ("openat", .EROFS), ("write", .EIO)])
+  func `A failure changes no answer`(_ call: String, _ errno: Errno) throws {
     let system = FakeSystem(credentials: Credentials(uid: 0, gid: 0, groups: []))
     let log = AnalyticsLog(FileLogging("/log", system: system), system: system)
     let accessor = ScriptedAccessor([.authorized], log: log)
@@ -90,7 +85,7 @@ import Testing
     #expect(try log.loggedEvents().count == 1)
   }
 
-  @Test("A failure is reported once on standard error") func aFailureIsReportedOnce() {
+  @Test func `A failure is reported once on standard error`() {
     struct Full: LoggingStrategy {
       func log(_ event: AccessEvent) throws(PermissionError) {
         throw PermissionError(.system, "the disk\u{1b}[2J is full")
@@ -113,7 +108,7 @@ import Testing
         == true, "\(lines)")
   }
 
-  @Test("Foreign lines do not count") func foreignLinesDoNotCount() {
+  @Test func `Foreign lines do not count`() {
     let lines =
       Self.event().line + Array("nonsense\n{\"v\":2}\n".utf8) + Self.event().line.dropLast(9)
     let (events, unreadable) = AccessEvent.events(inLines: lines)

@@ -15,7 +15,7 @@ import Testing
     + [0x4C, 0xFF, 0xFF, 0xFF, 0xFF, 0x4E, 0x55, 0, 0, 0, 0, 0, 0, 0, 0]
     + Array("talsa\0".utf8) + [0x4C, 0, 0, 0, 4]
 
-  @Test("A source is read") func aSourceIsRead() {
+  @Test func `A source is read`() {
     #expect(
       PulseAudioProtocol.sources((Self.source + Self.source)[...])
         == [OfferedDevice](repeating: OfferedDevice(name: "mic", label: "Microphone"), count: 2))
@@ -53,7 +53,7 @@ import Testing
     return Array(try Data(contentsOf: folder.appending(path: "pipewire-0.3.65.bin")))
   }
 
-  @Test("PipeWire's answer is read") func pipeWiresAnswerIsRead() throws {
+  @Test func `PipeWire's answer is read`() throws {
     let answer = try Self.recorded()
     #expect(
       try Self.nodes(answer, "Audio/Source")
@@ -63,7 +63,7 @@ import Testing
     #expect(try Self.nodes(answer, "Video/Source") == [])
   }
 
-  @Test("An answer that is cut off or changed is no list of other devices") func brokenAnswers()
+  @Test func `An answer that is cut off or changed is no list of other devices`()
     throws
   {
     let answer = try Self.recorded()

@@ -14,29 +14,28 @@ import Testing
       path, DeviceNumber(major: 81, minor: minor), below: root, fake)
   }
 
-  @Test("A registered number belongs under any name") func aRegisteredNumberBelongsUnderAnyName() {
+  @Test func `A registered number belongs under any name`() {
     #expect(Self.isCamera("/dev/video0", 0))
     #expect(Self.isCamera("/dev/front", 0))
     #expect(Self.isCamera("/dev/v4l/by-id/usb-Lens-index0", 0))
   }
 
-  @Test("A number that the driver registered for something else does not")
-  func aNumberThatTheDriverRegisteredForSomethingElseDoesNot() {
+  @Test func `A number that the driver registered for something else does not`() {
     #expect(!Self.isCamera("/dev/video5", 9))
     #expect(!Self.isCamera("/dev/v4l-subdev0", 9))
   }
 
-  @Test("A name with another number does not") func aNameWithAnotherNumberDoesNot() {
+  @Test func `A name with another number does not`() {
     #expect(!Self.isCamera("/dev/video0", 5))
   }
 
-  @Test("An unknown number belongs in its place") func anUnknownNumberBelongsInItsPlace() {
+  @Test func `An unknown number belongs in its place`() {
     #expect(Self.isCamera("/dev/video7", 7))
     #expect(!Self.isCamera("/tmp/video7", 7))
     #expect(!Self.isCamera("/dev/front", 7))
   }
 
-  @Test("An unknown number needs a range of numbers") func anUnknownNumberNeedsARangeOfNumbers() {
+  @Test func `An unknown number needs a range of numbers`() {
     let family = DeviceFamily(
       noun: "gate array", subsystem: "fpga", nodePatterns: ["fpga#"], opening: .harmless)
     let fake = FakeSystem()
@@ -48,13 +47,12 @@ import Testing
     #expect(!isMember("/dev/fpga1", 229))
   }
 
-  @Test("Another major never does") func anotherMajorNeverDoes() {
+  @Test func `Another major never does`() {
     let number = DeviceNumber(major: 1, minor: 3)
     #expect(!DeviceFamily.camera.contains("/dev/video0", number, below: "/", FakeSystem()))
   }
 
-  @Test("Below a root without sysfs the place decides") func belowARootWithoutSysfsThePlaceDecides()
-  {
+  @Test func `Below a root without sysfs the place decides`() {
     #expect(Self.isCamera("/srv/dev/video0", 3, below: "/srv"))
     #expect(!Self.isCamera("/srv/dev/null", 3, below: "/srv"))
     let fake = FakeSystem()

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("A serial number tells the device") func aSerialNumberTellsTheDevice() throws {
+  @Test func `A serial number tells the device`() throws {
     let machine = Machine()
     let first = machine.plug("1-1", product: "6001", serial: "A \"1$")
     let second = machine.plug("1-2", product: "6001", serial: "B2")
@@ -76,7 +76,7 @@ import Testing
       try #require(UdevMatch(rule: rule)).nodes(later.system).map(\.path) == ["/dev/ttyUSB1"])
   }
 
-  @Test("Without one it is the port") func withoutOneItIsThePort() throws {
+  @Test func `Without one it is the port`() throws {
     for serial in [nil, "0001"] as [String?] {
       let machine = Machine()
       let ports = ["1-1", "1-2"].map { machine.plug($0, product: "7523", serial: serial) }
@@ -89,8 +89,7 @@ import Testing
     }
   }
 
-  @Test("The interface and the index tell parts of one device")
-  func theInterfaceAndTheIndexTellPartsOfOneDevice() {
+  @Test func `The interface and the index tell parts of one device`() {
     let machine = Machine()
     let adapter = machine.plug("1-1", product: "6011", serial: "F")
     for port in 0..<4 {
@@ -111,7 +110,7 @@ import Testing
     #expect(match.nodes(machine.system).map(\.path) == ["/dev/video0"])
   }
 
-  @Test("A place on a board is a device") func aPlaceOnABoardIsADevice() {
+  @Test func `A place on a board is a device`() {
     let machine = Machine()
     let board = "/sys/devices/platform/snd_dummy.0"
     machine.link("\(board)/subsystem", "../../../bus/platform")
@@ -133,7 +132,7 @@ import Testing
     #expect(machine.match("4:65", "ttyS1", "tty").text.contains("KERNEL==\"ttyS1\""))
   }
 
-  @Test("What has no place has its name") func whatHasNoPlaceHasItsName() {
+  @Test func `What has no place has its name`() {
     let machine = Machine()
     machine.node("/sys/devices/virtual", "misc", "kvm", "10:232")
     let match = machine.match("10:232", "kvm", "misc")
@@ -142,8 +141,7 @@ import Testing
     #expect(machine.match("81:9", "video9", "video4linux").identity == .name)
   }
 
-  @Test("A whole USB device is none of its interfaces") func aWholeUSBDeviceIsNoneOfItsInterfaces()
-  {
+  @Test func `A whole USB device is none of its interfaces`() {
     let machine = Machine()
     for (port, serial) in [("1-1", "S"), ("1-2", "T")] {
       let folder = machine.plug(port, product: "8613", serial: serial)

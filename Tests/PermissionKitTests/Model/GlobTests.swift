@@ -7,7 +7,7 @@ import Testing
 
 /// Patterns of names, against fnmatch(3).
 @Suite struct GlobTests {
-  @Test("The library of C is the judge") func theLibraryOfCIsTheJudge() {
+  @Test func `The library of C is the judge`() {
     let signs = Array("ab1*?[]!-.^".utf8)
     let letters = Array("ab1.-]".utf8)
     var (asked, matched) = (0, 0)
@@ -37,13 +37,13 @@ import Testing
     #expect(asked * 5 > names && matched * 100 > names)
   }
 
-  @Test("A pattern cannot take long") func aPatternCannotTakeLong() {
+  @Test func `A pattern cannot take long`() {
     let name = [UInt8](repeating: 0x61, count: 255)
     let pattern = Array(String(repeating: "*a", count: 500).utf8) + [0x62]
     #expect(!Glob.matches(name[...], pattern[...]))
   }
 
-  @Test("Folders are listed one by one") func foldersAreListedOneByOne() {
+  @Test func `Folders are listed one by one`() {
     let system = FakeSystem()
     for name in ["bus/001/002", "bus/001/004", "bus/002/001", "bus/.003/001", "other/001/002"] {
       system.add(PathBytes("/r/dev/\(name)"))

@@ -11,8 +11,8 @@ import Testing
     Array("x\u{e9}".utf8), Array("~".utf8), Array("#".utf8), Array("*".utf8), [0x27, 0x07, 0x5c],
   ]
 
-  @Test("A shell reads the words that were printed", arguments: ["dash", "bash", "zsh", "ksh"])
-  func aShellReadsTheWords(_ shell: String) throws {
+  @Test(arguments: ["dash", "bash", "zsh", "ksh"])
+  func `A shell reads the words that were printed`(_ shell: String) throws {
     guard let found = try? Command.run(["sh", "-c", "command -v \(shell)"]), found.status == 0
     else { return }
     // All bytes, three at a time.

@@ -17,7 +17,7 @@ import Testing
   }
 
   /// The surroundings are read after the facts that were judged, and may have changed since.
-  @Test("What was judged counts") func whatWasJudgedCounts() throws {
+  @Test func `What was judged counts`() throws {
     let (old, new) = (try Self.facts([]), try Self.facts(.noDevices))
     for surroundings in [old, new] {
       let finder = CauseFinder(old: .init([old, surroundings]), new: .init([new, new]))

@@ -44,7 +44,7 @@ final class HeldAccessor: PermissionAccessor {
 }
 
 @Suite struct GateTests {
-  @Test("Fifty requests are one") func fiftyRequestsAreOne() async throws {
+  @Test func `Fifty requests are one`() async throws {
     let hold = HeldAccessor.Hold()
     let gate = PermissionGate { HeldAccessor(hold) }
     let statuses = try await withThrowingTaskGroup(of: AuthorizationStatus.self) { group in
@@ -73,7 +73,7 @@ final class HeldAccessor: PermissionAccessor {
     #expect(await gate.current == .authorized)
   }
 
-  @Test("Changes are published") func changesArePublished() async throws {
+  @Test func `Changes are published`() async throws {
     let hold = HeldAccessor.Hold()
     hold.release.signal()
     let gate = PermissionGate { HeldAccessor(hold) }
@@ -89,7 +89,7 @@ final class HeldAccessor: PermissionAccessor {
     #expect(seen == [.denied, .requesting, .authorized, .unchecked])
   }
 
-  @Test("What cannot be requested is checked") func whatCannotBeRequestedIsChecked() async throws {
+  @Test func `What cannot be requested is checked`() async throws {
     let gate = PermissionGate { PermissionAccessor(name: "base", analytics: .discard) }
     #expect(try await gate.requestAccessIfNeeded().status == .notDetermined)
     #expect(await gate.current == .notDetermined)

@@ -33,7 +33,7 @@ import Testing
         device: DeviceNumber(major: 81, minor: 0)))
   }
 
-  @Test("Every component is watched") func everyComponentIsWatched() throws {
+  @Test func `Every component is watched`() throws {
     let system = Self.machine()
     system.add("/etc/group", FakeNode(contents: "video:x:44:\n"))
     let watcher = try Self.watcher(system)
@@ -44,7 +44,7 @@ import Testing
     #expect(watcher.unseen.isEmpty)
   }
 
-  @Test("Only what an event concerns is checked again") func onlyWhatAnEventConcerns() throws {
+  @Test func `Only what an event concerns is checked again`() throws {
     let system = Self.machine()
     let other: PathBytes = "/dev/video1"
     func add(_ mode: UInt16) {
@@ -78,7 +78,7 @@ import Testing
     #expect(checks.withLock { $0[Self.node] } == (before[Self.node] ?? 0) + 1)
   }
 
-  @Test("Event leads to a check") func eventLeadsToACheck() throws {
+  @Test func `Event leads to a check`() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     chmod(system, 0o600)
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// A check on a loaded machine takes long; what changes after a node was judged is not forgotten.
-  @Test("A change during a slow check counts") func changeDuringASlowCheckCounts() throws {
+  @Test func `A change during a slow check counts`() throws {
     final class SlowCamera: CameraAccessor {
       var afterwards: () -> Void = {}
       override func checkAccess() -> AccessReport {
@@ -134,7 +134,7 @@ import Testing
     #expect(changes.map(\.new.status) == [.denied])
   }
 
-  @Test("Overflow leads to a check") func overflowLeadsToACheck() throws {
+  @Test func `Overflow leads to a check`() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     chmod(system, 0o600)
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// A name that nobody asked for is not worth a check, whatever happens to it.
-  @Test("Other names do not count") func otherNamesDoNotCount() throws {
+  @Test func `Other names do not count`() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     let before = system.calls.count
@@ -159,7 +159,7 @@ import Testing
   }
 
   /// Where devices are looked for any name may be one.
-  @Test("New device counts") func newDeviceCounts() throws {
+  @Test func `New device counts`() throws {
     let system = Self.machine()
     system.setCard(VideoCapability(deviceCaps: 1, card: "Camera"), of: Self.node)
     let watcher = try Self.watcher(system, path: nil)
@@ -179,7 +179,7 @@ import Testing
     #expect(changes.map(\.path) == ["/dev/video1"])
   }
 
-  @Test("Without inotify it says so") func withoutInotifyItSaysSo() {
+  @Test func `Without inotify it says so`() {
     let system = Self.machine()
     system.force("inotify_init1", .ENOSYS)
     #expect(throws: PermissionError.self) {
@@ -188,7 +188,7 @@ import Testing
   }
 
   /// What of an accessor cannot be watched is looked at every second.
-  @Test("What cannot be watched is looked at") func whatCannotBeWatchedIsLookedAt() throws {
+  @Test func `What cannot be watched is looked at`() throws {
     final class Moody: PermissionAccessor {
       let mood: FakeSystem
       init(_ mood: FakeSystem) {
@@ -212,7 +212,7 @@ import Testing
     #expect(changes.map(\.new.status) == [.authorized] && changes.map(\.cause) == [.other])
   }
 
-  @Test("Changes are logged as checks") func changesAreLoggedAsChecks() throws {
+  @Test func `Changes are logged as checks`() throws {
     let system = Self.machine()
     let log = AnalyticsLog(InMemoryLogging(), system: system)
     let watcher = try Self.watcher(system, log: log)
@@ -225,7 +225,7 @@ import Testing
     #expect(try log.loggedEvents().map(\.status) == [.authorized, .denied])
   }
 
-  @Test("Ready descriptor ends the wait") func readyDescriptorEndsTheWait() throws {
+  @Test func `Ready descriptor ends the wait`() throws {
     let system = Self.machine()
     let bell = try system.eventfd()
     let context = AccessContext(system: system, path: Self.node)
@@ -272,7 +272,7 @@ import Testing
     #expect(try descriptors(on: tree) == 0, sourceLocation: location)
   }
 
-  @Test("Outside changes are published") func outsideChangesArePublished() async throws {
+  @Test func `Outside changes are published`() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gate = gate(tree)
@@ -292,7 +292,7 @@ import Testing
     #expect(await gate.report?.status == .authorized)
   }
 
-  @Test("Ends with its stream") func endsWithItsStream() async throws {
+  @Test func `Ends with its stream`() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gate = gate(tree)
@@ -312,7 +312,7 @@ import Testing
     #expect(await again.next()?.to == .denied)
   }
 
-  @Test("Ends with its gate") func endsWithItsGate() async throws {
+  @Test func `Ends with its gate`() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     var gate: PermissionGate? = gate(tree)
@@ -325,7 +325,7 @@ import Testing
   }
 
   /// More gates follow than there are threads in any pool, and none waits for another.
-  @Test("Hundred gates follow") func hundredGatesFollow() async throws {
+  @Test func `Hundred gates follow`() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gates = (0..<100).map { _ in gate(tree) }

@@ -70,8 +70,7 @@ struct OwnStrategyTests {
     return process.terminationStatus == 0
   }
 
-  @Test("It gives what it chooses, and the change can be undone") func itGivesWhatItChooses() throws
-  {
+  @Test func `It gives what it chooses, and the change can be undone`() throws {
     try withFolder("album") { folder in
       let accessor = try accessor(folder, ReadOnlyFolders())
       let prepared = accessor.prepare()
@@ -87,7 +86,7 @@ struct OwnStrategyTests {
     }
   }
 
-  @Test("What it leaves out is not given") func whatItLeavesOutIsNotGiven() throws {
+  @Test func `What it leaves out is not given`() throws {
     try withFolder(".album") { folder in
       let accessor = try accessor(folder, ReadOnlyFolders())
       #expect(accessor.prepare().plan == nil)
@@ -96,7 +95,7 @@ struct OwnStrategyTests {
     }
   }
 
-  @Test("It cannot give what was not asked for") func itCannotGiveWhatWasNotAskedFor() throws {
+  @Test func `It cannot give what was not asked for`() throws {
     try withFolder("album") { folder in
       let accessor = try accessor(folder, Elsewhere())
       let before = try Data(contentsOf: URL(filePath: "/etc/shadow"))

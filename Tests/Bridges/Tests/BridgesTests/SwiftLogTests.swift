@@ -27,7 +27,7 @@ private struct Both: LoggingStrategy {
     return logger
   }
 
-  @Test("Levels", arguments: AuthorizationStatus.allCases) func levels(
+  @Test(arguments: AuthorizationStatus.allCases) func `Levels`(
     _ status: AuthorizationStatus
   ) throws {
     _ = Door(status, SwiftLogLogging(logger())).currentAccess()
@@ -38,7 +38,7 @@ private struct Both: LoggingStrategy {
     #expect("\(entry.message)" == "check door: \(status.rawValue)")
   }
 
-  @Test("Each point is logged") func eachPointIsLogged() throws {
+  @Test func `Each point is logged`() throws {
     let door = Door(.denied, reason: .ownerBits, SwiftLogLogging(logger()))
     try door.requestAccessIfNeeded()
     #expect(
@@ -49,7 +49,7 @@ private struct Both: LoggingStrategy {
     #expect(door.analytics.failure == nil)
   }
 
-  @Test("The level of the logger counts") func theLevelOfTheLoggerCounts() {
+  @Test func `The level of the logger counts`() {
     _ = Door(.authorized, SwiftLogLogging(logger(.notice))).currentAccess()
     #expect(handler.entries.isEmpty)
     _ = Door(.denied, SwiftLogLogging(logger(.notice))).currentAccess()
@@ -57,7 +57,7 @@ private struct Both: LoggingStrategy {
   }
 
   /// The names and values are those of the log in JSON; what the event lacks is in neither.
-  @Test("Metadata is that of the JSON", arguments: [false, true]) func metadataIsThatOfTheJSON(
+  @Test(arguments: [false, true]) func `Metadata is that of the JSON`(
     _ isFull: Bool
   ) throws {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -79,7 +79,7 @@ private struct Both: LoggingStrategy {
     #expect(entry.metadata.mapValues { "\($0)" } == members.mapValues { "\($0)" })
   }
 
-  @Test("Hostile text is tamed") func hostileTextIsTamed() throws {
+  @Test func `Hostile text is tamed`() throws {
     let door = Door(.denied, name: hostile, SwiftLogLogging(logger()))
     door.report.root = PathBytes("/\(hostile)")
     _ = door.currentAccess()

@@ -15,7 +15,7 @@ import Testing
     }.sorted()
   }
 
-  @Test("Checks are counted by outcome") func checksAreCountedByOutcome() {
+  @Test func `Checks are counted by outcome`() {
     for status in AuthorizationStatus.allCases {
       _ = Door(status, SwiftMetricsLogging(factory: metrics)).currentAccess()
     }
@@ -31,7 +31,7 @@ import Testing
     #expect(metrics.recorders.isEmpty && metrics.timers.isEmpty && metrics.meters.isEmpty)
   }
 
-  @Test("Requests are counted") func requestsAreCounted() throws {
+  @Test func `Requests are counted`() throws {
     let door = Door(.denied, SwiftMetricsLogging(factory: metrics))
     for _ in 0..<3 { try door.requestAccessIfNeeded() }
     #expect(
@@ -42,20 +42,20 @@ import Testing
     #expect(door.analytics.failure == nil)
   }
 
-  @Test("What ifs do not count") func whatIfsDoNotCount() throws {
+  @Test func `What ifs do not count`() throws {
     let door = Door(.denied, SwiftMetricsLogging(factory: metrics))
     door.report.root = "/mnt"
     try door.requestAccessIfNeeded()
     #expect(counts.isEmpty)
   }
 
-  @Test("Hostile text is tamed") func hostileTextIsTamed() {
+  @Test func `Hostile text is tamed`() {
     _ = Door(.denied, name: hostile, SwiftMetricsLogging(factory: metrics)).currentAccess()
     #expect(counts == ["permcheck_log_checks{accessor=\"\(tamed)\",outcome=\"refused\"} 1"])
   }
 
   /// A strategy that is made before the program chooses its backend counts there too.
-  @Test("The backend is that of the program") func theBackendIsThatOfTheProgram() {
+  @Test func `The backend is that of the program`() {
     let door = Door(.denied, SwiftMetricsLogging())
     withMetricsFactory(metrics) { _ = door.currentAccess() }
     #expect(counts == [#"permcheck_log_checks{accessor="door",outcome="refused"} 1"#])

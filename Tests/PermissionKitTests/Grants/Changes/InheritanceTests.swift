@@ -17,7 +17,6 @@ struct InheritanceTests {
   }
 
   @Test(
-    "An inherited entry goes, and nobody else's",
     arguments: [
       // The folder has no default ACL of its own: the mask that nothing needs is folded.
       (nil, "u::rw-,u:5:r-x,g::r-x,m::r--,o::---", 100, "u::rw-,g::r--,o::---"),
@@ -41,16 +40,16 @@ struct InheritanceTests {
       ),
       ("u::rwx,u:5:rwx,g::r-x,m::rwx,o::---", "u::rw-,u:5:r-x,g::r-x,m::r-x,o::---", 100, nil),
     ] as [(String?, String, Int64, String?)])
-  func anInheritedEntryGoes(_ now: String?, _ list: String, _ birth: Int64, _ left: String?) throws
-  {
+  func `An inherited entry goes, and nobody else's`(
+    _ now: String?, _ list: String, _ birth: Int64, _ left: String?
+  ) throws {
     let list = try #require(AccessControlList(brief: list))
     let released = try inside(now).released(list, birth: birth)
     #expect(released.brief == left ?? list.brief)
     #expect(try inside(now).released(released, birth: birth) == released)
   }
 
-  @Test("A default ACL that a lease made of nothing becomes nothing")
-  func whatALeaseMade() throws {
+  @Test func `A default ACL that a lease made of nothing becomes nothing`() throws {
     let made = try #require(AccessControlList(brief: "u::rwx,u:5:r-x,g::r-x,m::r-x,o::---"))
     let other = try #require(AccessControlList(brief: "u::rwx,u:5:r-x,g::rwx,m::rwx,o::---"))
     let inside = try inside(nil, origin: Self.minimal)
@@ -59,8 +58,7 @@ struct InheritanceTests {
     #expect(inside.releasedDefault(made, birth: 99) == made)
   }
 
-  @Test("Below somebody's default ACL, what it gives stays") func belowSomebodysDefaultACL() throws
-  {
+  @Test func `Below somebody's default ACL, what it gives stays`() throws {
     let top = try inside(Self.minimal)
     let theirs = try #require(AccessControlList(brief: "u::rwx,u:5:rwx,g::r-x,m::rwx,o::---"))
     let before = try #require(AccessControlList(brief: "u::rwx,u:5:r-x,g::r-x,m::r-x,o::---"))

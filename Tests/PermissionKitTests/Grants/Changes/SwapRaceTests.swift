@@ -109,7 +109,7 @@ struct SwapRaceTests {
     return process
   }
 
-  @Test("Victims are left alone", arguments: races.indices) func victimsAreLeftAlone(
+  @Test(arguments: races.indices) func `Victims are left alone`(
     _ index: Int
   ) throws {
     let race = Self.races[index]

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Request is made or not", arguments: FaultySystem.Fault.allCases) func requestIsMadeOrNot(
+  @Test(arguments: FaultySystem.Fault.allCases) func `Request is made or not`(
     _ fault: FaultySystem.Fault
   ) throws {
     var faults = 0
@@ -118,8 +118,8 @@ import Testing
     print("journal faults: request, \(fault): \(faults)")
   }
 
-  @Test("Revocation is finished by the next", arguments: FaultySystem.Fault.allCases)
-  func revocationIsFinishedByTheNext(
+  @Test(arguments: FaultySystem.Fault.allCases)
+  func `Revocation is finished by the next`(
     _ fault: FaultySystem.Fault
   ) throws {
     var faults = 0
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// Somebody else sets an entry between any two reads of the ACL: it is lost after the last one alone.
-  @Test("Row 18: A change between reading and writing") func row18AChangeBetweenReadingAndWriting()
+  @Test func `Row 18: A change between reading and writing`()
     throws
   {
     var changed = 0

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.blocking) struct ProcessMarkTests {
   /// A grant that lives as long as a process ends with it, whether or not its parent asks how.
-  @Test("Ended process is gone") func endedProcessIsGone() throws {
+  @Test func `Ended process is gone`() throws {
     let system = LinuxSystem()
     #expect(system.mark(of: system.getpid()) != nil)
     let pid = try system.spawn(["sleep", "60"], output: Descriptor(rawValue: 1))
