@@ -382,3 +382,167 @@ package struct LinuxSystem: System {
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 }
+
+extension LinuxSystem {
+  /// Whether somebody started this program who has fewer rights than the program, as one that is set-user-ID.
+  ///
+  /// Such a program takes nothing from the environment, whatever ids it has by now. See AT_SECURE in
+  /// getauxval(3), and secure_getenv(3).
+  package static let hasForeignCaller = getauxval(UInt(AT_SECURE)) != 0
+}
+
+// Calls that only the search for a reason makes.
+extension LinuxSystem {
+  /// openat2(2) with O_CLOEXEC and without RESOLVE_… flags; a NUL in the path gives EINVAL.
+  package func openat2(
+    _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
+  ) throws(Errno) -> Descriptor {
+    if path.bytes.contains(0) { throw .EINVAL }
+    if let apart {
+      let flags = flags.union(.closeOnExec).rawValue
+      return Descriptor(
+        rawValue: Int32(try apart.ask(.openat2, directory, path, flags: flags).result))
+    }
+    let result = unsafe withCString(path) {
+      unsafe ccap_openat2(directory.rawValue, $0, flags.union(.closeOnExec).rawValue, 0)
+    }
+    return Descriptor(rawValue: try check(result))
+  }
+
+  /// lsm_list_modules(2), which needs Linux 6.8.
+  package func lsm_list_modules() throws(Errno) -> [UInt64] {
+    var ids = [UInt64](repeating: 0, count: 32)
+    let count = try check(unsafe ccap_lsm_list_modules(&ids))
+    return Array(ids.prefix(Int(count)))
+  }
+
+  /// VIDIOC_REQBUFS with a count of 0, for a single-planar and then a multi-planar capture queue.
+  package func reqbufs(none descriptor: Descriptor) throws(Errno) {
+    _ = try check(ccap_reqbufs_none(descriptor.rawValue))
+  }
+}
+
+// Servers that listen on a socket.
+extension LinuxSystem {
+  /// connect(2); a NUL in the path gives EINVAL.
+  package func connect(_ path: PathBytes) throws(Errno) -> Descriptor {
+    if path.bytes.contains(0) { throw .EINVAL }
+    return Descriptor(
+      rawValue: try check(unsafe withCString(path) { unsafe ccap_connect($0, Int32(CCAP_STREAM)) }))
+  }
+
+  /// connect(2) of a datagram socket; a NUL in the path gives EINVAL.
+  package func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor {
+    if path.bytes.contains(0) { throw .EINVAL }
+    return Descriptor(
+      rawValue: try check(
+        unsafe withCString(path) { unsafe ccap_connect($0, Int32(CCAP_DATAGRAM)) }))
+  }
+
+  /// sock_diag(7), then connect(2).
+  package func listener(on socket: Descriptor, connects: Bool) throws(Errno) -> Bool {
+    try check(ccap_listener(socket.rawValue, connects ? 1 : 0)) != 0
+  }
+
+  /// send(2) with MSG_NOSIGNAL.
+  package func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
+    Int(
+      try check(
+        unsafe bytes.withUnsafeBytes {
+          unsafe ccap_send(socket.rawValue, $0.baseAddress, UInt($0.count))
+        }))
+  }
+}
+
+// For a program that root runs for an ordinary user.
+
+extension LinuxSystem {
+  /// Gives up everything that execve(2) kept of the process that started this one, except standard
+  /// output: environment, descriptors, signals, timers, limits, umask, working directory, terminal,
+  /// priority and cgroup.
+  ///
+  /// - Parameter seconds: The time after which SIGALRM ends this process.
+  /// - Throws: If a standard descriptor or the working directory cannot be set.
+  package func isolate(seconds: UInt32) throws(Errno) {
+    _ = try check(ccap_isolate(seconds))
+    // A user may freeze or starve a cgroup that systemd delegated to that user.
+    for folder: PathBytes in ["/sys/fs/cgroup", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup/memory"] {
+      set("0", in: folder.appending("cgroup.procs"))
+    }
+    set("0", in: "/proc/self/oom_score_adj")
+  }
+
+  /// Raises the soft limit of open files to the hard limit, see getrlimit(2).
+  package func raiseFileLimit() { ccap_raise_file_limit() }
+
+  /// Writes a value to a file of the kernel, if there is such a file.
+  private func set(_ value: String, in path: PathBytes) {
+    guard let file = try? openat(.currentDirectory, path, .writeOnly, mode: 0) else { return }
+    defer { close(file) }
+    _ = try? write(file, Array(value.utf8))
+  }
+
+  /// _exit(2): ends this process without calling anything else.
+  package func exit(_ status: Int32) -> Never { _exit(status) }
+
+  /// Forks a process that keeps no descriptor and has no time limit, for a program without threads.
+  ///
+  /// - Returns: Whether this is the new process.
+  /// - Throws: The errno of fork(2).
+  package func forkDetached() throws(Errno) -> Bool { try check(ccap_fork_detached()) == 0 }
+}
+
+extension LinuxSystem {
+  /// inotify_init1(2) with IN_NONBLOCK and IN_CLOEXEC.
+  package func inotify_init1() throws(Errno) -> Descriptor {
+    Descriptor(rawValue: try check(ccap_inotify_init1()))
+  }
+
+  /// inotify_add_watch(2), which needs read permission on the inode; a NUL in the path gives
+  /// EINVAL.
+  package func inotify_add_watch(
+    _ inotify: Descriptor, _ path: PathBytes, _ mask: WatchMask
+  ) throws(Errno) -> Int32 {
+    if path.bytes.contains(0) { throw .EINVAL }
+    return try check(
+      unsafe withCString(path) {
+        unsafe ccap_inotify_add_watch(inotify.rawValue, $0, mask.rawValue)
+      })
+  }
+
+  /// inotify_rm_watch(2); ignores an error, because the watch is gone in any case.
+  package func inotify_rm_watch(_ inotify: Descriptor, _ watch: Int32) {
+    _ = Glibc.inotify_rm_watch(inotify.rawValue, watch)
+  }
+
+  /// poll(2), not repeated after EINTR.
+  package func poll(
+    _ requests: [PollRequest], timeout: Int32?
+  ) throws(Errno) -> [PollEvents] {
+    var polled = requests.map {
+      pollfd(fd: $0.descriptor.rawValue, events: $0.events.rawValue, revents: 0)
+    }
+    _ = try check(unsafe ccap_poll(&polled, UInt(polled.count), timeout ?? -1))
+    return polled.map { PollEvents(rawValue: $0.revents) }
+  }
+
+  /// eventfd(2) with EFD_NONBLOCK and EFD_CLOEXEC.
+  package func eventfd() throws(Errno) -> Descriptor {
+    Descriptor(rawValue: try check(ccap_eventfd()))
+  }
+
+  /// pthread_sigmask(3) for the calling thread, then signalfd(2).
+  package func signalfd(_ signals: [Int32]) throws(Errno) -> Descriptor {
+    Descriptor(rawValue: try check(unsafe ccap_signalfd(signals, Int32(signals.count))))
+  }
+
+  /// localtime_r(3), which uses TZ or /etc/localtime.
+  package func localtime(_ microseconds: Int64) -> WallTime {
+    var seconds = time_t(microseconds / 1_000_000)
+    var parts = unsafe tm()
+    unsafe localtime_r(&seconds, &parts)
+    return unsafe WallTime(
+      hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec),
+      offset: parts.tm_gmtoff, zone: parts.tm_zone.map { unsafe String(cString: $0) } ?? "UTC")
+  }
+}

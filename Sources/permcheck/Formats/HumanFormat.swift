@@ -1,5 +1,5 @@
 import PermissionDocuments
-import PermissionKit
+@_spi(SystemCalls) import PermissionKit
 
 /// A format for people, with marks, and with colours if the terminal has them.
 struct HumanFormat: ReportFormat {
@@ -78,5 +78,410 @@ struct HumanFormat: ReportFormat {
 extension ResourceDecision {
   var errnoName: String? {
     if case .refused(let errno) = verdict { errno.description } else { nil }
+  }
+}
+
+// Plans: what changes, for how long, who else gains, and the equivalent commands.
+extension HumanFormat {
+  func text(_ plans: [GrantPlan]) -> String {
+    plans.map { plan in
+      text(plan) + plan.steps.map { "  \(style.dim($0.typed))\n" }.joined()
+    }.joined() + (plans.isEmpty ? "" : "nothing was changed (--dry-run)\n")
+  }
+
+  func question(_ plans: [GrantPlan]) -> String { plans.map(text).joined() }
+
+  private func text(_ plan: GrantPlan) -> String {
+    let who = Sanitizer.clean(plan.subject.displayName)
+    let heading = "\(style.bold(plan.title)) for \(who), by \(plan.strategy):"
+    let lines = plan.changes + plan.effects.map { style.wrapped($0, indent: 2, hanging: 4) }
+    return ([heading] + lines.map { "  " + $0 }).map { $0 + "\n" }.joined()
+  }
+}
+
+// Verifications: a line for each expectation and subject, and what is wrong below a failure.
+extension HumanFormat {
+  func text(_ result: VerifyResult) -> String {
+    let rows = zip(result.verdicts, Findings(result).items).map { verdict, item in
+      (
+        cells: [
+          mark(item.outcome) + " " + style.bold(item.name), item.who, word(item.status),
+        ],
+        details: verdict.outcome == .holds && !isVerbose ? [] : details(verdict, item)
+      )
+    }
+    let widths = Table.widths(rows.map(\.cells))
+    var text = ""
+    for row in rows {
+      let line = Table.line(row.cells, widths)
+      if let columns = style.columns, line.displayWidth > columns {
+        text += row.cells[0] + "\n" + lines([.text(row.cells[1] + "  " + row.cells[2])], indent: 4)
+      } else {
+        text += line + "\n"
+      }
+      text += lines(row.details, indent: 4)
+    }
+    return text + style.bold(Findings(result).summary) + "\n"
+  }
+
+  private func details(_ verdict: Verdict, _ item: Finding) -> [Detail] {
+    var details: [Detail] = []
+    func add(_ name: String, _ text: String?) {
+      guard let text, !text.isEmpty else { return }
+      details.append(.text(name.padded(to: 10) + text))
+    }
+    add("what", item.request)
+    add("expected", item.expected)
+    add("got", verdict.outcome == .skipped ? "\(item.got), skipped" : item.got)
+    add("why", item.message)
+    // A change gives access, which helps only where access is expected.
+    if verdict.outcome == .fails, verdict.wantsAccess {
+      details += fixes(verdict.report.resources.filter { $0.status == item.status })
+    }
+    return details
+  }
+
+  private func mark(_ outcome: Finding.Outcome) -> String {
+    switch outcome {
+    case .holds: style.mark(.yes)
+    case .fails: style.mark(.no)
+    case .undetermined: style.mark(.unknown)
+    case .skipped: style.mark(.none)
+    }
+  }
+}
+
+// Lists: accessors, grants, and the summary of the log.
+extension HumanFormat {
+  func text(_ listing: AccessorListing) -> String {
+    Table(
+      listing.entries.map { entry in
+        [
+          style.bold(entry.name),
+          entry.aliases.isEmpty ? "" : "(\(entry.aliases.joined(separator: ", ")))",
+          Sanitizer.clean(entry.summary),
+          style.dim(Sanitizer.clean(entry.origin.description)),
+        ]
+      }
+    ).text
+  }
+
+  func text(_ listing: GrantListing) -> String {
+    if listing.grants.isEmpty {
+      return "no grants in \(Sanitizer.clean(listing.journal.description))\n"
+    }
+    let rows = listing.rows(\.asked) { Timestamp.local($0, listing.users.system) }
+    let table = Table(rows).text
+    guard let columns = style.columns,
+      table.split(separator: "\n").contains(where: { String($0).displayWidth > columns })
+    else { return table }
+    // In a narrow terminal each grant has lines of its own.
+    return rows.map { row in
+      let lines = [row[0...2].joined(separator: "   "), row[3]] + row[4...].filter { !$0.isEmpty }
+      return lines.enumerated().map { index, line in
+        let indent = index == 0 ? 0 : 2
+        return String(repeating: " ", count: indent)
+          + style.wrapped(line, indent: indent, hanging: 2) + "\n"
+      }.joined()
+    }.joined()
+  }
+
+  func text(_ result: RevokeResult) -> String {
+    let word = result.isDryRun ? "would revoke" : "revoked"
+    var lines = result.revoked.map { grant in
+      "\(word)  "
+        + Sanitizer.clean("\(grant.asked)   \(grant.place)   \(grant.change.command.summary)")
+    }
+    if result.revoked.isEmpty, result.open.isEmpty {
+      lines.append("nothing to revoke in \(Sanitizer.clean(result.journal.description))")
+    } else if result.isDryRun {
+      lines.append("nothing was changed (--dry-run)")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  func text(_ summary: LogSummary) -> String {
+    let header = ["accessor", "checks", "granted", "refused", "unavailable", "share"].map(style.dim)
+    let rows = summary.lines.map { line in
+      [
+        Sanitizer.clean(line.accessor), "\(line.checks)", "\(line.granted)", "\(line.refused)",
+        "\(line.unavailable)", "\(Int((line.grantedShare * 100).rounded())) %",
+      ]
+    }
+    return Table([header] + rows).text
+  }
+}
+
+extension GrantListing {
+  /// Returns one row for each grant, safe for a terminal.
+  ///
+  /// - Parameters:
+  ///   - name: Returns the text of the first column.
+  ///   - clock: Writes a time in microseconds since 1970 (UTC).
+  /// - Returns: The texts of the columns.
+  func rows(_ name: (Grant) -> String, _ clock: (Int64) -> String) -> [[String]] {
+    grants.map { grant in
+      let end: String? =
+        switch grant.stage {
+        case .missing: "missing"
+        case .released: "ended, files that inherited it not all reached"
+        case .ended: "ended, somebody else took it away"
+        default:
+          grant.lifetime.hasEnded(at: time, users.system)
+            ? "EXPIRED, still in place"
+            : grant.lifetime.words(clock)
+        }
+      return [
+        name(grant), users.userName(grant.uid), grant.place, grant.change.command.summary,
+        "since \(Timestamp.microseconds(grant.time).map(clock) ?? grant.time)", end ?? "",
+      ].map(Sanitizer.clean)
+    }
+  }
+}
+
+// What stands below a line: sentences, which are wrapped, and commands, which never are.
+extension HumanFormat {
+  enum Detail: Hashable {
+    /// A sentence.
+    case text(String)
+    /// A command to type, or a line to add to a file: alone on its line, and whole at any width.
+    case command(String)
+  }
+
+  /// Returns the lines of the details.
+  ///
+  /// - Parameters:
+  ///   - details: What to print, safe for a terminal.
+  ///   - indent: The column at which sentences begin; commands begin two further on.
+  /// - Returns: Lines, each with its newline.
+  func lines(_ details: [Detail], indent: Int) -> String {
+    let indent = min(indent, (style.columns ?? 80) / 4)
+    let space = String(repeating: " ", count: indent)
+    var lines = ""
+    for detail in details {
+      switch detail {
+      case .text(let text):
+        lines += space + style.wrapped(text, indent: indent, hanging: indent + 2) + "\n"
+      case .command(let command): lines += space + "  " + command + "\n"
+      }
+    }
+    return lines
+  }
+
+  /// Returns the one command that makes all the changes of an accessor, with their effect.
+  func fix(_ command: String, _ remedies: [Remedy]) -> [Detail] {
+    let count = Set(remedies.map(\.command)).count
+    let changes = "\(count) change\(count == 1 ? "" : "s"), \(effect(remedies))"
+    return [
+      .text("fix (\(count == 0 ? "--dry-run shows the changes" : changes)):"),
+      .command(Sanitizer.clean(command)),
+    ]
+  }
+
+  /// Returns the changes by hand: those that belong together stand below one another, each other one is an
+  /// alternative.
+  ///
+  /// - Parameters:
+  ///   - resources: The reports on what one device or folder needs.
+  ///   - explains: Whether to tell what the evaluator says of the facts after the change, and why usual
+  ///     advice is worse.
+  /// - Returns: The lines; empty if there is nothing to advise.
+  func fixes(_ resources: [ResourceReport], explains: Bool = false) -> [Detail] {
+    var remedies: [Remedy] = []
+    for remedy in resources.flatMap(\.remedies) where !remedies.contains(remedy) {
+      remedies.append(remedy)
+    }
+    if remedies.isEmpty {
+      let advice = resources.flatMap(\.reasons).lazy.compactMap(\.advice).first
+      return advice.map { [.text("fix: \($0)")] } ?? []
+    }
+    let steps = remedies.filter(\.isGrant)
+    let ways = (steps.isEmpty ? [] : [steps]) + remedies.filter { !$0.isGrant }.map { [$0] }
+    return ways.enumerated().flatMap { index, way in
+      let isSimulated = explains && way[0].outcome != .undetermined
+      let start = index > 0 ? "or" : isSimulated ? "least fix" : "fix"
+      let count = way.count > 1 ? "\(way.count) steps, " : ""
+      let outcome = isSimulated ? "; simulated: \(way[0].outcome.rawValue)" : ""
+      var details: [Detail] = [.text("\(start) (\(count)\(effect(way))\(outcome)):")]
+      for remedy in way { details += typed(remedy, notes: explains || isVerbose) }
+      return details
+    }
+  }
+
+  private func typed(_ remedy: Remedy, notes: Bool) -> [Detail] {
+    var details: [Detail] = remedy.typed.map { [.command($0)] } ?? []
+    if let line = remedy.line {
+      details.append(.text(remedy.command.isEmpty ? "add this:" : "and add this there:"))
+      details.append(.command(Sanitizer.clean(line)))
+    }
+    if notes, let note = remedy.note { details.append(.text(Sanitizer.clean(note))) }
+    return details
+  }
+
+  /// Returns how long the changes last, and who else gains: `permanent, nobody else gains`.
+  func effect(_ remedies: [Remedy]) -> String {
+    let others = Set(remedies.flatMap(\.othersAffected)).sorted().map(Sanitizer.clean)
+    let gains =
+      others.isEmpty ? "nobody else gains" : "also gains: \(others.joined(separator: "; "))"
+    return "\(Persistence.shortest(of: remedies.map(\.persistence)).words), \(gains)"
+  }
+}
+
+// Changes: one line each.
+extension HumanFormat {
+  /// The column of the accessor's name, after the time and the mark.
+  private static let indent = 16
+
+  func text(_ line: WatchLine) -> String {
+    switch line.content {
+    case .first(let report, _):
+      let message = report.mainReason.map { Sanitizer.clean($0.message) } ?? ""
+      return human(report, line, [word(report.status), message])
+    case .change(let change):
+      var cause = change.cause.rawValue.split(separator: "-").joined(separator: " ")
+      if let path = change.path { cause += ": \(Sanitizer.clean(path.description))" }
+      let status =
+        change.old.status == change.new.status
+        ? "still \(word(change.new.status))"
+        : "\(word(change.old.status)) \(style.glyph(.arrow)) \(word(change.new.status))"
+      let message = change.new.mainReason.map { Sanitizer.clean($0.message) } ?? ""
+      let text = human(change.new, line, [status, style.dim(cause), message])
+      return isVerbose ? text + change.resources.map(resource).joined() : text
+    }
+  }
+
+  private func human(_ report: AccessReport, _ line: WatchLine, _ cells: [String]) -> String {
+    let width = line.reports.map { title($0.accessor, $0.status).displayWidth }.max() ?? 0
+    let name = title(report.accessor, report.status).padded(to: width)
+    let shown = ([style.dim(clock(line.time, line.system)), name] + cells)
+      .filter { !$0.isEmpty }
+    return (line.isNewDay ? style.dim(date(line.time, line.system)) + "\n" : "")
+      + style.wrapped(shown.joined(separator: "  "), indent: 0, hanging: Self.indent) + "\n"
+  }
+
+  /// Returns the line of a resource, below the accessor's name.
+  private func resource(_ resource: AccessWatcher.Change.Resource) -> String {
+    let (old, new) = (
+      resource.old.map(word) ?? "none", resource.new.map(word) ?? "none"
+    )
+    return String(repeating: " ", count: Self.indent)
+      + "\(Sanitizer.clean(resource.path.description))  \(old) \(style.glyph(.arrow)) \(new)\n"
+  }
+
+  private func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
+  /// Returns the local date and the offset from UTC: `2026-11-22, UTC+01:00`.
+  private func date(_ time: Int64, _ system: any System) -> String {
+    let offset = system.localtime(time).offset
+    let minutes = abs(offset) / 60
+    let zone = offset == 0 ? "" : (offset < 0 ? "-" : "+")
+    let shift = zone.isEmpty ? "" : "\(zone)\(padded(minutes / 60, 2)):\(padded(minutes % 60, 2))"
+    return "\(Timestamp.rfc3339(time + Int64(offset) * 1_000_000).prefix(10)), UTC\(shift)"
+  }
+
+  /// Returns the local time with milliseconds.
+  private func clock(_ time: Int64, _ system: any System) -> String {
+    let wall = system.localtime(time)
+    return "\(padded(wall.hour, 2)):\(padded(wall.minute, 2)):\(padded(wall.second, 2))"
+      + ".\(padded(Int(time / 1000 % 1000), 3))"
+  }
+}
+
+// Audits: a line for each finding, then the totals.
+extension HumanFormat {
+  func text(_ entry: AuditEntry) -> String {
+    let mark = entry.errno == nil ? style.mark(.unknown) : style.mark(.no)
+    var text = "\(mark) \(Sanitizer.clean(entry.path.description))  \(reason(entry))"
+    if entry.place == .itself, let inode = entry.inode { text += "  \(style.dim(inode.modeText))" }
+    return text + "\n"
+  }
+
+  private func reason(_ entry: AuditEntry) -> String {
+    switch entry.place {
+    case .itself: entry.ruleName
+    case .folder: search(entry.folder, entry.ruleName)
+    case .ancestor(let folder): search(folder, entry.ruleName)
+    case .target: "target of the link (\(entry.ruleName))"
+    }
+  }
+
+  /// Returns `search on 2019 (other-bits)`.
+  private func search(_ folder: PathBytes, _ rule: String) -> String {
+    let name = folder.lastComponent.isEmpty ? folder : folder.lastComponent
+    return "search on \(Sanitizer.clean(name.description)) (\(rule))"
+  }
+
+  func text(_ result: AuditResult) -> String {
+    let counts = result.counts
+    var text = heading(result)
+    let causes = result.causes.prefix(isVerbose ? .max : 10)
+    let width = causes.first.map { $0.count.grouped.count } ?? 0
+    for (cause, count) in causes {
+      let number = count.grouped
+      text += "  \(String(repeating: " ", count: width - number.count))\(number) "
+      let folder = Sanitizer.clean(cause.folder.description)
+      if cause.isSearch {
+        text += "below \(folder) by one folder: \(search(cause.folder, cause.rule))\n"
+      } else {
+        text += "\(cause.isBelow ? "below" : "in") \(folder): \(cause.rule)\n"
+      }
+    }
+    if result.causes.count > causes.count {
+      text += rules(result)
+      let rest = result.causes.dropFirst(causes.count)
+      let sum = rest.reduce(0) { $0 + $1.count }
+      text += "  \(sum.grouped) by \(rest.count.grouped) more; -v shows all\n"
+    }
+    if counts.undetermined > 0 {
+      text += "\(style.mark(.unknown)) \(counts.undetermined.grouped) cannot be determined\n"
+    }
+    if counts.unlisted > 0 {
+      text +=
+        style.dim(
+          "\(Self.folders(counts.unlisted)) cannot be listed; what is below is not known") + "\n"
+    }
+    for doubt in result.doubts {
+      text += "\(style.mark(.unknown)) \(Sanitizer.clean(doubt.message))\n"
+    }
+    if result.isStopped { text += style.yellow("stopped before the end") + "\n" }
+    return text
+  }
+
+  private func heading(_ result: AuditResult) -> String {
+    let asked = Self.words(result.need)
+    let uid = "uid \(result.subject.credentials.user.fileSystem)"
+    let name = result.subject.displayName
+    let who = Sanitizer.clean(name == uid ? uid : "\(name) (\(uid))")
+    let (counts, of) = (result.counts, "\(result.counts.asked.grouped) files and folders")
+    if counts.refused > 0 {
+      return "\(style.mark(.no)) \(asked) refused for \(who): "
+        + "\(counts.refused.grouped) of \(of)\n"
+    }
+    let isDoubted = counts.undetermined > 0 || !result.doubts.isEmpty
+    let mark = isDoubted ? style.mark(.unknown) : style.mark(.yes)
+    let granted = result.doubts.isEmpty ? "granted" : "granted by mode and ACL"
+    return "\(mark) \(asked) \(granted) for \(who): \(of)\n"
+  }
+
+  /// Returns `read+write`.
+  static func words(_ need: Permissions) -> String {
+    [(Permissions.read, "read"), (.write, "write"), (.execute, "execute")]
+      .filter { need.contains($0.0) }.map(\.1).joined(separator: "+")
+  }
+
+  /// Returns a line of totals by rule, where the list of folders is not complete.
+  private func rules(_ result: AuditResult) -> String {
+    var counts: [String: Int] = [:]
+    for (cause, count) in result.causes { counts[cause.rule, default: 0] += count }
+    let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
+    let parts = sorted.map { "\($0.key) \($0.value.grouped)" }
+    return "  by rule: \(parts.joined(separator: ", "))\(counts.count > 5 ? ", …" : "")\n"
+  }
+
+  static func folders(_ count: Int) -> String {
+    count == 1 ? "1 folder" : "\(count.grouped) folders"
   }
 }
