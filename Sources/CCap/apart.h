@@ -33,11 +33,6 @@ struct ccap_apart {
   struct ccap_apart_call *call;
 };
 
-union ccap_apart_control {
-  struct cmsghdr header;
-  char bytes[CMSG_SPACE(sizeof(int))];
-};
-
 // Makes the call; `size` becomes that of what was read.
 static inline long ccap_apart_make(struct ccap_apart_call *c, int fd) {
   size_t size = c->size;
@@ -77,22 +72,10 @@ static inline long ccap_apart_make(struct ccap_apart_call *c, int fd) {
 // Sends or receives a byte, with a descriptor if there is one; the descriptor, -1 for none, -2 at the end.
 static inline int ccap_apart_send(int socket, int fd) {
   char byte = 0;
-  union ccap_apart_control control;
-  struct iovec data = {&byte, 1};
-  struct msghdr message = {0};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  if (fd >= 0) {
-    memset(&control, 0, sizeof control);
-    control.header.cmsg_level = SOL_SOCKET;
-    control.header.cmsg_type = SCM_RIGHTS;
-    control.header.cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-    message.msg_control = &control;
-    message.msg_controllen = sizeof control;
-  }
+  struct ccap_message message;
+  struct msghdr *carrying = ccap_carrying(&message, &byte, 1, fd < 0 ? -1 : fd);
   long sent;
-  do sent = syscall(SYS_sendmsg, socket, &message, MSG_NOSIGNAL);
+  do sent = syscall(SYS_sendmsg, socket, carrying, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   return sent == 1 ? 0 : -errno;
 }
@@ -100,18 +83,13 @@ static inline int ccap_apart_send(int socket, int fd) {
 static inline int ccap_apart_receive(int socket) {
   char byte;
   int fd = -1;
-  union ccap_apart_control control;
-  struct iovec data = {&byte, 1};
-  struct msghdr message = {0};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
+  struct ccap_message message;
+  struct msghdr *carrying = ccap_carrying(&message, &byte, 1, -2);
   long received;
-  do received = syscall(SYS_recvmsg, socket, &message, MSG_CMSG_CLOEXEC);
+  do received = syscall(SYS_recvmsg, socket, carrying, MSG_CMSG_CLOEXEC);
   while (received < 0 && errno == EINTR);
   if (received != 1) return -2;
-  if (message.msg_controllen >= CMSG_LEN(sizeof fd)) memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
+  if (carrying->msg_controllen >= CMSG_LEN(sizeof fd)) memcpy(&fd, CMSG_DATA(&message.control.header), sizeof fd);
   return fd;
 }
 

@@ -274,6 +274,29 @@ static inline int ccap_answers(const char *path, int ms, int *stuck) {
   return answered;
 }
 
+// A message that can carry a descriptor: `fd`, none if it is -1, room for one that comes if it is -2.
+struct ccap_message {
+  struct iovec data;
+  union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
+  struct msghdr message;
+};
+
+static inline struct msghdr *ccap_carrying(struct ccap_message *m, void *bytes, size_t size, int fd) {
+  memset(m, 0, sizeof *m);
+  m->data.iov_base = bytes;
+  m->data.iov_len = size;
+  m->message.msg_iov = &m->data;
+  m->message.msg_iovlen = 1;
+  if (fd == -1) return &m->message;
+  m->message.msg_control = &m->control;
+  m->message.msg_controllen = sizeof m->control;
+  m->control.header.cmsg_level = SOL_SOCKET;
+  m->control.header.cmsg_type = SCM_RIGHTS;
+  m->control.header.cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(&m->control.header), &fd, sizeof fd);
+  return &m->message;
+}
+
 // Opens a path in a process of its own, which nobody waits for longer than `ms`: the descriptor, or -errno.
 // The new process holds nothing that a wait without an end would keep: no lock, no file. `stuck` is as for
 // ccap_answers; -ECHILD if no process could be started. The mounts at `covers`, paths that each end with a
@@ -281,12 +304,8 @@ static inline int ccap_answers(const char *path, int ms, int *stuck) {
 static inline int ccap_open_within(const char *path, int flags, const char *covers, int ms, int *stuck) {
   enum { PIDFD = 0x1000, NEWNS = 0x20000, PRIVATE = 1 << 18 | 1 << 14, DETACH = 2, NOFOLLOW = 8 };
   int ends[2], pidfd = -1;
-  union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
+  struct ccap_message message;
   int answer = -ETIMEDOUT;
-  struct iovec data = {&answer, sizeof answer};
-  struct msghdr message = {0};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
   *stuck = -1;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
   long child = syscall(SYS_clone, (unsigned long)PIDFD, 0, &pidfd, 0, 0);
@@ -298,16 +317,7 @@ static inline int ccap_open_within(const char *path, int flags, const char *cove
     for (; *covers && fd == 0; covers += strlen(covers) + 1) syscall(SYS_umount2, covers, DETACH | NOFOLLOW);
     if (fd == 0) fd = ccap_openat(AT_FDCWD, path, flags | O_CLOEXEC, 0);
     answer = fd < 0 ? fd : 0;
-    if (fd >= 0) {
-      memset(&control, 0, sizeof control);
-      control.header.cmsg_level = SOL_SOCKET;
-      control.header.cmsg_type = SCM_RIGHTS;
-      control.header.cmsg_len = CMSG_LEN(sizeof fd);
-      memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-      message.msg_control = &control;
-      message.msg_controllen = sizeof control;
-    }
-    syscall(SYS_sendmsg, ends[1], &message, 0);
+    syscall(SYS_sendmsg, ends[1], ccap_carrying(&message, &answer, sizeof answer, fd < 0 ? -1 : fd), 0);
     syscall(SYS_exit_group, 0);
   }
   close(ends[1]);
@@ -320,10 +330,9 @@ static inline int ccap_open_within(const char *path, int flags, const char *cove
   if (answered || ccap_wait_end(pidfd, 100)) ccap_reap(pidfd);
   else *stuck = pidfd;
   if (answered) {
-    message.msg_control = &control;
-    message.msg_controllen = sizeof control;
-    if (recvmsg(ends[0], &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof answer) answer = -EIO;
-    else if (answer == 0) memcpy(&answer, CMSG_DATA(&control.header), sizeof answer);
+    struct msghdr *answers = ccap_carrying(&message, &answer, sizeof answer, -2);
+    if (recvmsg(ends[0], answers, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof answer) answer = -EIO;
+    else if (answer == 0) memcpy(&answer, CMSG_DATA(&message.control.header), sizeof answer);
   }
   close(ends[0]);
   return answer;

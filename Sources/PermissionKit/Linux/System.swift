@@ -310,3 +310,9 @@ public protocol System: Sendable {
   /// - Throws: EBUSY if another descriptor captures; EINVAL or ENOTTY if this cannot be told.
   @_spi(SystemCalls) func reqbufs(none descriptor: Descriptor) throws(Errno)
 }
+
+/// The systems that this library provides; tests provide others.
+public enum Systems: Sendable {
+  /// The running Linux system.
+  public static var running: any System { LinuxSystem() }
+}

@@ -1,6 +1,7 @@
 import ArgumentParser
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
+import Synchronization
 
 /// What permcheck audit is asked to do.
 struct AuditChoice {
@@ -295,5 +296,25 @@ extension AuditChoice {
     try console.flush()
     if let aside { system.end(aside, result.status.rawValue) }
     return result.status
+  }
+}
+
+/// Standard output for records that several threads write while more of them are found.
+final class RecordOutput: Sendable {
+  private let state = Mutex<Errno?>(nil)
+
+  /// The errno of the write that failed; nil if all was written.
+  var failure: Errno? { state.withLock { $0 } }
+
+  /// Writes whole records, unless a write has failed before.
+  func write(_ records: [UInt8]) {
+    state.withLock { failure in
+      guard failure == nil else { return }
+      do throws(Errno) {
+        try LinuxSystem().writeAll(.standardOutput, records)
+      } catch {
+        failure = error
+      }
+    }
   }
 }

@@ -121,3 +121,43 @@ struct SubjectChoice: Equatable {
     }
   }
 }
+
+/// The options that choose the subject, the permissions and the root directory.
+struct SubjectOptions: ParsableArguments {
+  @OptionGroup var who: WhoOptions
+  @OptionGroup var view: ViewOptions
+
+  /// What the options choose.
+  var choice: SubjectChoice { who.choice(view) }
+
+  func validate() throws {
+    if [who.user != nil, who.uid != nil, view.pid != nil].count(where: { $0 }) > 1 {
+      throw ValidationError("--user, --uid and --pid cannot be combined")
+    }
+  }
+}
+
+extension PathBytes: ExpressibleByArgument {
+  /// Creates a path from an argument, as `PathBytes.init(escaped:)` reads it.
+  public init?(argument: String) { self.init(escaped: argument) }
+}
+
+extension TimeSpan: ExpressibleByArgument {}
+
+extension Probe.Method: ExpressibleByArgument {}
+
+extension AudioRoute: ExpressibleByArgument {}
+
+extension RootCommand.Via: ExpressibleByArgument {}
+
+/// An argument that must be valid UTF-8.
+struct TextArgument: ExpressibleByArgument {
+  let text: String
+
+  init?(argument: String) {
+    guard let text = String(validating: PathBytes(escaped: argument).bytes, as: UTF8.self) else {
+      return nil
+    }
+    self.text = text
+  }
+}
