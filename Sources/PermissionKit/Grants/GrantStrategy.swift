@@ -129,7 +129,6 @@ public struct GrantRequest: Sendable {
   }
 }
 
-/// A strategy of this library.
 private struct PlannedStrategy: GrantStrategy {
   let name: String
   var isCarriedOut = true
