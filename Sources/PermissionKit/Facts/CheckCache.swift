@@ -8,7 +8,7 @@ struct ManyIDs {
 
 /// What one command has read, and what is the same for all of it: mounts, users, groups, containers.
 ///
-/// A command that looks again, such as a watch, takes a new one for each look: all of these may have changed.
+/// A watch takes a new one for each look. Unchecked as its superclass is: all is in one Mutex.
 final class CheckCache: LinuxSystem.Cache, @unchecked Sendable {
   struct Contents {
     // Few of each, which a dictionary takes longer to set up for than they take to search; where there are

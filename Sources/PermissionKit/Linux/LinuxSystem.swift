@@ -9,7 +9,7 @@ var errno: Int32 { unsafe __errno_location().pointee }
 
 /// The running Linux system.
 package struct LinuxSystem: System {
-  /// What one command has read, so that it is read once; see `CheckCache`.
+  /// What one command has read, see `CheckCache`; unchecked, for it is not final: all is in a Mutex.
   class Cache: @unchecked Sendable {
     /// The ids of this process.
     fileprivate let credentials = Mutex<Credentials?>(nil)
