@@ -461,6 +461,7 @@ int main(int count, char **arguments) {
   work(&rounds);
   /* What a call allocates, the free gives back; a page here or there is the allocator's. */
   long grown = resident() - pages;
+  if (grown >= 256) fprintf(stderr, "library: %ld rounds grew by %ld pages\n", rounds, grown);
   /* A few rounds, as under valgrind, tell nothing. */
   if (rounds >= 50) CHECK(grown < 256);
   threads(number, rounds);

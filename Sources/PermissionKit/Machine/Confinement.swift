@@ -18,43 +18,70 @@ struct Confinement {
   }
 
   /// The places, each with the evidence for it, innermost first.
-  private(set) var found: [(place: Place, evidence: [String])] = []
+  fileprivate(set) var found: [(place: Place, evidence: [String])] = []
   /// The name of the CI service that runs this process; nil elsewhere.
-  private(set) var runner: String?
+  fileprivate(set) var runner: String?
   /// The files that this process was not able to read, as lines of evidence.
-  private(set) var hidden: [String] = []
+  fileprivate(set) var hidden: [String] = []
 
-  private let system: any System
-  private let root: PathBytes
-  /// The process; nil for this process.
-  private let process: Int32?
+  fileprivate init() {}
 
-  /// Looks for the places.
+  /// Looks for the places. (What finds them has the system, which remembers what was found: they would
+  /// keep each other for ever.)
   ///
   /// - Parameters:
   ///   - system: The system to read.
   ///   - root: The folder that stands for `/`.
   ///   - process: The process; nil for this process.
   init(_ system: any System, root: PathBytes, process: Int32? = nil) {
-    self.system = system
-    self.root = root
-    self.process = process
+    var search = ConfinementSearch(system: system, root: root, process: process)
+    search.run()
+    self = search.confinement
+  }
+
+  /// A container of Kubernetes.
+  static let pod = Place.container("Kubernetes")
+
+  /// The container or sandbox, as `this container`, outside of which nothing can be told; nil if there
+  /// is none.
+  var boundary: String? {
+    for (place, _) in found {
+      switch place {
+      case .docker, .podman, .container: return "this container"
+      case .flatpak, .snap, .bubblewrap: return "this sandbox"
+      case .service, .privateDevices, .wsl: continue
+      }
+    }
+    return nil
+  }
+}
+
+/// Finds the places around a process.
+private struct ConfinementSearch {
+  var confinement = Confinement()
+  let system: any System
+  let root: PathBytes
+  /// The process; nil for this process.
+  let process: Int32?
+
+  mutating func run() {
     let privateDevices = hasPrivateDevices
     findSandboxes()
     findContainers()
-    if found.isEmpty, privateDevices, hasAncestor("bwrap") {
-      found.append((.bubblewrap, ["/dev is no devtmpfs", "bwrap is an ancestor process"]))
+    if confinement.found.isEmpty, privateDevices, hasAncestor("bwrap") {
+      confinement.found.append(
+        (.bubblewrap, ["/dev is no devtmpfs", "bwrap is an ancestor process"]))
     }
-    findService(privateDevices && found.isEmpty)
-    if found.isEmpty, privateDevices {
-      found.append((.privateDevices, ["/dev is no devtmpfs"]))
+    findService(privateDevices && confinement.found.isEmpty)
+    if confinement.found.isEmpty, privateDevices {
+      confinement.found.append((.privateDevices, ["/dev is no devtmpfs"]))
     }
     let release = line("proc/sys/kernel/osrelease") ?? ""
     if isOfWSL(release) {
-      found.append((.wsl, ["kernel \(release)"]))
+      confinement.found.append((.wsl, ["kernel \(release)"]))
     }
     if root == "/", process == nil {
-      runner = Self.runners.first { system.getenv($0.variable) != nil }?.name
+      confinement.runner = Self.runners.first { system.getenv($0.variable) != nil }?.name
     }
   }
 
@@ -101,34 +128,20 @@ struct Confinement {
     (try? system.status(of: inside.appending(path))) != nil
   }
 
-  /// The container or sandbox, as `this container`, outside of which nothing can be told; nil if there
-  /// is none.
-  var boundary: String? {
-    for (place, _) in found {
-      switch place {
-      case .docker, .podman, .container: return "this container"
-      case .flatpak, .snap, .bubblewrap: return "this sandbox"
-      case .service, .privateDevices, .wsl: continue
-      }
-    }
-    return nil
-  }
-
   // MARK: - Containers
 
   private mutating func findContainers() {
     // The marker of an image stays where the image runs as a machine of its own; a variable does not.
-    if let marked, marked.place == Self.pod || !isOnMachine { found.append(marked) }
+    if let marked, marked.place == Confinement.pod || !isOnMachine {
+      confinement.found.append(marked)
+    }
   }
 
-  /// A container of Kubernetes.
-  static let pod = Place.container("Kubernetes")
-
   /// The container that a marker tells of, with the evidence; nil if there is no marker.
-  private var marked: (place: Place, evidence: [String])? {
+  private var marked: (place: Confinement.Place, evidence: [String])? {
     // CRI-O and cri-dockerd leave the marker of their engine as well.
-    if found.isEmpty, root == "/", variable("KUBERNETES_SERVICE_HOST") != nil {
-      return (Self.pod, ["KUBERNETES_SERVICE_HOST is set"])
+    if confinement.found.isEmpty, root == "/", variable("KUBERNETES_SERVICE_HOST") != nil {
+      return (Confinement.pod, ["KUBERNETES_SERVICE_HOST is set"])
     }
     if let file = contents("run/.containerenv") {
       // Podman fills the file only for some containers; a user namespace tells as much.
@@ -137,7 +150,7 @@ struct Confinement {
     }
     if exists(".dockerenv") { return (.docker, ["/.dockerenv"]) }
     // A sandbox that was found sets these files as well.
-    guard found.isEmpty else { return nil }
+    guard confinement.found.isEmpty else { return nil }
     let manager = line("run/systemd/container") ?? line("run/host/container-manager")
     return manager.map { (.container($0), ["container manager \($0)"]) }
   }
@@ -193,17 +206,17 @@ struct Confinement {
   private mutating func findSandboxes() {
     if let info = contents(".flatpak-info") {
       let name = info.split(separator: "\n").first { $0.hasPrefix("name=") }?.dropFirst(5)
-      found.append((.flatpak(app: name.map(String.init) ?? "APP"), ["/.flatpak-info"]))
+      confinement.found.append((.flatpak(app: name.map(String.init) ?? "APP"), ["/.flatpak-info"]))
     }
     if let folder = variable("SNAP"), folder.isAbsolute,
       let name = variable("SNAP_INSTANCE_NAME") ?? variable("SNAP_NAME")
     {
       let file = String(folder.description.drop { $0 == "/" }) + "/meta/snap.yaml"
       let yaml = contents(file)
-      if yaml == nil { hidden.append("not visible: \(folder)/meta/snap.yaml") }
+      if yaml == nil { confinement.hidden.append("not visible: \(folder)/meta/snap.yaml") }
       // The system does not confine a classic snap.
       guard yaml?.has("\nconfinement: classic") != true else { return }
-      found.append(
+      confinement.found.append(
         (
           .snap(name: name.description, plugs: yaml.map(Self.plugs)),
           ["SNAP=\(folder)"]
@@ -269,10 +282,10 @@ struct Confinement {
       unitSettings.read(text(root.appending(path)) ?? "")
     }
     let settings = unitSettings.restrictive
-    if !seen { hidden.append("not visible: the files of \(unit)") }
+    if !seen { confinement.hidden.append("not visible: the files of \(unit)") }
     // If the unit files cannot be read, a private /dev is the evidence.
     guard !settings.isEmpty || privateDevices && !seen else { return }
     let evidence = ["unit \(unit)"] + settings + (privateDevices ? ["/dev is no devtmpfs"] : [])
-    found.append((.service(unit: unit, settings: settings), evidence))
+    confinement.found.append((.service(unit: unit, settings: settings), evidence))
   }
 }
