@@ -7,13 +7,10 @@ import Testing
   .blocking,
   .full("compiles the library six times; Scripts/check runs check-arrows"))
 struct ArrowTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   /// A copy of the sources, with text added to one file of it.
   private static func sources(adding text: String, to file: String) throws -> URL {
     let copy = FileManager.default.temporaryDirectory.appending(path: "arrows-\(UUID())")
-    try FileManager.default.copyItem(at: root.appending(path: "Sources"), to: copy)
+    try FileManager.default.copyItem(at: Checkout.file("Sources"), to: copy)
     let changed = copy.appending(path: file)
     try (String(contentsOf: changed, encoding: .utf8) + text)
       .write(to: changed, atomically: true, encoding: .utf8)
@@ -22,7 +19,7 @@ struct ArrowTests {
 
   private static func check(_ rooms: [String], _ sources: URL) throws -> Outcome {
     try Command.run(
-      ["/bin/bash", root.appending(path: "Scripts/check-arrows").path] + rooms,
+      ["/bin/bash", Checkout.path("Scripts/check-arrows")] + rooms,
       environment: ["CHECK_ARROWS_SOURCES": sources.path])
   }
 

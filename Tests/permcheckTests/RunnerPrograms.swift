@@ -14,8 +14,7 @@ extension Command {
   static func expectNoneWrong(
     _ name: String, _ counts: Int..., location: SourceLocation = #_sourceLocation
   ) throws {
-    let program = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Runner/\(name)").path
+    let program = Checkout.path("Tests/permcheckTests/Runner/\(name)")
     let outcome = try run(
       [
         "unshare", "-pfm", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-ec",

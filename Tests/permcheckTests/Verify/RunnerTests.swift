@@ -4,9 +4,6 @@ import Testing
 
 /// The scripts of action.yml and Templates/gitlab-ci.yml, as far as a shell can be the runner.
 @Suite(.blocking) struct RunnerTests {
-  static let root = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   /// What the jobs verify: the one that holds, the one that does not, and the one that is skipped.
   private static func files() throws -> Tree {
     let tree = try Tree()
@@ -27,7 +24,7 @@ import Testing
   private static func run(
     _ runner: String, _ words: [String], in tree: borrowing Tree, path: String? = nil
   ) throws -> Outcome {
-    let script = root.appending(path: "Tests/permcheckTests/Runner/run.py").path
+    let script = Checkout.path("Tests/permcheckTests/Runner/run.py")
     return try Command.run(
       ["env", "-C", tree.root, "/usr/bin/python3", script, runner] + words,
       environment: ["RUN_PATH": path])
@@ -116,7 +113,7 @@ import Testing
     #expect(wrong.status == 69 && wrong.output.contains("names no program"))
     let job = try Self.run("gitlab", ["PERMCHECK_BINARY=none"], in: tree, path: path)
     #expect(job.status == 69 && job.errors.contains("PERMCHECK_SOURCE names no repository"))
-    let own = ["PERMCHECK_BINARY=none", "PERMCHECK_SOURCE=\(Self.root.path)"]
+    let own = ["PERMCHECK_BINARY=none", "PERMCHECK_SOURCE=\(Checkout.root.path)"]
     for commit in ["", "main", "0123456", String(repeating: "a", count: 41)] {
       let moving = try Self.run("gitlab", own + ["PERMCHECK_COMMIT=\(commit)"], in: tree)
       #expect(moving.status == 69 && moving.errors.contains("the whole id of the commit"))
@@ -129,18 +126,18 @@ import Testing
   /// The recipe of the container copies and runs what there is.
   @Test func `The recipe finds its files`() throws {
     let text = try String(
-      contentsOf: Self.root.appending(path: "Containers/Dockerfile"), encoding: .utf8)
+      contentsOf: Checkout.file("Containers/Dockerfile"), encoding: .utf8)
     let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     #expect(lines.filter { $0.hasPrefix("FROM ") }.count == 2)
     for line in lines where line.hasPrefix("RUN Scripts/") {
-      let script = Self.root.appending(path: String(line.split(separator: " ")[1])).path
+      let script = Checkout.path(String(line.split(separator: " ")[1]))
       #expect(FileManager.default.isExecutableFile(atPath: script), "\(line)")
     }
     let build = try #require(lines.first { $0.contains("Scripts/build-release") })
     let built = try #require(build.split(separator: " ").last)
     #expect(text.contains("COPY --from=build \(built) /usr/local/bin/permcheck\n"))
     let setup = try Command.run(
-      ["sh", Self.root.appending(path: "Scripts/setup").path, "--build"])
+      ["sh", Checkout.path("Scripts/setup"), "--build"])
     #expect(setup.output == "setup: everything is there\n", "\(setup.errors)")
   }
 }

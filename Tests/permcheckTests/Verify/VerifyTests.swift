@@ -24,9 +24,7 @@ struct VerifyTests {
     let count = Effort.of(2_000, atLeast: 100)
     let outcome = try Command.run([
       "/usr/bin/python3",
-      URL(filePath: #filePath).deletingLastPathComponent().appending(
-        path: "Runner/expectations.py"
-      ).path,
+      Checkout.path("Tests/permcheckTests/Runner/expectations.py"),
       Command.permcheck, tree.root, "\(count)", "\(Effort.seed)",
     ])
     print(outcome.output.split(separator: "\n").first.map(String.init) ?? "")
@@ -344,7 +342,7 @@ struct VerifyTests {
     let outcome = try Command.run([
       "unshare", "--mount", "sh", "-c",
       "mount -t tmpfs -o mode=755 none \"$2\" && exec python3 \"$@\"", "sh",
-      URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Runner/swap.py").path,
+      Checkout.path("Tests/permcheckTests/Runner/swap.py"),
       tree.root, Command.permcheck, "\(Effort.of(1_000, atLeast: 20))",
     ])
     #expect(outcome.output == "seen True, opened outside 0, slow 0\n", "\(outcome)")

@@ -7,9 +7,6 @@ import Testing
 /// The completions that Scripts/install installs, in the shells that load them.
 @Suite(.blocking) struct CompletionTests {
   static let shells = ["bash", "bash-alone", "zsh", "fish"]
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   /// A folder in which permcheck is installed.
   private struct Installed: ~Copyable {
     let folder = FileManager.default.temporaryDirectory.appending(path: "completions-\(UUID())")
@@ -24,13 +21,13 @@ import Testing
 
     func install(_ argument: String) throws -> Outcome {
       try Command.run(
-        ["sh", CompletionTests.root.appending(path: "Scripts/install").path, argument],
+        ["sh", Checkout.path("Scripts/install"), argument],
         environment: ["DESTDIR": folder.path, "PREFIX": "/usr/local"])
     }
 
     /// Returns the completions of each line.
     func answers(of shell: String, to lines: [String]) throws -> [[String]] {
-      let asker = CompletionTests.root.appending(path: "Tests/permcheckTests/Completion/ask.py")
+      let asker = Checkout.file("Tests/permcheckTests/Completion/ask.py")
       let outcome = try Command.run(["/usr/bin/python3", asker.path, shell, prefix] + lines)
       try #require(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
       let answers = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)

@@ -7,8 +7,7 @@ import Testing
 /// Row 39 of SECURITY.md: the command has nothing of root's session.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "other ids want root"))
 struct SessionTests {
-  private static let script = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Runner/session.py").path
+  private static let script = Checkout.path("Tests/permcheckTests/Runner/session.py")
 
   private func play(_ scenario: String, _ run: [String]) throws {
     let outcome = try Command.run(

@@ -10,7 +10,7 @@ import Testing
 struct LeaseModelTests {
   static let histories = Effort.of(300, atLeast: 10)
   static let historiesInMemory = Effort.of(1_000, atLeast: 20)
-  static let model = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Model")
+  static let model = Checkout.file("Tests/permcheckTests/Model")
 
   /// Who plays a history.
   enum Ground {

@@ -7,8 +7,7 @@ import Testing
 /// It has three grants on one folder: for games, for daemon, who lost it again, and for uid 3.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct OldJournalTests {
-  static let golden = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Golden/grants-1.jsonl").path
+  static let golden = Checkout.path("Tests/permcheckTests/Golden/grants-1.jsonl")
 
   static let setup = """
     A=/var/lib/golden/album

@@ -7,8 +7,7 @@ import Testing
 /// The rows are those of SECURITY.md.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal, mounts and servers want root"))
 struct AttackPathTests {
-  static let server = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Storage/server.py").path
+  static let server = Checkout.path("Tests/permcheckTests/Storage/server.py")
 
   /// `album` begins with $ROOT/way/mid/album, which is root's below folders of uid 5; `serve MOUNTPOINT UID
   /// ANSWERS OPTION…` mounts a server; `clean` says whether the inode of the album has no entry of uid 5.

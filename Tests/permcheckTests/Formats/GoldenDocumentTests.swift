@@ -8,8 +8,7 @@ import Testing
 /// meant, `PERMCHECK_GOLDEN=write swift test --filter GoldenDocumentTests` writes the files anew.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct GoldenDocumentTests {
-  static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Golden/documents")
+  static let folder = Checkout.file("Tests/permcheckTests/Golden/documents")
 
   /// Prints `== NAME` before each document.
   static let script = """

@@ -7,9 +7,7 @@ import Testing
 struct ProgramAccessorTests {
   private let tree: Tree
   private let visitor = AuditTests.visitor
-  private static let examples = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Examples/accessors").path
+  private static let examples = Checkout.path("Examples/accessors")
 
   /// The accessor `gate`: a file of the visitor that a request makes.
   init() throws {

@@ -14,8 +14,7 @@ struct DeclaredTests {
     return tree
   }
 
-  private static let accessors = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Accessors")
+  private static let accessors = Checkout.file("Accessors")
 
   private func permcheck(
     _ tree: Tree, _ arguments: [String], as account: Account? = stranger

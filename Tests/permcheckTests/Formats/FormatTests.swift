@@ -86,8 +86,7 @@ import Testing
   static let statuses = AuthorizationStatus.allCases.count
 
   @Test func `Xmllint and a schema read J unit`() throws {
-    let schema = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Schemas/JUnit.xsd").path
+    let schema = Checkout.path("Tests/permcheckTests/Schemas/JUnit.xsd")
     for text in try Self.texts(JUnitFormat.self) {
       let outcome = try Self.read(text, by: ["xmllint", "--noout", "--schema", schema])
       #expect(outcome.status == 0, "\(outcome.errors)")

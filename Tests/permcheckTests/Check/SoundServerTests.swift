@@ -17,8 +17,7 @@ struct SoundServerTests {
       tree = try Tree()
       isQuick = manner == "offers"
       try tree.folder("run/pulse", mode: 0o755, uid: uid, gid: uid)
-      let script = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "Model/sound_server.py").path
+      let script = Checkout.path("Tests/permcheckTests/Model/sound_server.py")
       server = try LiveCommand([
         "/usr/bin/python3", script, tree.path("run/pulse/native"), manner, "\(uid)", name,
       ])

@@ -73,9 +73,7 @@ struct Audit: AccessorCommand {
     if deep, who.user == nil, who.uid == nil, pid == nil {
       throw ValidationError("--deep requires --user, --uid or --pid")
     }
-    if [who.user != nil, who.uid != nil, pid != nil].count(where: { $0 }) > 1 {
-      throw ValidationError("--user, --uid and --pid cannot be combined")
-    }
+    try who.requireOne(pid)
     if countsUsers, who.uid != nil || pid != nil || null || deep {
       throw ValidationError("--who cannot be combined with --uid, --pid, --null and --deep")
     }
@@ -87,7 +85,7 @@ struct Audit: AccessorCommand {
 
   func run(_ accessors: Accessors) throws {
     var choice = AuditChoice(names: names, output: output.choice)
-    let who = pid.map { [.process($0)] } ?? group.map { [.group($0.text)] } ?? who.chosen
+    let who = group.map { [.group($0.text)] } ?? who.chosen(pid)
     choice.subject = SubjectChoice(who: who, need: self.who.wanted)
     choice.countsUsers = countsUsers
     choice.staysOnFileSystem = oneFileSystem

@@ -130,9 +130,5 @@ struct SubjectOptions: ParsableArguments {
   /// What the options choose.
   var choice: SubjectChoice { who.choice(view) }
 
-  func validate() throws {
-    if [who.user != nil, who.uid != nil, view.pid != nil].count(where: { $0 }) > 1 {
-      throw ValidationError("--user, --uid and --pid cannot be combined")
-    }
-  }
+  func validate() throws { try who.requireOne(view.pid) }
 }

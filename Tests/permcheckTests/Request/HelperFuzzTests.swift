@@ -9,8 +9,7 @@ struct HelperFuzzTests {
   static let cases = Effort.of(2_000, atLeast: 40)
 
   @Test func `Nothing else changes`() throws {
-    let driver = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Fuzz/helperfuzz.py")
+    let driver = Checkout.file("Tests/permcheckTests/Fuzz/helperfuzz.py")
     let outcome = try Command.run(
       [
         "python3", driver.path, "--helper", Command.helper, "--count", "\(Self.cases)", "--seed",

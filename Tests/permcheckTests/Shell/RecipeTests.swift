@@ -47,8 +47,7 @@ struct RecipeTests {
 
   /// The block of the guide that uses jq.
   static func recipes() throws -> [Recipe] {
-    let file = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../Documentation/guide/json.md")
+    let file = Checkout.file("Documentation/guide/json.md")
     let text = try String(contentsOf: file, encoding: .utf8)
     let block = try #require(text.split(separator: "```sh\n").dropFirst().first)
     return try block.split(separator: "```")[0].split(separator: "\n\n").map { part in

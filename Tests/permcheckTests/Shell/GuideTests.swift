@@ -24,13 +24,11 @@ struct GuideTests {
     "json.md sh": "RecipeTests",
   ]
 
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-
   static func blocks(_ language: String) throws -> [Block] {
-    let guide = root.appending(path: "Documentation/guide")
+    let guide = Checkout.file("Documentation/guide")
     let names = try FileManager.default.contentsOfDirectory(atPath: guide.path).sorted()
     let files =
-      [root.appending(path: "README.md")] + names.map { guide.appending(path: $0) }
+      [Checkout.file("README.md")] + names.map { guide.appending(path: $0) }
     return try files.flatMap { file in
       let text = try String(contentsOf: file, encoding: .utf8)
       // Of the parts between fences, each second one is a block, which begins with its language.
@@ -79,9 +77,9 @@ struct GuideTests {
 
   /// The commands between backticks in README and the guide, and the examples of every help.
   static func commandsInText() throws -> [String] {
-    let guide = root.appending(path: "Documentation/guide")
+    let guide = Checkout.file("Documentation/guide")
     let names = try FileManager.default.contentsOfDirectory(atPath: guide.path)
-    var texts = try ([root.appending(path: "README.md")] + names.map { guide.appending(path: $0) })
+    var texts = try ([Checkout.file("README.md")] + names.map { guide.appending(path: $0) })
       .map { try String(contentsOf: $0, encoding: .utf8) }
     texts.append(try Command.run([Command.permcheck, "--help"]).output)
     for name in texts[texts.count - 1].matches(of: #/\n  ([a-z]+) /#) {
@@ -191,7 +189,7 @@ struct GuideTests {
           assert step["uses"].startswith("OWNER/PermissionKit@"), step
           unknown = set(step["with"]) - set(action["inputs"])
           sys.exit(f"the action has no {unknown}" if unknown else 0)
-          """, Self.root.appending(path: "action.yml").path,
+          """, Checkout.path("action.yml"),
         ], input: block.text)
       #expect(outcome.status == 0, "\(outcome)")
     }

@@ -5,8 +5,7 @@ import Testing
 /// permcheck audit, held to find(1) on large trees of the usual file systems.
 @Suite(.blocking, .serialized, .enabled(if: Kernel.canAsk, "needs root, to run as other users"))
 struct AuditStorageTests {
-  static let program = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Storage/storage.py").path
+  static let program = Checkout.path("Tests/permcheckTests/Storage/storage.py")
 
   @Test(
     arguments: Effort.isFull ? ["tmpfs", "ext4", "xfs", "btrfs", "overlay"] : ["ext4", "overlay"])

@@ -86,8 +86,7 @@ struct ReasonTests {
         + "chown -R 54321 home; export HOME=$T/home; unset XDG_CONFIG_HOME; ", ask: "photos")
   }
 
-  static let walls = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "KernelConformanceTests/Oracle/walls.py").path
+  static let walls = Checkout.path("Tests/KernelConformanceTests/Oracle/walls.py")
 
   /// Below a wall that walls.py puts up; it drops the privileges itself.
   static func wall(_ name: String, device: String = "1:5", ask node: String = "c 1 5") -> Scene {
@@ -368,8 +367,7 @@ struct ReasonTests {
     // Programs of others give these, see ProgramAccessorTests.
     let ofPrograms = ["by-accessor", "accessor-failed"]
     #expect(codes.sorted() == (Self.table.map(\.code) + ofLab.keys + ofPrograms).sorted())
-    let lab = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Lab/scenarios")
+    let lab = Checkout.file("Tests/Lab/scenarios")
     var proofs = ofLab
     for row in Self.table {
       if case .lab(let name) = row.proof { proofs[row.code] = name }

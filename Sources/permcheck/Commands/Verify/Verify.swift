@@ -57,7 +57,7 @@ struct Verify: AccessorCommand {
       if watch || skipUnavailable {
         throw ValidationError("--init cannot be combined with --watch or --skip-unavailable")
       }
-    } else if who.chosen != [.current] || who.need != nil {
+    } else if who.chosen() != [.current] || who.need != nil {
       throw ValidationError(
         "the file says for whom and what: user = \"…\", need = \"…\"; options for that go with --init"
       )
@@ -77,7 +77,7 @@ struct Verify: AccessorCommand {
     if isInit {
       console.print(
         try StarterFile(
-          words, accessors, for: SubjectChoice(who: who.chosen, need: who.wanted),
+          words, accessors, for: SubjectChoice(who: who.chosen(), need: who.wanted),
           accessors.system
         ).text)
       try console.flush()

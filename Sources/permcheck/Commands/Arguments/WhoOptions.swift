@@ -64,8 +64,16 @@ struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
     }
   }
 
-  /// Whose access is meant: this process unless the options say otherwise.
-  var chosen: [Who] {
+  /// Throws an error if the options and `--pid` name more than one subject.
+  func requireOne(_ pid: Int32?) throws {
+    if [user != nil, uid != nil, pid != nil].count(where: { $0 }) > 1 {
+      throw ValidationError("--user, --uid and --pid cannot be combined")
+    }
+  }
+
+  /// Returns whose access is meant: this process unless the options and `--pid` say otherwise.
+  func chosen(_ pid: Int32? = nil) -> [Who] {
+    if let pid { return [.process(pid)] }
     if !userNames.isEmpty { return userNames.map { .user($0.text) } }
     guard let uid, let gid else { return [.current] }
     return [.ids(uid: uid, gid: gid, groups: supplementary ?? [])]
@@ -74,7 +82,7 @@ struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
   /// Returns what these options and `view` choose.
   func choice(_ view: ViewOptions) -> SubjectChoice {
     SubjectChoice(
-      who: view.pid.map { [.process($0)] } ?? chosen, need: wanted, probe: view.probe,
+      who: chosen(view.pid), need: wanted, probe: view.probe,
       through: view.through, root: view.root)
   }
 
