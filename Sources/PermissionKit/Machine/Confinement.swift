@@ -26,13 +26,9 @@ struct Confinement {
 
   fileprivate init() {}
 
-  /// Looks for the places. (What finds them has the system, which remembers what was found: they would
-  /// keep each other for ever.)
+  /// Looks for the places around a process, nil for this one, below a folder that stands for `/`.
   ///
-  /// - Parameters:
-  ///   - system: The system to read.
-  ///   - root: The folder that stands for `/`.
-  ///   - process: The process; nil for this process.
+  /// Keeps no system: that remembers what was found, and neither would ever be freed.
   init(_ system: any System, root: PathBytes, process: Int32? = nil) {
     var search = ConfinementSearch(system: system, root: root, process: process)
     search.run()

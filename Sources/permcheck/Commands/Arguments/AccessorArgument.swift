@@ -129,3 +129,10 @@ final class PathAccessor: ResourceAccessor {
     return report
   }
 }
+
+extension ArgumentHelp {
+  /// What the names of accessors are.
+  static let accessors = ArgumentHelp(
+    "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
+    valueName: "name|path")
+}

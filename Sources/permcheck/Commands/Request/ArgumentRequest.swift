@@ -71,9 +71,7 @@ extension GrantFlags {
     let isForSelf =
       plan.subject.source == .current
       || plan.subject.source == .user && ids.real == (try? system.credentials())?.user.real
-    guard plan.needsRoot, !(isForSelf && options.isServed(argument, system)) else {
-      return nil
-    }
+    guard plan.needsRoot, !(isForSelf && options.isServed(argument, system)) else { return nil }
     let line = RequestLine(argument, plan.subject, system).adding(words + more)
     return line.administrators ?? plan.steps.map(\.typed).joined(separator: "\n  ")
   }
@@ -90,9 +88,7 @@ extension GrantFlags {
   }
 
   /// Tells by which command an administrator makes a request, and why only an administrator.
-  static func report(
-    _ command: String, _ argument: AccessorArgument, _ system: any System
-  ) {
+  static func report(_ command: String, _ argument: AccessorArgument, _ system: any System) {
     let entry = argument.entry
     var lines = "only an administrator may give access to \(argument.shown)"
     if let risk = entry.declaration?.risk { lines += " (\(Sanitizer.clean(risk)))" }

@@ -18,11 +18,7 @@ struct RequestAccess: AccessorCommand {
       terminal nothing changes unless --yes is given. The undo line takes it back.
       """)
 
-  @Argument(
-    help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
-      valueName: "name|path"),
-    completion: .accessors)
+  @Argument(help: .accessors, completion: .accessors)
   var names: [PathBytes]
 
   @Flag(help: "Require every device or folder, not just one.")

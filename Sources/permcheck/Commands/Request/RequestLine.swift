@@ -29,8 +29,6 @@ struct RequestLine {
     self.system = system
   }
 
-  private var isRoot: Bool { system.isRoot }
-
   /// Adds options.
   func adding(_ more: [PathBytes]) -> Self {
     var copy = self
@@ -39,26 +37,20 @@ struct RequestLine {
   }
 
   /// Returns the command by which the subject itself makes the request.
-  var own: String { text([program, "request", argument.text] + options) }
+  var own: String { ShellCommand.line([program, "request", argument.text] + options) }
 
   /// The command by which an administrator makes the request.
   ///
   /// Nil if the user data base does not know the subject, for whom there is no journal.
-  var administrators: String? { forSubject(isRoot ? [] : ["sudo"]) }
+  var administrators: String? { forSubject(system.isRoot ? [] : ["sudo"]) }
 
   /// Returns the command that names the subject.
   private func forSubject(_ start: [PathBytes]) -> String? {
     guard let name = subject.name else { return nil }
     let words = [program, "request", argument.text] + options + ["--user", PathBytes(name)]
-    return text(start + words)
+    return ShellCommand.line(start + words)
   }
 
-  private func text(_ words: [PathBytes]) -> String {
-    ShellCommand.line(words)
-  }
-}
-
-extension RequestLine {
   /// Returns the command that gives what a report misses.
   ///
   /// - Parameters:
@@ -66,12 +58,10 @@ extension RequestLine {
   ///   - need: The permissions that were asked for; nil for the accessor's own need.
   ///   - grants: How the request would become root.
   /// - Returns: The command; nil if no request helps.
-  func text(
-    for report: AccessReport, need: Permissions?, _ grants: GrantOptions
-  ) -> String? {
+  func text(for report: AccessReport, need: Permissions?, _ grants: GrantOptions) -> String? {
     let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
     // Root sees what is hidden from others.
-    let isUnknown = report.isCut || report.isHidden && !isRoot
+    let isUnknown = report.isCut || report.isHidden && !system.isRoot
     guard !changes.isEmpty || isUnknown else { return nil }
     var more: [PathBytes] = need.map { ["--need", PathBytes($0.letters)] } ?? []
     if report.includesContents {
@@ -85,7 +75,7 @@ extension RequestLine {
     guard subject.source == .current else {
       return needsRoot ? line.administrators : line.forSubject([])
     }
-    if isRoot { return line.own }
+    if system.isRoot { return line.own }
     guard needsRoot else { return subject.home == nil ? nil : line.own }
     return grants.isServed(argument, system) ? line.own : line.administrators
   }

@@ -22,11 +22,7 @@ struct Revoke: AccessorCommand {
       gave, as its undo line says.
       """)
 
-  @Argument(
-    help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
-      valueName: "name|path"),
-    completion: .accessors)
+  @Argument(help: .accessors, completion: .accessors)
   var names: [PathBytes] = []
 
   @Option(

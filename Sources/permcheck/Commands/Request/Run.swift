@@ -19,11 +19,7 @@ struct Run: AccessorCommand {
       if there is none. As root, --user runs it as that user, in a session of its own.
       """)
 
-  @Argument(
-    help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
-      valueName: "name|path"),
-    completion: .accessors)
+  @Argument(help: .accessors, completion: .accessors)
   var names: [PathBytes]
 
   /// The arguments after `--`, see `Permcheck.main()`.

@@ -21,11 +21,7 @@ struct Watch: AccessorCommand {
       group-database, settings, other.
       """)
 
-  @Argument(
-    help: ArgumentHelp(
-      "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
-      valueName: "name|path"),
-    completion: .accessors)
+  @Argument(help: .accessors, completion: .accessors)
   var names: [PathBytes]
 
   @Option(
