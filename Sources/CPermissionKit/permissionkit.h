@@ -108,7 +108,7 @@ PK_MUST_USE pk_result *pk_check(const char *accessor, const pk_options *options)
 /*
  * Checks an accessor, and requests access if it is missing and a change of permissions can help.
  *
- * Makes the smallest change by which nobody else gains access, as `permcheck request --yes` does: an
+ * Makes the smallest change by which nobody else gets access, as `permcheck request --yes` does: an
  * ACL entry, or mode bits where there are no ACLs. It is written to a journal first, then checked;
  * `permcheck revoke` takes it back, and `seconds` lets it expire (permcheck's timer, or the next
  * request, then ends it). The call itself is the consent; with PK_ASK a person must agree.

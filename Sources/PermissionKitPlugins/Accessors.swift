@@ -109,9 +109,9 @@ package final class Accessors: Sendable {
       }
       throw PermissionError(
         .notAllowed,
-        "\(entry.name) is declared in \(Sanitizer.clean(path.description)), which others than root can change, so root makes no request for it",
+        "\(entry.name) is declared in \(Sanitizer.clean(path.description)), which users other than root can change, so root does not use it",
         path: path,
-        advice: "put the file into /etc/permcheck/accessors.d, as root's own")
+        advice: "move the file to /etc/permcheck/accessors.d, and make root its owner")
     }
   }
 }

@@ -26,7 +26,7 @@ struct Helper {
     do throws(Errno) {
       try system.isolate(seconds: limit)
     } catch {
-      finish(.init(.failed, "the helper cannot leave the caller's surroundings (\(error))"))
+      finish(.init(.failed, "permcheck-helper cannot leave the caller's environment (\(error))"))
     }
     guard let invocation else {
       finish(
@@ -62,7 +62,8 @@ struct Helper {
       Self.finish(
         .init(
           .misused,
-          "\(name) is not served: no file of root alone declares it with grant = \"acl\""))
+          "\(name) is not granted by permcheck-helper: no file that only root can write declares it with grant = \"acl\""
+        ))
     }
     return entry
   }
@@ -103,7 +104,7 @@ struct Helper {
     {
       throw PermissionError(
         .notAllowed,
-        "\(entry.name) is declared with need = \"\(most.letters)\", which is the most that is given"
+        "\(entry.name) is declared with need = \"\(most.letters)\", and permcheck-helper gives no more than that"
       )
     }
     var lifetime = Grant.Lifetime()
@@ -118,7 +119,7 @@ struct Helper {
       guard open.count < Self.most else {
         throw PermissionError(
           .changeFailed,
-          "you have \(open.count) open grants, which is the most that one user may have",
+          "you have \(open.count) open grants, and one user may have no more",
           advice: "revoke one with permcheck revoke")
       }
       return try accessor.grantPlan(journaled)?.grants(lasting: lifetime) ?? []
@@ -129,7 +130,8 @@ struct Helper {
         try Guardian(.root(system), system, isServed: Self.isOfDevice).start()
       } catch {
         throw PermissionError(
-          .system, "no process can be started that ends the grant", call: "fork", errno: error,
+          .system, "the process that would end the grant cannot be started", call: "fork",
+          errno: error,
           advice: "revoke the grant when you no longer need it")
       }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PermissionKit
 
-/// Grants on random trees: the subject gets what it asked for and loses nothing, nobody else gains or
+/// Grants on random trees: the subject gets what it asked for and loses nothing, nobody else gets access or
 /// loses anything, and undoing puts everything back.
 @Suite(
   .blocking,

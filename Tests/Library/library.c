@@ -296,7 +296,7 @@ static void plugins(void) {
   if (geteuid() == 0) {
     CHECK(pk_result_status(result) == PK_NOT_DETERMINED);
     HAS(pk_result_message(result), "is not run");
-    is_error(pk_request("scans", NULL), "not-allowed", "others than root can change");
+    is_error(pk_request("scans", NULL), "not-allowed", "users other than root can change");
   } else {
     CHECK(pk_result_status(result) == PK_AUTHORIZED);
     pk_result *request = pk_request("scans", NULL);

@@ -17,15 +17,15 @@ import Testing
     (head, "1:1", "one of these keys is missing: nodes, class, directory, xdg, socket"),
     (head + "directory = \"/srv\"\nxdg = \"MUSIC\"", "4:7", "xdg: there is directory already"),
     (head + "directory = \"/srv\"\ncolour = 3", "4:1", "there is no key \"colour\""),
-    (head + "directory = 3", "3:13", "directory: a text in quotes is expected"),
+    (head + "directory = 3", "3:13", "directory must be a string in quotes"),
     (head + "directory = \"srv\"", "3:13", "a directory starts with / or ~/"),
     (head + "directory = \"/srv/../etc\"", "3:13", "without . and .."),
     (head + "directory = \"~ada\"", "3:13", "a directory starts with / or ~/"),
     (head + "directory = \"/srv\\u0000x\"", "3:13", "a directory starts with"),
     (head + "directory = \"/srv\\nx\"", "3:13", "a directory starts with"),
-    (head + "nodes = \"/dev/x\"", "3:9", "nodes: a list of texts is expected"),
+    (head + "nodes = \"/dev/x\"", "3:9", "nodes must be a list of strings"),
     (head + "nodes = []", "3:9", "nodes: the list is empty"),
-    (head + "nodes = [\"/dev/a\", 3]", "3:20", "nodes: a text in quotes is expected"),
+    (head + "nodes = [\"/dev/a\", 3]", "3:20", "nodes must be a string in quotes"),
     (head + "nodes = [\"/dev/a\", \"/etc/*\"]", "3:20", "a node is a path below /dev"),
     (head + "nodes = [\"/dev/[a\"]", "3:10", "not a pattern"),
     (head + "nodes = [\"/dev/[z-a]\"]", "3:10", "not a pattern"),
@@ -37,8 +37,8 @@ import Testing
     (head + "socket = \"/\(String(repeating: "x", count: 120))\"", "3:10", "at most 107 bytes"),
     (head + "directory = \"/srv\"\nneed = \"rz\"", "4:8", "need is a combination"),
     (head + "directory = \"/srv\"\nneed = \"\"", "4:8", "need is a combination"),
-    (head + "directory = \"/srv\"\nprobe = \"none\"", "4:9", "only an accessor with nodes"),
-    (head + "directory = \"/srv\"\ngrant = \"acl\"", "4:9", "device nodes alone"),
+    (head + "directory = \"/srv\"\nprobe = \"none\"", "4:9", "this key requires nodes"),
+    (head + "directory = \"/srv\"\ngrant = \"acl\"", "4:9", "changes only device nodes"),
     (
       head + "nodes = [\"/dev/a\"]\nprobe = \"write\"", "4:9",
       "there is no \"write\"; known: open, none"
@@ -47,20 +47,25 @@ import Testing
     (
       head
         + "nodes = [\"/dev/a\"]\nsubsystem = \"s\"\nnumbers = [\"1:*\"]\nproperty = \"A\"\ngrant = \"acl\"",
-      "7:9", "goes with no property"
+      "7:9", "cannot be combined with property"
     ),
     (head + "x = [{a\(String(repeating: ".a", count: 33)) = 1}]", "3:7", "at most 8 parts"),
-    (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:*\", \"x\"]", "4:19", "numbers are written as"),
-    (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:9-2\"]", "4:12", "numbers are written as"),
-    (head + "nodes = [\"/dev/a\"]\nnumbers = [\"99999999999999999999\"]", "4:12", "numbers are"),
+    (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:*\", \"x\"]", "4:19", "expected numbers such as"),
+    (head + "nodes = [\"/dev/a\"]\nnumbers = [\"1:9-2\"]", "4:12", "expected numbers such as"),
+    (
+      head + "nodes = [\"/dev/a\"]\nnumbers = [\"99999999999999999999\"]", "4:12",
+      "expected numbers"
+    ),
     (head + "nodes = [\"/dev/a\"]\ncompanions = [\"/etc/passwd\"]", "4:15", "below /dev"),
     (head + "nodes = [\"/dev/a\"]\nsubsystem = \"a/b\"", "4:13", "a subsystem is a name"),
     ("name = \"Scans\"\nsummary = \"s\"\ndirectory = \"/srv\"", "1:8", "lower-case letters"),
-    ("name = \"check\"\nsummary = \"s\"\ndirectory = \"/srv\"", "1:8", "a word of permcheck"),
-    (head + "aliases = [\"a\", \"a\"]\ndirectory = \"/srv\"", "3:17", "there twice"),
+    (
+      "name = \"check\"\nsummary = \"s\"\ndirectory = \"/srv\"", "1:8", "a word that permcheck uses"
+    ),
+    (head + "aliases = [\"a\", \"a\"]\ndirectory = \"/srv\"", "3:17", "listed twice"),
     ("name = \"scans\"\nsummary = \"\\u001b[31m\"\ndirectory = \"/srv\"", "2:11", "one line"),
     (head + "directory = ", "3:13", "the file ends too early"),
-    ("[[[[", "1:3", "cannot stand here"),
+    ("[[[[", "1:3", "unexpected character"),
     ("name = \"a\"\nname = \"b\"", "2:1", "there is a key name already"),
   ]
 
@@ -167,7 +172,7 @@ import Testing
         "a/microphone.toml:1:8: name: \"microphone\" is the built-in accessor microphone",
         "a/other.toml:4:12: aliases: \"serial\" is the accessor serial",
         "a/photos.toml:1:8: name: \"photos\" is the built-in accessor photos",
-        "a/same2.toml:1:8: name: \"quay\" is that of same.toml",
+        "a/same2.toml:1:8: name: \"quay\" is already declared by same.toml",
       ])
     let builtIn = AccessorRegistry.standard.entries.map(\.name)
     #expect(registry.entries.prefix(3).map(\.name) == builtIn)

@@ -299,7 +299,7 @@ extension ResourceAccessor {
       let inode = facts.inodes[index]
       let text =
         grants.withheld.contains { $0.contains(number) }
-        ? "only a declaration of root in /etc/permcheck/accessors.d gives ports of the mainboard"
+        ? "ports of the mainboard are granted only if root declares them in /etc/permcheck/accessors.d"
         : terminals.objection(number, uid: inode.uid, gid: inode.gid)
       if let text { objection = (resource.path, text) }
       return text == nil
@@ -327,7 +327,7 @@ extension ResourceAccessor {
       throw PermissionError(
         .changeFailed,
         outcome.open[missing.id]?.note
-          ?? "the grant on \(missing.place) is not found, so it may still be there",
+          ?? "the file of the grant on \(missing.place) was not found, so the access may still be there",
         advice: "try again when its file is there")
     }
     return !outcome.grants.isEmpty

@@ -20,7 +20,7 @@ extension Reach {
     case .automount(let point):
       Reason(
         .automount, .proven,
-        "\(point) is an automount that is not mounted yet, and looking further would mount it")
+        "\(point) is an automount that is not mounted yet, and checking further would mount it")
     case .silent(let point):
       Reason(
         .notAnswering, .proven,
@@ -49,7 +49,7 @@ extension System {
     return reader.facts.mounts.contains(where: \.rules.mayKeepWaiting)
   }
 
-  /// The system by which to look at `path` without a wait; nil if it cannot be looked at.
+  /// The system by which to look at `path` without a wait; nil if it cannot be read.
   package func reaching(_ path: PathBytes) -> (any System)? {
     guard (try? mountTable())?.hasBlocking == true, var reader = try? FactsReader(self) else {
       return self

@@ -12,7 +12,7 @@ extension UserDatabase {
     case .process(let pid): return try subject(process: pid)
     case .group, .everybody:
       throw PermissionError(
-        .invalidArgument, "\(who.words) is not one subject", advice: "judge each user apart")
+        .invalidArgument, "\(who.words) is not one subject", advice: "check each user separately")
     }
   }
 
@@ -21,7 +21,7 @@ extension UserDatabase {
   /// - Parameter who: Whose access is judged.
   /// - Returns: The members of a group, or every user of the data base; else `who` alone. Empty if
   ///   nobody is in the group; nil if there is no such group.
-  /// - Throws: If the user data base cannot be read.
+  /// - Throws: If the list of users cannot be read.
   package func each(_ who: Who) throws(PermissionError) -> [Who]? {
     do throws(Errno) {
       switch who {
@@ -31,7 +31,7 @@ extension UserDatabase {
       }
     } catch {
       throw PermissionError(
-        error == .ETIMEDOUT ? .notAnswering : .system, "the user data base cannot be read",
+        error == .ETIMEDOUT ? .notAnswering : .system, "the list of users cannot be read",
         call: "getpwent", errno: error)
     }
   }
@@ -96,8 +96,8 @@ extension UserDatabase {
     return PermissionError(
       isSilent ? .notAnswering : .system,
       isSilent
-        ? "the user data base did not answer when it was asked for \(who)"
-        : "the user data base cannot be searched for \(who)", call: call, errno: errno,
+        ? "the user database did not answer when it was asked for \(who)"
+        : "the user database cannot be searched for \(who)", call: call, errno: errno,
       advice: "give uid, gid and groups as numbers")
   }
 

@@ -147,7 +147,7 @@ extension GrantPlan: CustomStringConvertible {
   package var effects: [String] {
     let login = needsNewLogin ? ", from the next login on" : ""
     let others =
-      othersAffected.isEmpty ? "nobody else gains" : othersAffected.joined(separator: "; ")
+      othersAffected.isEmpty ? "nobody else gets access" : othersAffected.joined(separator: "; ")
     return (["lasts: \(lasts)\(login)", "others: \(others)"] + warnings.map { "note: \($0)" })
       .map(Sanitizer.clean)
   }

@@ -67,9 +67,9 @@ struct GrantPlanner {
     if request.isRecursive { try addDefaults(&plan, least) }
     if !plan.othersAffected.isEmpty, !request.allowsOthers {
       throw refusal(
-        "every change that gives access to \(request.subject.displayName) gives more to others: "
+        "every change that gives access to \(request.subject.displayName) also gives access to others: "
           + plan.othersAffected.joined(separator: "; "),
-        advice: "allow others to gain (allow-others) to make the change anyway")
+        advice: "allow that (allow-others) to make the change anyway")
     }
     return plan
   }
@@ -85,7 +85,8 @@ struct GrantPlanner {
         isAnyGranted = true
       } else if request.isRecursive {
         throw refusal(
-          "\(ask.path) cannot be granted (\(decision.rule)), so nothing was changed", path: ask.path
+          "\(ask.path) cannot be granted (\(RuleWords(decision.rule.description).refusal)), so nothing was changed",
+          path: ask.path
         )
       }
     }
@@ -326,12 +327,12 @@ extension GrantPlanner {
     guard !steps.isEmpty else { return nil }
     let groups = steps.map(\.place).joined(separator: " and ")
     var warnings = [
-      "\(name) gets everything that \(groups) may use, in every login",
+      "\(name) can then use everything that \(groups) can use, in every login",
       "\(name) can keep the group after the end of the grant, by a set-group-ID file or a running process",
     ]
     if groups.has("group audio") {
       warnings.append(
-        "members of audio can record while somebody else is at the seat, and can block the sound devices"
+        "members of audio can record while somebody else is logged in at the screen, and can block the sound devices"
       )
     }
     return GrantPlan(
@@ -447,7 +448,7 @@ extension GrantPlanner {
       }
       if inode.defaultACL == nil {
         plan.othersAffected.append(
-          "everybody whom a umask keeps out of new files in \(path)")
+          "everybody whom only the umask keeps out of new files in \(path)")
       }
       plan.steps.append(step)
       folder = folder ?? index
@@ -455,12 +456,12 @@ extension GrantPlanner {
     if let folder {
       let makers = makers(least.facts.inodes[folder])
       plan.warnings.append(
-        "files to come: what \(makers) there or below gets the same entry, which goes when the access ends; what is moved or linked out of \(facts.path(of: folder)) keeps it"
+        "new files: what \(makers) there or below gets the same entry, which is removed when the access ends; what is moved or linked out of \(facts.path(of: folder)) keeps it"
       )
     }
     if isLeftOut {
       plan.warnings.append(
-        "new files there are not included, because a default ACL would replace everybody's umask; allowing others to gain (allow-others) includes them"
+        "new files there are not included, because a default ACL would replace everybody's umask; to include them, allow others to get access (allow-others)"
       )
     }
   }

@@ -132,6 +132,13 @@ struct Diagnosis {
         report.reasons[0] = reason
         report.reasons[0].evidence += first.evidence
       } else {
+        if let index = report.reasons.firstIndex(where: { $0.code == .parentSearch }),
+          let folder = decision.inode
+        {
+          let process = subject.process.map { "process \($0)" } ?? "this process"
+          report.reasons[index].message =
+            "\(process) may not search \(facts.path(of: folder)): it runs without group \(users.groupName(gid))"
+        }
         report.reasons.insert(reason, at: 0)
       }
       report.remedies = [.newGroup(users.groupName(gid), moved)]
@@ -150,7 +157,7 @@ struct Diagnosis {
       if !report.remedies.isEmpty, let index = decision.inode {
         let group = users.groupName(facts.inodes[index].gid)
         report.remedies[0].note =
-          "avoid usermod -aG \(group): members keep access while someone else is at the seat; avoid chmod 666, which gives access to everybody"
+          "avoid usermod -aG \(group): members keep access while someone else is logged in at the screen; avoid chmod 666, which gives access to everybody"
       }
     }
   }
@@ -405,7 +412,7 @@ extension Diagnosis {
     }
     return Reason(
       .landlockOrLSM, .suspected,
-      "mode and ACL grant \(ask.path), but in the place of process \(process) the kernel refuses it (\(errno))",
+      "mode and ACL grant \(ask.path), but the kernel refuses it (\(errno)) in the namespaces and the cgroup of process \(process)",
       evidence: evidence + SecurityModules(inspection.system).evidence)
   }
 }

@@ -73,7 +73,7 @@ private struct Forecast {
       report.reasons = [
         Reason(
           .unknownUmask, .proven,
-          "the umask of \(who) decides, and it is not known: with 000 \(words(open)), with 777 \(words(closed))"
+          "the umask of \(who) decides and is unknown: with umask 000 \(words(open)), with 777 \(words(closed))"
         )
       ]
       report.remedies = []
@@ -113,7 +113,7 @@ private struct Forecast {
     let mount = facts.mounts[inode.mount]
     return Reason(
       .serverDecides, .proven,
-      "what new files in \(resource.path) get is decided by \(mount.fileSystem), and cannot be told before they are made",
+      "\(mount.fileSystem) decides what new files in \(resource.path) get, so it is not known before they exist",
       evidence: ["\(mount.fileSystem) \(mount.superblockOptions)"])
   }
 
@@ -201,7 +201,7 @@ private struct Forecast {
     let diagnosis = Diagnosis(inspection)
     var doubts = diagnosis.doubtsAboutProcess(ask, decision, nil)
     if inspection.subject.source == .current,
-      let doubt = diagnosis.confined("what nobody has made yet cannot be tried")
+      let doubt = diagnosis.confined("what does not exist yet cannot be tried")
     {
       doubts.append(doubt)
     }

@@ -98,7 +98,7 @@ extension Inspection {
           probe.unproven = ask.need.subtracting(tried)
         }
       case .failed(let step, let errno):
-        probe.obstacle = "\(step.words) of process \(process) cannot be taken on (\(errno))"
+        probe.obstacle = "the check cannot take on \(step.words) of process \(process) (\(errno))"
       }
     } catch .ETIMEDOUT {
       probe.obstacle =

@@ -50,22 +50,23 @@ extension ContentsReport {
   /// - Returns: At least one reason if something is refused or unknown.
   func reasons(below top: PathBytes) -> [Reason] {
     var texts = causes.prefix(Self.told).map { cause in
-      let name = Self.name(cause.folder, below: top)
-      return cause.isSearch
-        ? "\(cause.count.grouped) below \(name): search on \(cause.folder.lastComponent) (\(cause.rule))"
-        : "\(cause.count.grouped) \(cause.isBelow ? "below" : "in") \(name): \(cause.rule)"
+      let why = RuleWords(cause.rule).cause(
+        Self.name(cause.folder, below: top).description, isSearch: cause.isSearch,
+        isBelow: cause.isBelow)
+      return "\(cause.count.grouped) \(why)"
     }
     let rest = causes.dropFirst(Self.told)
     if !rest.isEmpty {
       let count = rest.reduce(0) { $0 + $1.count }
-      texts.append("\(count.grouped) by \(rest.count.grouped) more causes, which audit lists")
+      texts.append(
+        "\(count.grouped) for \(rest.count.grouped) more reasons, which permcheck audit lists")
     }
     if undetermined > 0 {
       texts.append("\(undetermined.grouped) of these cannot be determined")
     }
     if unlisted > 0 {
       let folders = unlisted == 1 ? "1 folder" : "\(unlisted.grouped) folders"
-      texts.append("\(folders) cannot be listed; what is below is not known")
+      texts.append("\(folders) cannot be listed, so what is below was not checked")
     }
     if let obstacle { texts.append("what is in the folder is not known: \(obstacle)") }
     return texts.map { Reason(.folderContents, .proven, $0) }

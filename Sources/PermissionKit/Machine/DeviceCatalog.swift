@@ -170,7 +170,7 @@ extension DeviceCatalog {
       }
     }
     guard let index = line("sys/class/video4linux/\(name)/index") else {
-      return told ?? (.capture, "its name alone")
+      return told ?? (.capture, "only its name")
     }
     let lowered = (label ?? "").lowercased()
     func named(_ words: [StaticString]) -> StaticString? { words.first { lowered.has($0) } }
@@ -247,7 +247,7 @@ extension DeviceCatalog {
             root.appending(PathBytes("dev/snd/controlC\(card)")),
           ],
           hasNode: nodes.contains(name) || !findings.unreadable.isEmpty,
-          evidence: pcm == nil ? "its name alone" : "/proc/asound/pcm"))
+          evidence: pcm == nil ? "only its name" : "/proc/asound/pcm"))
     }
     for pcm in pcms where !pcm.captures {
       findings.others.append("\(pcm.node): playback only")

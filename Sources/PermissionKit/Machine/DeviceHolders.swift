@@ -140,10 +140,10 @@ struct DeviceHolders {
     if holders.isEmpty || holders.allSatisfy({ $0.name == nil }) {
       seen.append(
         someAreHidden
-          ? "the holder is not visible: only root sees what the processes of other users have open"
-          : "no visible process has the device open")
+          ? "it is not visible who uses it: only root sees the open files of other users' processes"
+          : "no visible process uses the device")
     } else if someAreHidden {
-      seen.append("not visible: whether processes of other users also have the device open")
+      seen.append("not visible: whether processes of other users also use the device")
     }
     var reason = Reason(
       .busy, .proven, "access to \(path) is allowed, but \(who) is using it now", evidence: seen)

@@ -23,7 +23,8 @@ extension AccessReport {
       for remedy in resource.remedies {
         let others =
           remedy.othersAffected.isEmpty
-          ? "nobody else gains" : "also gains: \(remedy.othersAffected.joined(separator: "; "))"
+          ? "nobody else gets access"
+          : "also get access: \(remedy.othersAffected.joined(separator: "; "))"
         lines.append("    \(remedy.persistence.words), \(others):")
         lines += [remedy.typed, remedy.line].compactMap { $0 }.map { "      \($0)" }
       }

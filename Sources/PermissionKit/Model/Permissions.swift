@@ -56,4 +56,10 @@ extension Permissions: CustomStringConvertible {
     (contains(.read) ? "r" : "") + (contains(.write) ? "w" : "")
       + (contains(.execute) ? "x" : "")
   }
+
+  /// The words of the bits that are set, for people: `read+write`.
+  package var words: String {
+    [(Permissions.read, "read"), (.write, "write"), (.execute, "execute")]
+      .filter { contains($0.0) }.map(\.1).joined(separator: "+")
+  }
 }

@@ -31,9 +31,9 @@ extension Persistence {
   package var words: String {
     switch self {
     case .untilUdevEvent: "until the device is re-plugged or changed"
-    case .untilReboot: "until the next start of the system"
+    case .untilReboot: "until the next boot"
     case .untilLogout: "until logout"
-    case .permanent: "permanent"
+    case .permanent: "until you undo it"
     }
   }
 }

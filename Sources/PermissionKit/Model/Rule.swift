@@ -167,7 +167,7 @@ public enum Rule: Hashable, Sendable {
   /// The verdict depends on an ACL that the kernel may not heed, for the file system shows ACLs
   /// without saying so (SB_POSIXACL).
   case unheededACL
-  /// The path leads to an automount that is not mounted yet, and looking further would mount it.
+  /// The path leads to an automount that is not mounted yet, and checking further would mount it.
   case automount
   /// The server or daemon of a mount did not answer in time.
   case notAnswering

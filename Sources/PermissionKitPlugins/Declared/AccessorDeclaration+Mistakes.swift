@@ -32,16 +32,18 @@ extension AccessorDeclaration {
     }
     func checkName(_ name: String, _ key: String, _ index: Int? = nil) {
       if !Self.isName(name) {
-        wrong(key, index, "a name has lower-case letters, digits and hyphens, a letter first")
+        wrong(
+          key, index,
+          "a name consists of lower-case letters, digits and hyphens, and starts with a letter")
       } else if Self.words.contains(name) {
-        wrong(key, index, "\"\(name)\" is a word of permcheck")
+        wrong(key, index, "\"\(name)\" is a word that permcheck uses itself")
       }
     }
     checkName(name, "name")
     for (index, alias) in aliases.enumerated() {
       checkName(alias, "aliases", index)
       if alias == name || aliases[..<index].contains(alias) {
-        wrong("aliases", index, "\"\(alias)\" is there twice")
+        wrong("aliases", index, "\"\(alias)\" is listed twice")
       }
     }
     for (key, text) in [("summary", summary), ("hint", hint), ("risk", risk)] {
@@ -89,15 +91,15 @@ extension AccessorDeclaration {
 
   private func checkDevices(_ wrong: (String, Int?, String) -> Void) {
     if !isOfDevices {
-      let only = "only an accessor with nodes or class has it"
+      let only = "this key requires nodes or class"
       if subsystem != nil { wrong("subsystem", nil, only) }
       if !numbers.isEmpty { wrong("numbers", nil, only) }
       if property != nil { wrong("property", nil, only) }
       if !companions.isEmpty { wrong("companions", nil, only) }
-      if grant != .none { wrong("grant", nil, "the root side changes device nodes alone") }
+      if grant != .none { wrong("grant", nil, "permcheck-helper changes only device nodes") }
     }
     if !isProbed, probe != .open {
-      wrong("probe", nil, "only an accessor with nodes, class or socket has it")
+      wrong("probe", nil, "this key requires nodes, class or socket")
     }
     if let subsystem, !Self.isSysfsName(subsystem) {
       wrong("subsystem", nil, "a subsystem is a name that sysfs shows, such as tty")
@@ -108,7 +110,7 @@ extension AccessorDeclaration {
       }
     }
     for (index, text) in numbers.enumerated() where DeviceFamily.Numbers(text) == nil {
-      wrong("numbers", index, "numbers are written as 188:*, 4:64-255 or 10:200")
+      wrong("numbers", index, "expected numbers such as 188:*, 4:64-255 or 10:200")
     }
     for (index, path) in companions.enumerated()
     where !path.hasPrefix("/dev/") || !Self.isPath(PathBytes(path))
@@ -121,7 +123,7 @@ extension AccessorDeclaration {
     }
     // What udev says of a number may be older than the device that has the number now.
     if grant == .acl, property != nil {
-      wrong("grant", nil, "grant = \"acl\" goes with no property")
+      wrong("grant", nil, "grant = \"acl\" cannot be combined with property")
     }
   }
 

@@ -123,21 +123,21 @@ package struct DeclarationReader: Sendable {
   private mutating func text(_ key: String) -> String? {
     guard let value = values[key] else { return nil }
     if case .string(let text) = value.content { return text }
-    wrong(value.place, "\(key): a text in quotes is expected")
+    wrong(value.place, "\(key) must be a string in quotes")
     return nil
   }
 
   private mutating func list(_ key: String) -> [String]? {
     guard let value = values[key] else { return nil }
     guard case .array(let elements) = value.content else {
-      wrong(value.place, "\(key): a list of texts is expected: [\"…\"]")
+      wrong(value.place, "\(key) must be a list of strings: [\"…\"]")
       return nil
     }
-    if elements.count > 64 { wrong(value.place, "\(key): at most 64 texts are expected") }
+    if elements.count > 64 { wrong(value.place, "\(key) has more than 64 strings") }
     var texts: [String] = []
     for element in elements {
       guard case .string(let text) = element.content else {
-        wrong(element.place, "\(key): a text in quotes is expected")
+        wrong(element.place, "\(key) must be a string in quotes")
         return nil
       }
       texts.append(text)

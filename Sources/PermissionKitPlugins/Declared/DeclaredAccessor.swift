@@ -32,7 +32,7 @@ open class DeclaredAccessor: ResourceAccessor {
       return unknown(
         context.root,
         Reason(
-          .unreadableFacts, .proven, "the declaration of \(name) is wrong: \(mistake.message)",
+          .unreadableFacts, .proven, "the declaration of \(name) has an error: \(mistake.message)",
           evidence: [mistake.key]))
     }
     switch declaration.place {
@@ -116,7 +116,7 @@ open class DeclaredAccessor: ResourceAccessor {
           path, .notDetermined,
           Reason(
             .unreadableFacts, .proven,
-            "\(path) cannot be looked at, so a \(family.noun) may be missing from this report",
+            "\(path) cannot be read, so a \(family.noun) may be missing from this report",
             evidence: [evidence])))
     }
     if set.resources.isEmpty, set.absences.isEmpty { set.absences = [none(found, family)] }

@@ -129,7 +129,7 @@ extension DeviceCatalog {
       guard let lines = try? system.contents(of: data.appending(entry)) else {
         return (try? system.kind(of: data)) == .directory
           ? nodes.others.append("\(path): udev has no data on it")
-          : nodes.unknown.append((path, "there is no data base of udev"))
+          : nodes.unknown.append((path, "there is no database of udev"))
       }
       guard let value = Self.udevProperties(lines)[property.name],
         property.value == nil || property.value == value

@@ -136,7 +136,7 @@ struct TOMLReader {
   }
 
   private func unexpected() -> TOMLValue.SyntaxError {
-    error(next == nil ? "the file ends too early" : "this character cannot stand here")
+    error(next == nil ? "the file ends too early" : "unexpected character")
   }
 
   /// Whether a character may stand in a text or a comment: no control character but the tab.
@@ -281,14 +281,14 @@ struct TOMLReader {
     switch next {
     case "\"", "'": return .string(try text())
     case "[", "{":
-      guard depth < Self.most else { throw error("this value stands in too many others") }
+      guard depth < Self.most else { throw error("this value is nested too deeply") }
       return next == "[" ? try array(depth: depth) : try table(depth: depth)
     default:
       let word = word("+-_.:")
       guard !word.isEmpty else { throw unexpected() }
       if word == "true" || word == "false" { return .boolean(word == "true") }
       if let number = Self.integer(word) { return .integer(number) }
-      throw error("write a text in quotes, a whole number, true or false", start)
+      throw error("expected a string in quotes, a whole number, true or false", start)
     }
   }
 
@@ -387,9 +387,11 @@ struct TOMLReader {
         number = number << 4 | UInt32(digit)
         advance()
       }
-      guard let scalar = Unicode.Scalar(number) else { throw error("no such character", start) }
+      guard let scalar = Unicode.Scalar(number) else {
+        throw error("not a Unicode character", start)
+      }
       return scalar
-    default: throw error("\\\(letter) stands for nothing", start)
+    default: throw error("\\\(letter) is not an escape of TOML", start)
     }
   }
 }

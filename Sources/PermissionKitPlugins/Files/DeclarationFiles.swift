@@ -105,7 +105,7 @@ public struct DeclarationFiles: Sendable {
           mistakes.append(
             AccessorDeclaration.Mistake(
               key: "name", index: nil,
-              message: "\"\(declaration.name)\" is that of \(first.lastComponent)"))
+              message: "\"\(declaration.name)\" is already declared by \(first.lastComponent)"))
         }
         for mistake in mistakes {
           let place = reader.place(of: mistake)
@@ -152,7 +152,7 @@ public struct DeclarationFiles: Sendable {
         problems.append(
           Problem(
             path: folder, line: nil, column: nil,
-            message: "more than \(Self.mostFiles) files, of which the first count"))
+            message: "more than \(Self.mostFiles) files; only the first are used"))
       }
       return names.prefix(Self.mostFiles).map(folder.appending)
     } catch .ENOENT {

@@ -104,7 +104,7 @@ package enum Dialogue {
     }
     if let value = object["requestable"] {
       guard case .bool(let flag) = value else {
-        throw Failure(message: "answers with a requestable that is neither true nor false")
+        throw Failure(message: "answers with a \"requestable\" that is neither true nor false")
       }
       access.isRequestable = flag
     }
@@ -144,7 +144,7 @@ package enum Dialogue {
       throw Failure(message: "answers without a version")
     }
     guard number == JSONValue(version) else {
-      throw Failure(message: "speaks another version than \(version) of the dialogue")
+      throw Failure(message: "uses another version of the protocol than \(version)")
     }
     return object
   }
@@ -152,7 +152,7 @@ package enum Dialogue {
   private static func text(_ name: String, _ object: JSONObject) throws(Failure) -> String? {
     guard let value = object[name] else { return nil }
     guard case .string(let text) = value else {
-      throw Failure(message: "answers with a \(name) that is no text")
+      throw Failure(message: "answers with a \(name) that is not a string")
     }
     guard text.unicodeScalars.count <= maximumText else {
       throw Failure(message: "answers with a \(name) of more than \(maximumText) characters")

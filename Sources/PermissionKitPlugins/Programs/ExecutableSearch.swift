@@ -105,7 +105,7 @@ package enum ExecutableSearch {
       if inode.uid != 0 { return "\(path) does not belong to root" }
       // With an ACL, the group bits are its mask.
       if inode.mode & 0o022 != 0 {
-        return "others than root may write to \(path)"
+        return "users other than root may write to \(path)"
       }
     }
     return nil

@@ -24,7 +24,7 @@ extension HumanFormat {
   }
 
   func text(_ result: CensusResult) -> String {
-    let asked = Self.words(result.need)
+    let asked = result.need.words
     let roots = result.roots.map { Sanitizer.clean($0.description) }.joined(separator: ", ")
     let users = result.users.count == 1 ? "1 user" : "\(result.users.count.grouped) users"
     var text =
@@ -83,21 +83,24 @@ extension HumanFormat {
 
   private func rules(_ user: CensusUser) -> String {
     let parts = [
-      (CensusAnswer.Verdict.granted, "by"), (.refused, "refused by"),
-      (.undetermined, "not known by"),
+      (CensusAnswer.Verdict.granted, ""), (.refused, "refused: "),
+      (.undetermined, "unknown: "),
     ].compactMap { verdict, words -> String? in
       let counts = user.counts.filter { $0.answer.verdict == verdict }
       guard !counts.isEmpty else { return nil }
       let isAll = counts.count == user.counts.count && counts.count == 1
       let shown = isVerbose ? counts[...] : counts.prefix(3)
       let rules = shown.map { count in
-        let rule = count.answer.rule.description
-        let name = count.answer.isSearch ? "search (\(rule))" : rule
-        return isAll ? name : "\(name) \(count.number.grouped)"
+        let rule = RuleWords(count.answer.rule.description)
+        if verdict == .granted {
+          return counts.count == 1 ? rule.grant : "\(count.number.grouped) \(rule.grant)"
+        }
+        let name = count.answer.isSearch ? rule.closing("a folder above") : rule.refusal
+        return isAll ? name : "\(count.number.grouped) (\(name))"
       }
       let rest = counts.dropFirst(shown.count).reduce(0) { $0 + $1.number }
-      return words + " "
-        + (rules + (rest > 0 ? ["others \(rest.grouped)"] : []))
+      return words
+        + (rules + (rest > 0 ? ["\(rest.grouped) for other reasons"] : []))
         .joined(separator: ", ")
     }
     return parts.joined(separator: "; ")
@@ -107,12 +110,13 @@ extension HumanFormat {
     var text = ""
     for (cause, count) in result.causes {
       let folder = Sanitizer.clean(cause.folder.description)
-      text += "\(style.mark(.unknown)) in \(folder): \(cause.rule), \(count.grouped)\n"
+      text +=
+        "\(style.mark(.unknown)) in \(folder): \(RuleWords(cause.rule).refusal), \(count.grouped)\n"
     }
     if result.counts.unlisted > 0 {
       text +=
         style.dim(
-          "\(Self.folders(result.counts.unlisted)) cannot be listed by permcheck; what is below is not known, try again as root"
+          "\(Self.folders(result.counts.unlisted)) cannot be listed by permcheck, so what is below was not checked; try again as root"
         ) + "\n"
     }
     if result.isStopped { text += style.yellow("stopped before the end") + "\n" }

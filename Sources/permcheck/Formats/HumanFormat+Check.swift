@@ -128,18 +128,22 @@ extension HumanFormat {
     guard isVerbose else { return [] }
     var lines: [String] = []
     if resource.isFolder, resource.contents == nil, resource.status.isAccess() {
-      lines.append("the folder alone was looked at; --recursive asks about everything in it")
+      lines.append("the folder itself was checked; --recursive also checks everything in it")
     }
     if let decision = resource.decision {
-      let verdict = decision.errnoName.map { "refused (\($0))" } ?? decision.verdict.name
-      let place = decision.component.map { " at \($0)" } ?? ""
-      lines.append(Sanitizer.clean("\(resource.path): \(verdict) by \(decision.rule)\(place)"))
+      let rule = RuleWords(decision.rule.description)
+      let verdict =
+        decision.errnoName.map { "refused (\($0)), \(rule.refusal)" }
+        ?? (decision.verdict == .granted
+          ? "granted \(rule.grant)" : "undetermined, \(rule.refusal)")
+      let place = decision.component.map { ", at \($0)" } ?? ""
+      lines.append(Sanitizer.clean("\(resource.path): \(verdict)\(place)"))
     }
     if let probe = resource.probe {
       lines.append("\(probe.call): \(probe.errno.map(\.description) ?? "granted")")
     }
     if let meaning = resource.decision?.meaning {
-      lines.append(Sanitizer.clean("holds: \(meaning)"))
+      lines.append(Sanitizer.clean("works: \(meaning)"))
     }
     for evidence in resource.reasons.flatMap(\.evidence).map(Sanitizer.clean)
     where !lines.contains(evidence) {

@@ -95,7 +95,7 @@ extension HumanFormat {
     }
     var details: [Detail] = []
     if let meaning = resource.decision?.meaning {
-      details.append(.text("holds: \(Sanitizer.clean(meaning))"))
+      details.append(.text("works: \(Sanitizer.clean(meaning))"))
     }
     for reason in resource.reasons {
       details.append(.text("why: \(Sanitizer.clean(reason.message))"))
@@ -109,9 +109,6 @@ extension HumanFormat {
   }
 
   private func heading(_ resource: ResourceReport, _ subject: Subject) -> String {
-    let asked = [
-      (Permissions.read, "read"), (.write, "write"), (.execute, "execute"),
-    ].filter { resource.need.contains($0.0) }.map(\.1).joined(separator: "+")
     let verdict =
       switch resource.decision?.verdict {
       case .granted: style.green("granted")
@@ -119,7 +116,7 @@ extension HumanFormat {
       case .undetermined, nil: style.yellow("cannot be determined")
       }
     let path = style.bold(Sanitizer.clean(resource.path.description))
-    return "\(path)   \(asked) \(verdict) for \(who(subject))\n"
+    return "\(path)   \(resource.need.words) \(verdict) for \(who(subject))\n"
   }
 
   private func row(_ component: WalkedComponent) -> [String] {

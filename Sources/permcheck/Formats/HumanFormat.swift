@@ -132,7 +132,8 @@ extension HumanFormat {
     }
     add("what", item.request)
     add("expected", item.expected)
-    add("got", verdict.outcome == .skipped ? "\(item.got), skipped" : item.got)
+    let got = isVerbose ? item.got : item.status.rawValue
+    add("got", verdict.outcome == .skipped ? "\(got), skipped" : got)
     add("why", item.message)
     // A change gives access, which helps only where access is expected.
     if verdict.outcome == .fails, verdict.wantsAccess {
@@ -271,7 +272,7 @@ extension HumanFormat {
   /// Returns the one command that makes all the changes of an accessor, with their effect.
   func fix(_ command: String, _ remedies: [Remedy]) -> [Detail] {
     let count = Set(remedies.map(\.command)).count
-    let changes = "\(count) change\(count == 1 ? "" : "s"), \(effect(remedies))"
+    let changes = "\(count) change\(count == 1 ? "" : "s"); \(effect(remedies))"
     return [
       .text("fix (\(count == 0 ? "--dry-run shows the changes" : changes)):"),
       .command(Sanitizer.clean(command)),
@@ -299,9 +300,10 @@ extension HumanFormat {
     let ways = (steps.isEmpty ? [] : [steps]) + remedies.filter { !$0.isGrant }.map { [$0] }
     return ways.enumerated().flatMap { index, way in
       let isSimulated = explains && way[0].outcome != .undetermined
-      let start = index > 0 ? "or" : isSimulated ? "least fix" : "fix"
-      let count = way.count > 1 ? "\(way.count) steps, " : ""
-      let outcome = isSimulated ? "; simulated: \(way[0].outcome.rawValue)" : ""
+      let start = index > 0 ? "or" : isSimulated ? "smallest fix" : "fix"
+      let count = way.count > 1 ? "\(way.count) steps; " : ""
+      let result = way[0].outcome == .granted ? "" : ": \(way[0].outcome.rawValue)"
+      let outcome = isSimulated ? "; tested by simulation\(result)" : ""
       var details: [Detail] = [.text("\(start) (\(count)\(effect(way))\(outcome)):")]
       for remedy in way { details += typed(remedy, notes: explains || isVerbose) }
       return details
@@ -318,12 +320,13 @@ extension HumanFormat {
     return details
   }
 
-  /// Returns how long the changes last, and who else gains: `permanent, nobody else gains`.
+  /// Returns how long the changes last, and who else gains: `lasts until you undo it; nobody else gets access`.
   func effect(_ remedies: [Remedy]) -> String {
     let others = Set(remedies.flatMap(\.othersAffected)).sorted().map(Sanitizer.clean)
     let gains =
-      others.isEmpty ? "nobody else gains" : "also gains: \(others.joined(separator: "; "))"
-    return "\(Persistence.shortest(of: remedies.map(\.persistence)).words), \(gains)"
+      others.isEmpty
+      ? "nobody else gets access" : "also get access: \(others.joined(separator: "; "))"
+    return "lasts \(Persistence.shortest(of: remedies.map(\.persistence)).words); \(gains)"
   }
 }
 
@@ -401,17 +404,17 @@ extension HumanFormat {
 
   private func reason(_ entry: AuditEntry) -> String {
     switch entry.place {
-    case .itself: entry.ruleName
-    case .folder: search(entry.folder, entry.ruleName)
-    case .ancestor(let folder): search(folder, entry.ruleName)
-    case .target: "target of the link (\(entry.ruleName))"
+    case .itself: RuleWords(entry.ruleName).refusal
+    case .folder: closing(entry.folder, entry.ruleName)
+    case .ancestor(let folder): closing(folder, entry.ruleName)
+    case .target: "target of the link: \(RuleWords(entry.ruleName).refusal)"
     }
   }
 
-  /// Returns `search on 2019 (other-bits)`.
-  private func search(_ folder: PathBytes, _ rule: String) -> String {
+  /// Returns `folder 2019 is closed to others`.
+  private func closing(_ folder: PathBytes, _ rule: String) -> String {
     let name = folder.lastComponent.isEmpty ? folder : folder.lastComponent
-    return "search on \(Sanitizer.clean(name.description)) (\(rule))"
+    return RuleWords(rule).closing("folder \(Sanitizer.clean(name.description))")
   }
 
   func text(_ result: AuditResult) -> String {
@@ -421,19 +424,15 @@ extension HumanFormat {
     let width = causes.first.map { $0.count.grouped.count } ?? 0
     for (cause, count) in causes {
       let number = count.grouped
-      text += "  \(String(repeating: " ", count: width - number.count))\(number) "
-      let folder = Sanitizer.clean(cause.folder.description)
-      if cause.isSearch {
-        text += "below \(folder) by one folder: \(search(cause.folder, cause.rule))\n"
-      } else {
-        text += "\(cause.isBelow ? "below" : "in") \(folder): \(cause.rule)\n"
-      }
+      let why = RuleWords(cause.rule).cause(
+        Sanitizer.clean(cause.folder.description), isSearch: cause.isSearch, isBelow: cause.isBelow)
+      text += "  \(String(repeating: " ", count: width - number.count))\(number) \(why)\n"
     }
     if result.causes.count > causes.count {
       text += rules(result)
       let rest = result.causes.dropFirst(causes.count)
       let sum = rest.reduce(0) { $0 + $1.count }
-      text += "  \(sum.grouped) by \(rest.count.grouped) more; -v shows all\n"
+      text += "  \(sum.grouped) for \(rest.count.grouped) more reasons; -v shows all\n"
     }
     if counts.undetermined > 0 {
       text += "\(style.mark(.unknown)) \(counts.undetermined.grouped) cannot be determined\n"
@@ -441,7 +440,8 @@ extension HumanFormat {
     if counts.unlisted > 0 {
       text +=
         style.dim(
-          "\(Self.folders(counts.unlisted)) cannot be listed; what is below is not known") + "\n"
+          "\(Self.folders(counts.unlisted)) cannot be listed, so what is below was not checked")
+        + "\n"
     }
     for doubt in result.doubts {
       text += "\(style.mark(.unknown)) \(Sanitizer.clean(doubt.message))\n"
@@ -451,7 +451,7 @@ extension HumanFormat {
   }
 
   private func heading(_ result: AuditResult) -> String {
-    let asked = Self.words(result.need)
+    let asked = result.need.words
     let uid = "uid \(result.subject.credentials.user.fileSystem)"
     let name = result.subject.displayName
     let who = Sanitizer.clean(name == uid ? uid : "\(name) (\(uid))")
@@ -466,19 +466,13 @@ extension HumanFormat {
     return "\(mark) \(asked) \(granted) for \(who): \(of)\n"
   }
 
-  /// Returns `read+write`.
-  static func words(_ need: Permissions) -> String {
-    [(Permissions.read, "read"), (.write, "write"), (.execute, "execute")]
-      .filter { need.contains($0.0) }.map(\.1).joined(separator: "+")
-  }
-
   /// Returns a line of totals by rule, where the list of folders is not complete.
   private func rules(_ result: AuditResult) -> String {
     var counts: [String: Int] = [:]
     for (cause, count) in result.causes { counts[cause.rule, default: 0] += count }
     let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
-    let parts = sorted.map { "\($0.key) \($0.value.grouped)" }
-    return "  by rule: \(parts.joined(separator: ", "))\(counts.count > 5 ? ", …" : "")\n"
+    let parts = sorted.map { "\(RuleWords($0.key).refusal) \($0.value.grouped)" }
+    return "  in all: \(parts.joined(separator: ", "))\(counts.count > 5 ? ", …" : "")\n"
   }
 
   static func folders(_ count: Int) -> String {

@@ -21,7 +21,7 @@ ask tester request camera mic --dry-run
 says "dry run: the plan, and nothing applied" 'answer.applied is False and len(answer.plans) == 2 and exits(1)'
 says "dry run: every node that is needed" \
     'sorted(s.place for p in answer.plans for s in p.steps) == ["/dev/snd/controlC0", "/dev/snd/pcmC0D0c", "/dev/video0"]'
-says "dry run: until a udev event, nobody else gains, root is needed" \
+says "dry run: until a udev event, nobody else gets access, root is needed" \
     'all(p.persistence == "until-udev-event" and p.othersAffected == [] and p.needsRoot for p in answer.plans)'
 check "dry run: nothing was changed" same "$before" "$(acls)"
 check "tester alone may not" bash -c 'as tester permcheck request camera mic --yes --via none; [ $? = 1 ]'

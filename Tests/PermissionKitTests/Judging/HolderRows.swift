@@ -187,12 +187,12 @@ import Testing
   private static let servers: [DiagnosisRow] = [
     DiagnosisRow(
       name: "the socket of a sound server shows nothing", code: .mediaServer, question: .sound,
-      status: .notDetermined, mentions: ["no process that can be seen listens"],
+      status: .notDetermined, mentions: ["no visible process listens"],
       otherStatus: .unavailable, scene: { socket($0) }, beside: { _ in }),
     DiagnosisRow(
       name: "nobody listens on a socket", code: .noListener,
       question: Question(what: .socket("/run/s")), status: .unavailable,
-      evidence: ["connect: ECONNREFUSED"], mentions: ["nobody listens on /run/s"],
+      evidence: ["connect: ECONNREFUSED"], mentions: ["no program listens on /run/s"],
       scene: { daemon($0, listens: false) }, beside: { daemon($0, listens: true) }),
     DiagnosisRow(
       name: "nobody is seen to listen, and nobody may connect", code: .noListener,

@@ -221,7 +221,7 @@ struct AttackHelperTests {
           [ $STATUS = 0 ] || break
         done
         same $STATUS 70 "$(cat $OUT.o)"
-        grep -q "most that one user may have" $OUT.o || fail "$(cat $OUT.o)"
+        grep -q "one user may have no more" $OUT.o || fail "$(cat $OUT.o)"
         is 0 helper revoke camera
         ! as 5 test -r $C || fail "still there"
         """)

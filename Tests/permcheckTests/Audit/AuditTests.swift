@@ -229,20 +229,20 @@ struct AuditTests {
     #expect(
       summary.output == """
         ✘ read refused for uid 61234: 1,208 of 1,211 files and folders
-          1,204 below \(photos)/2019 by one folder: search on 2019 (other-bits)
-              1 in \(photos): other-bits
-              1 in \(photos)/2020: missing
-              1 in \(photos)/2020: other-bits
-              1 in \(photos)/2020: other-bits(mask-empty)
-        1 folder cannot be listed; what is below is not known
+          1,204 below \(photos)/2019: this folder is closed to others
+              1 in \(photos): no permission for others
+              1 in \(photos)/2020: not found
+              1 in \(photos)/2020: no permission for others
+              1 in \(photos)/2020: no permission for others (the ACL mask is empty)
+        1 folder cannot be listed, so what is below was not checked
 
         """)
     let lines = try audit([]).output.split(separator: "\n").map(String.init)
     #expect(lines.count == 1208 + 7)
-    #expect(lines.contains("✘ \(photos)/2019/7.jpg  search on 2019 (other-bits)"))
-    #expect(lines.contains("✘ \(photos)/2020/a.jpg  other-bits  -rw-------"))
-    #expect(lines.contains("✘ \(photos)/2020/c.jpg  target of the link (missing)"))
-    #expect(lines.contains("✘ \(photos)/2021  other-bits  drwx------"))
+    #expect(lines.contains("✘ \(photos)/2019/7.jpg  folder 2019 is closed to others"))
+    #expect(lines.contains("✘ \(photos)/2020/a.jpg  no permission for others  -rw-------"))
+    #expect(lines.contains("✘ \(photos)/2020/c.jpg  target of the link: not found"))
+    #expect(lines.contains("✘ \(photos)/2021  no permission for others  drwx------"))
     let plain = try audit(["--format", "plain"]).output
     #expect(
       plain.contains(
@@ -274,10 +274,10 @@ struct AuditTests {
     #expect(
       outcome.output == """
         ✘ read refused for uid 61234: 36 of 41 files and folders
-          33 below \(photos)/2019 by one folder: search on 2019 (other-bits)
-           1 in \(photos): other-bits
-           1 in \(photos)/open: other-bits
-           1 in \(photos)/open/x: other-bits
+          33 below \(photos)/2019: this folder is closed to others
+           1 in \(photos): no permission for others
+           1 in \(photos)/open: no permission for others
+           1 in \(photos)/open/x: no permission for others
 
         """)
     // What is listed is what the kernel refuses, path by path.

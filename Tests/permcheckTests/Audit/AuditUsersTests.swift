@@ -97,10 +97,10 @@ struct AuditUsersTests {
     #expect(
       outcome.output == """
         who has read access below \(tree.root): 11 files and folders, 5 users
-        ✔ root           all  by owner-bits 10, cap-dac-read-search 1
-        ◐ daemon           8  by other-bits 7, owner-bits 1; refused by acl-other 1, other-bits 1, search (other-bits) 1
-        ◐ bin              8  by other-bits 7, acl-user:2 1; refused by other-bits 2, search (other-bits) 1
-        ◐ games, nobody    7  by other-bits 7; refused by other-bits 2, acl-other 1, search (other-bits) 1
+        ✔ root           all  10 as the owner, 1 by CAP_DAC_READ_SEARCH
+        ◐ daemon           8  7 as others, 1 as the owner; refused: 1 (no permission for others by ACL), 1 (no permission for others), 1 (a folder above is closed to others)
+        ◐ bin              8  7 as others, 1 as uid 2 by ACL; refused: 2 (no permission for others), 1 (a folder above is closed to others)
+        ◐ games, nobody    7  as others; refused: 2 (no permission for others), 1 (no permission for others by ACL), 1 (a folder above is closed to others)
 
         """)
     let plain = try Command.permcheck(

@@ -112,7 +112,7 @@ struct BadProcTests {
     #expect(version.status == 0)
   }
 
-  /// Proves that a spoiler spoils, or the other tests would count for nothing.
+  /// Proves that a spoiler spoils, or the other tests would are not counted.
   @Test(arguments: spoilers.keys.sorted()) func `Spoiler spoils`(
     _ spoiler: String
   ) throws {

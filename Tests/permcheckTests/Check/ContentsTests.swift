@@ -32,9 +32,9 @@ struct ContentsTests {
 
   private static let limited = """
     ◐ photos  limited  /mnt/photos    6 of 10 files and folders
-                3 below 102SSCAM: search on 102SSCAM (other-bits)
-                1 in 101: other-bits
-                fix (2 changes, until the next start of the system, nobody else gains):
+                3 below 102SSCAM: this folder is closed to others
+                1 in 101: no permission for others
+                fix (2 changes; lasts until the next boot; nobody else gets access):
                   /mnt/permcheck request photos=/mnt/photos --need rx --recursive --user immich
 
     """
@@ -44,14 +44,14 @@ struct ContentsTests {
       """
       permcheck check $ask --recursive; echo $?
       permcheck check $ask; echo $?
-      permcheck check $ask -v | grep alone
+      permcheck check $ask -v | grep itself
       """)
     #expect(
       outcome.output == Self.limited + """
         1
         ✔ photos  authorized  /mnt/photos    other r-x
         0
-                    the folder alone was looked at; --recursive asks about everything in it
+                    the folder itself was checked; --recursive also checks everything in it
 
         """, "\(outcome)")
   }
@@ -93,16 +93,16 @@ struct ContentsTests {
     #expect(
       outcome.output == """
         ◐ photos  limited  /mnt/photos    6 of 8 files and folders
-                    1 in 101: other-bits
-                    1 below 102SSCAM: search on 102SSCAM (other-bits)
-                    1 folder cannot be listed; what is below is not known
-                    fix (2 changes, until the next start of the system, nobody else gains):
+                    1 in 101: no permission for others
+                    1 below 102SSCAM: this folder is closed to others
+                    1 folder cannot be listed, so what is below was not checked
+                    fix (2 changes; lasts until the next boot; nobody else gets access):
                       sudo /mnt/permcheck request photos=/mnt/photos --need rx --recursive --user immich
         1
         ✔ photos  authorized  /mnt/photos    all 10 files and folders
         0
         ? photos  notDetermined  /mnt/photos
-                    1 folder cannot be listed; what is below is not known
+                    1 folder cannot be listed, so what is below was not checked
         2
 
         """, "\(outcome)")
@@ -155,7 +155,7 @@ struct ContentsTests {
         1
         permcheck: t.toml:6:8: wait and recursive cannot be combined; see permcheck verify --help
         64
-        permcheck: t.toml:5:10: there is the reason folder-contents only with recursive = true; see permcheck verify --help
+        permcheck: t.toml:5:10: the reason folder-contents requires recursive = true; see permcheck verify --help
         64
 
         """, "\(outcome)")
@@ -184,7 +184,7 @@ struct ContentsTests {
         ✔ photos  authorized  /mnt/photos    all 10 files and folders
         permcheck: warning: no change of permissions gives access to everything in photos
         ◐ photos  limited  /mnt/photos    9 of 10 files and folders
-                    1 in 101: immutable
+                    1 in 101: immutable (chattr +i)
         1
 
         """, "\(outcome)")

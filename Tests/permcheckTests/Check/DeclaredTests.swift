@@ -172,7 +172,7 @@ struct DeclaredTests {
         "only an administrator may give access to daemon (it is as much as root)"),
       "\(request.errors)")
     #expect(
-      request.errors.contains("root honours the declaration only in /etc/permcheck/accessors.d"))
+      request.errors.contains("root accepts the declaration only in /etc/permcheck/accessors.d"))
   }
 
   /// Root in person grants what root's own file declares, and nothing that others can change.
@@ -188,7 +188,7 @@ struct DeclaredTests {
       as 2 ls /var/lib/scans 2>/dev/null && fail "the folder is open already"
       BEFORE=$(state /var/lib/scans)
       refused() { is 1 $P request scans --user 2 --yes
-        grep -q 'which others than root can change' $OUT.e || fail "$1: $(cat $OUT.e)"
+        grep -q 'which users other than root can change' $OUT.e || fail "$1: $(cat $OUT.e)"
         same "$(state /var/lib/scans)" "$BEFORE" "$1"
         is 126 $P run scans --user 2 --request --yes -- true; same "$(state /var/lib/scans)" "$BEFORE" "$1"; }
       chmod 646 $D/scans.toml; refused writable; chmod 664 $D/scans.toml; refused group; chmod 644 $D/scans.toml

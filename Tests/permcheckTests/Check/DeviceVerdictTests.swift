@@ -144,7 +144,7 @@ struct DeviceVerdictTests {
     #expect(Self.expected(errno).contains(try status(own)), "kernel: errno \(errno)")
   }
 
-  /// Proves that the asker can be refused and let in, or its answers would count for nothing.
+  /// Proves that the asker can be refused and let in, or its answers would are not counted.
   @Test func `Asker tells apart`() throws {
     let tree = try Tree()
     try tree.device("no", mode: 0o600)

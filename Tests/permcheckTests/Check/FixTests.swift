@@ -62,7 +62,7 @@ struct FixTests {
     depth = None
     for line in sys.stdin.read().split("\\n"):
         indent = len(line) - len(line.lstrip(" "))
-        if re.match(r" *(least )?fix( \\(.*\\))?:$", line):
+        if re.match(r" *(smallest )?fix( \\(.*\\))?:$", line):
             depth = indent
         elif depth is not None and indent > depth and line.strip():
             print(re.sub(r"^[0-9]+\\. ", "", line.strip()))

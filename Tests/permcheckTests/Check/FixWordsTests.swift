@@ -44,10 +44,10 @@ struct FixWordsTests {
       .replacing(/20\d\d-[-:T.\d]+Z/, with: "UTC")
     #expect(
       words == """
-          lasts: until the next start of the system, at most until TIME; the next request or permcheck revoke --expired then ends it
+          lasts: until the next boot, at most until TIME; the next request or permcheck revoke --expired then ends it
         given until TIME; the next request or permcheck revoke --expired then ends it
         path  ada  /mnt/album  ACL entry user:ada:r-x  since TIME  until TIME
-        until the next start of the system, at most until TIME; the next request or permcheck revoke --expired then ends it
+        until the next boot, at most until TIME; the next request or permcheck revoke --expired then ends it
         UTC
         []
 
@@ -62,7 +62,7 @@ struct FixWordsTests {
       permcheck check photos=./album --user ada -v | grep -c fix
       """)
     let fix = """
-                  fix (1 change, until the next start of the system, nobody else gains):
+                  fix (1 change; lasts until the next boot; nobody else gets access):
                     /mnt/permcheck request photos=/mnt/album --user ada
 
       """
@@ -178,7 +178,7 @@ struct FixWordsTests {
         |- a    drwx------  root root  search no other ---  decides
         `- b    not reached
         why: games may not search /mnt/a: games is neither the owner nor in group root (drwx------ root:root)
-        least fix (2 steps, until the next start of the system, nobody else gains; simulated: granted):
+        smallest fix (2 steps; lasts until the next boot; nobody else gets access; tested by simulation):
           sudo setfacl -n -m u:5:--x,m::--x /mnt/a
           sudo setfacl -n -m u:5:r-x,m::r-x /mnt/a/b
 
@@ -247,7 +247,7 @@ struct FixWordsTests {
         <testcase name="t.toml:2:11" classname="permcheck verify" time="0"><error message="missing closing quote" type="mistake"/></testcase>
         <skipped message="there is no hidraw device"/>
         permcheck: t.toml:2:11: missing closing quote; see permcheck verify --help
-        permcheck: t.toml:2:11: this character cannot stand here; see permcheck verify --help
+        permcheck: t.toml:2:11: unexpected character; see permcheck verify --help
         0
 
         """, "\(output)")

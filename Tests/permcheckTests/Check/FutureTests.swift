@@ -41,7 +41,7 @@ struct FutureTests {
         └─ next folder  drwxr-x---  ada family  list+search ✘ other ---
         why: the next file: immich is not in group family (-rw-r----- ada:family) and no ACL entry names immich
         why: the next folder: immich is not in group family (drwxr-x--- ada:family) and no ACL entry names immich
-        least fix (until the next start of the system, nobody else gains; simulated: granted):
+        smallest fix (lasts until the next boot; nobody else gets access; tested by simulation):
           sudo setfacl -d -n -m u::rwx,u:52002:r-x,g::r-x,m::r-x,o::--- /mnt/photos
         with a default ACL no umask counts in /mnt/photos: whoever makes files there, they get these permissions
         /mnt/photos   what ada makes here, for immich (uid 52002)
@@ -86,7 +86,7 @@ struct FutureTests {
       """)
     #expect(
       outcome.output
-        == "0\n0\n1\n0\npermcheck: t.toml:5:9: umask is a text of octal digits, as in \"027\"; see permcheck verify --help\n64\n",
+        == "0\n0\n1\n0\npermcheck: t.toml:5:9: umask must be a string of octal digits, such as \"027\"; see permcheck verify --help\n64\n",
       "\(outcome)")
   }
 
@@ -97,7 +97,7 @@ struct FutureTests {
       mount -t tmpfs none /var/lib; export XDG_STATE_HOME=/mnt/state PERMCHECK_LOG=none
       setfacl -d -m u:bin:r-x photos; chmod 750 photos
       as() { setpriv --reuid $1 --regid $2 --clear-groups sh -c "$3"; }
-      $P request photos=/mnt/photos --need rx --user immich --recursive --dry-run | grep to.come
+      $P request photos=/mnt/photos --need rx --user immich --recursive --dry-run | grep new.files
       $P request photos=/mnt/photos --need rx --user immich --recursive --yes >/dev/null || echo request $?
       as ada family 'echo y >photos/new.jpg; mkdir photos/2025; echo z >photos/2025/a.jpg'
       as immich immich 'cat photos/new.jpg photos/2025/a.jpg' || echo not read
@@ -113,7 +113,7 @@ struct FutureTests {
       """)
     #expect(
       outcome.output == """
-          note: files to come: what ada makes there or below gets the same entry, which goes when the access ends; what is moved or linked out of /mnt/photos keeps it
+          note: new files: what ada makes there or below gets the same entry, which is removed when the access ends; what is moved or linked out of /mnt/photos keeps it
         y
         z
         user:52002:r-x
@@ -160,13 +160,13 @@ struct FutureTests {
     #expect(
       outcome.output == """
         /mnt/photos   what ada makes here with umask unknown, for immich (uid 52002)
-        why: the umask of ada decides, and it is not known: with 000 granted, with 777 refused
+        why: the umask of ada decides and is unknown: with umask 000 granted, with 777 refused
         fix: name the umask (022 is usual), or the running process that makes the files
         2
         /mnt/file   unavailable
           /mnt/file is not a directory
         3
-        permcheck: camera: --future is about what is made in a folder; see permcheck explain --help
+        permcheck: camera: --future works only for a folder; see permcheck explain --help
         64
         permcheck: --umask needs --future; see permcheck explain --help
         64

@@ -18,7 +18,7 @@ import Testing
         .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
     for command in ["check", "explain", "audit", "watch", "run"] {
-      #expect(try help(command).contains("Judge for this user"), "\(command)")
+      #expect(try help(command).contains("Check for this user"), "\(command)")
     }
     let request = try help("request")
     #expect(request.contains("Grant to this user") && request.contains("Grant to this uid"))
@@ -87,7 +87,7 @@ import Testing
     }
     #expect(users == ["ada", "bob"])
     let empty = try check("none")
-    #expect(empty.status == 64 && empty.errors.contains("nobody is in the group none"))
+    #expect(empty.status == 64 && empty.errors.contains("group none has no members"))
     let missing = try check("no")
     #expect(missing.status == 64 && missing.errors.contains("there is no group no"))
   }

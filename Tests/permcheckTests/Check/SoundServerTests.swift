@@ -75,7 +75,7 @@ struct SoundServerTests {
     Answer(manner: "monitors", status: "unavailable", says: "offers no microphone"),
     Answer(manner: "nothing", status: "unavailable", says: "offers no microphone"),
     Answer(manner: "stand-in", status: "unavailable", says: "offers no microphone"),
-    Answer(manner: "refuses", status: "notDetermined", says: "does not let this process in"),
+    Answer(manner: "refuses", status: "notDetermined", says: "refuses this process"),
     Answer(manner: "silent", status: "notDetermined", says: "did not answer within 100 ms"),
     Answer(manner: "drips", status: "notDetermined", says: "did not answer within 100 ms"),
     Answer(manner: "flood", status: "notDetermined", says: "more than 1 MB"),
@@ -84,7 +84,7 @@ struct SoundServerTests {
     Answer(manner: "noise", status: "notDetermined", says: "cannot be read"),
     Answer(manner: "closes", status: "notDetermined", says: "cannot be read"),
     Answer(
-      manner: "bound", status: "notDetermined", says: "no process that can be seen listens",
+      manner: "bound", status: "notDetermined", says: "no visible process listens",
       isAsked: false),
   ]
 

@@ -70,7 +70,7 @@ struct JSONTests {
     #expect(verdict.status == 0, Comment(rawValue: verdict.output + verdict.errors))
   }
 
-  /// Proves that the validator can reject, or its consent would count for nothing.
+  /// Proves that the validator can reject, or its consent would are not counted.
   @Test func `Validator rejects`() throws {
     let tree = try SnapshotTests.laptop()
     let good = try Command.permcheck(

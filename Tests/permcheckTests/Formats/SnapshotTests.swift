@@ -41,7 +41,7 @@ struct SnapshotTests {
       .replacing(/"host":"[^"]*"/, with: #""host":"HOST""#)
       .replacing(/"time":"[^"]*"/, with: #""time":"TIME""#)
       // On tmpfs a change lasts only so long.
-      .replacing("until the next start of the system", with: "permanent")
+      .replacing("until the next boot", with: "until you undo it")
       .replacing("until-reboot", with: "permanent")
   }
 
@@ -64,11 +64,11 @@ struct SnapshotTests {
           ✔  authorized  Integrated Camera  /ROOT/dev/video0  ACL user:tester:rw-
           ✘  denied  USB Capture HDMI  /ROOT/dev/video2
                     tester is not in group video (crw-rw---- root:video) and no ACL entry names tester
-                    fix (permanent, nobody else gains):
+                    fix (lasts until you undo it; nobody else gets access):
                       \(fix) /ROOT/dev/video2
         ✘ mic  denied  HDA Intel PCH  /ROOT/dev/snd/pcmC0D0c
                     tester is not in group audio (crw-rw---- root:audio) and no ACL entry names tester
-                    fix (2 steps, permanent, nobody else gains):
+                    fix (2 steps; lasts until you undo it; nobody else gets access):
                       \(fix) /ROOT/dev/snd/pcmC0D0c
                       \(fix) /ROOT/dev/snd/controlC0
         ✔ photos  authorized  /ROOT/home/tester/Pictures  owner rwx
@@ -165,7 +165,7 @@ struct SnapshotTests {
               "tester is not in group video (crw-rw---- root:video) and no ACL entry names tester"
             }],
             "remedies": [{
-              "kind": "acl", "needsRoot": true, "persistence": "permanent", "lasts": "permanent",
+              "kind": "acl", "needsRoot": true, "persistence": "permanent", "lasts": "until you undo it",
               "othersAffected": [],
               "outcome": "granted",
               "command": ["setfacl", "-n", "-m", "u:54321:rw-,m::rw-", "/ROOT/dev/video2"],

@@ -114,8 +114,8 @@ struct TerminalTests {
       }, "\(text)")
     let words = text.split { " \n".contains($0) }.joined(separator: " ")
     for part in [
-      "the next request or permcheck revoke --expired then ends it others: nobody else gains",
-      "permcheck: warning: this is about root; use --user a-user-with-a-name for a-user-with-a-name",
+      "the next request or permcheck revoke --expired then ends it others: nobody else gets access",
+      "permcheck: warning: checking as root; use --user a-user-with-a-name to check a-user-with-a-name",
     ] {
       #expect(words.contains(part), "\(text)")
     }

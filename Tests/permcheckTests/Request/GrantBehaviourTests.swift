@@ -65,7 +65,7 @@ struct GrantBehaviourTests {
       """
       A=$1 BEFORE=$(state $1)
       is $3 python3 -c "$TYPIST" "$2" $P request photos=$A --user games
-      grep -q "nobody else gains" $OUT.o || fail "the plan was not shown: $(cat $OUT.o)"
+      grep -q "nobody else gets access" $OUT.o || fail "the plan was not shown: $(cat $OUT.o)"
       if [ $3 = 1 ]; then
         same "$(state $A)" "$BEFORE" "the folder"
       else

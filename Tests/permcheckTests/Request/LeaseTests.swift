@@ -129,7 +129,7 @@ struct LeaseTests {
       grep -q "ended, somebody else took it away" $OUT.o || fail "$(cat $OUT.o)"
       $P list --grants --json | grep -q '"stage": *"ended"' || fail "JSON"
       is 1 $P request photos=$A --user daemon --need r --dry-run
-      grep -q "took the access of games to $A away" $OUT.o || fail "$(cat $OUT.o $OUT.e)"
+      grep -q "removed the access of games to $A" $OUT.o || fail "$(cat $OUT.o $OUT.e)"
       is 0 $P request photos=$A --user daemon --need r --yes
       same "$($P list --grants --format plain | wc -l)" 1 "listed"
       is 0 $P revoke --all

@@ -204,7 +204,7 @@ class Tree:
             self.hold("nothing is given", after == truth, done, [p for p in after if after[p] != truth[p]])
         now = {name: {bit: self.truth(name, bit) for bit in "rwx"} for name in others}
         gains = [(n, b, p) for n in others for b in "rwx" for p in now[n][b] if now[n][b][p] and not before[n][b][p]]
-        self.hold("nobody else gains", not gains, gains, done.stdout)
+        self.hold("nobody else gets access", not gains, gains, done.stdout)
 
     def end(self):
         for path in reversed(self.mounts):

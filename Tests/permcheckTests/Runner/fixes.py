@@ -134,7 +134,7 @@ class Refusal:
         lines, depth = [], None
         for line in text.split("\n"):
             indent = len(line) - len(line.lstrip(" "))
-            if re.match(r" *(least )?fix( \(.*\))?:$", line):
+            if re.match(r" *(smallest )?fix( \(.*\))?:$", line):
                 depth = indent
                 lines = []
             elif depth is not None and indent > depth and line.strip():

@@ -30,10 +30,10 @@ struct RecipeTests {
 
       """, 0
     ),
-    "Which component of a path decides, and by which rule.": (
+    "Which part of a path decides, and by which rule.": (
       "video2 refused by other-bits\n", 0
     ),
-    "Users against accessors, as comma-separated values.": (
+    "A line of comma-separated values for each user and accessor.": (
       """
       "root","camera","authorized"
       "root","microphone","authorized"
@@ -42,7 +42,7 @@ struct RecipeTests {
 
       """, 0
     ),
-    "A mistake is a document, too.": ("usage\n", 0),
+    "An error is a document, too.": ("usage\n", 0),
   ]
 
   /// The block of the guide that uses jq.

@@ -278,7 +278,7 @@ struct VerifyTests {
     ])
     #expect(
       starter.output == """
-        # What is so now; check it with: permcheck verify FILE
+        # The current access. Check it with: permcheck verify FILE
 
         [[expect]]
         path = "\(tree.path("closed"))"

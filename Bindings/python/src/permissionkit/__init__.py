@@ -119,7 +119,7 @@ def request(
 ) -> Result:
     """Checks an accessor, and requests access if it is missing and a change of permissions can help.
 
-    Makes the smallest change by which nobody else gains access, as ``permcheck request --yes`` does, and
+    Makes the smallest change by which nobody else gets access access, as ``permcheck request --yes`` does, and
     only what this process may change: otherwise ``outcome`` is ``needs-root``, and ``explanation`` has
     the commands for an administrator. ask: a person at the terminal must agree. purpose: why the program
     asks. seconds: how long the grant is meant to last; 0 until ``permcheck revoke``.

@@ -11,7 +11,7 @@ enum InodePlace {
 /// Finds the inodes of grants: by their handles, and by their paths only where that fails.
 ///
 /// Others may own the folders of a path, so what stands there decides nothing: an error is no more than
-/// a path that leads elsewhere, and nothing that is opened by a path is waited for.
+/// a path that now names another file, and nothing that is opened by a path is waited for.
 struct InodeFinder {
   private let system: any System
   /// A folder of each file system that was looked for, open for reading; nil if it is not mounted.
@@ -42,20 +42,20 @@ struct InodeFinder {
           reason = "only root can find the file elsewhere (\(error))"
         }
       } else {
-        reason = "its file system has no handles to find the file by"
+        reason = "its file system has no file handles, so a file that was moved cannot be found"
       }
     } else {
-      reason = "an old journal does not identify the file"
+      reason = "the entry is from an old journal that does not identify the file"
     }
     do throws(Errno) {
       let descriptor = try system.open(
         grant.path, [.path, .noFollow], through: [], within: Reach.limit)
       if grant.isInode(descriptor, system) { return .found(descriptor) }
       system.close(descriptor)
-      return isDeleted ? .deleted : .missing(words(grant, "leads elsewhere", reason))
+      return isDeleted ? .deleted : .missing(words(grant, "now names another file", reason))
     } catch {
       let isGone = error == .ENOENT || error == .ENOTDIR
-      let what = isGone ? "leads elsewhere" : "cannot be looked at (\(error))"
+      let what = isGone ? "now names another file" : "cannot be read (\(error))"
       return isDeleted ? .deleted : .missing(words(grant, what, reason))
     }
   }

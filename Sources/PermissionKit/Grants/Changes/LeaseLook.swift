@@ -134,7 +134,7 @@ struct LeaseLook {
         }
         outcome.ended.append(id)
         outcome.notes.append(
-          "somebody else took the access of \(grant.holder) to \(grant.path) away, so that grant has ended"
+          "somebody else removed the access of \(grant.holder) to \(grant.path), so that grant has ended"
         )
       } else if lease.rights != grant.permissions {
         outcome.rights[id] = lease.rights
@@ -151,17 +151,17 @@ struct LeaseLook {
     let item = grant.lease.item
     if merge.theirs.isEmpty || isAgain && merge.base?[item] == nil { return nil }
     if item == .owner, merge.owner != grant.uid {
-      return "\(grant.path) has another owner now, so its mode was left"
+      return "\(grant.path) has another owner now, so its mode was not changed back"
     }
     guard merge.theirs.contains(item) else {
       return "somebody else changed \(grant.path) meanwhile; only the granted access was removed"
     }
     if merge.seated.contains(grant.uid) {
-      return "the seat gives \(grant.path) to \(grant.holder) now"
+      return "the login at the screen gives \(grant.path) to \(grant.holder) now"
     }
     return merge.base?[item] == nil
       ? "\(grant.path) no longer has the granted access"
-      : "somebody else changed the access of \(grant.holder) to \(grant.path) meanwhile, so it was left"
+      : "somebody else changed the access of \(grant.holder) to \(grant.path) meanwhile, so it was not changed back"
   }
 
   /// Whether each lease still gives something, by the identifier of its grant.

@@ -97,7 +97,7 @@ struct InheritedSweep {
         if state.isStopped { walk.stop() }
       }
     } catch {
-      return "\(path) cannot be looked through (\(error))"
+      return "\(path) cannot be searched (\(error))"
     }
     return state.failure(below: path)
   }

@@ -118,7 +118,7 @@ final class SweepState: Sendable {
     shared.withLock { shared in
       guard let failed = shared.failed else { return nil }
       let more = shared.failures > 1 ? " and \(shared.failures - 1) more" : ""
-      return "below \(path), \(failed)\(more) could not be looked at or changed"
+      return "below \(path), \(failed)\(more) could not be read or changed"
     }
   }
 

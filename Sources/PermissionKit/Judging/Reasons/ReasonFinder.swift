@@ -194,7 +194,7 @@ extension ReasonFinder {
       if isUnheeded(inode, asked) {
         code = .aclNotHonoured
         message =
-          "the ACL would let \(name) in, but the kernel honours no ACLs on \(mountPoint(inode)) (\(modeAndOwners(inode)))"
+          "the ACL allows \(name), but the kernel ignores ACLs on \(mountPoint(inode)) (\(modeAndOwners(inode)))"
       }
       if decision.step == .walk {
         return Reason(
@@ -226,17 +226,17 @@ extension ReasonFinder {
     let seen = "(\(modeAndOwners(inode)))"
     let group = users.groupName(facts.gid)
     func lacks(_ have: Permissions) -> String {
-      "\(have), which lacks \(need.subtracting(have).letters)"
+      "no \(need.subtracting(have).words) permission"
     }
     func mask(_ whose: String, _ permissions: Permissions) -> (Reason.Code, String) {
       let mask = facts.acl?.mask ?? []
       return (
         .aclMask,
-        "the ACL grants \(whose) \(permissions), but the mask \(mask) removes \(need.subtracting(mask).letters) \(seen)"
+        "the ACL grants \(whose) \(permissions), but the ACL mask (\(mask)) removes \(need.subtracting(mask).words) \(seen)"
       )
     }
     func entry(_ whose: String, _ permissions: Permissions) -> (Reason.Code, String) {
-      (.aclEntry, "the ACL entry for \(whose) is \(lacks(permissions)) \(seen)")
+      (.aclEntry, "the ACL entry for \(whose) (\(permissions)) gives \(lacks(permissions)) \(seen)")
     }
     switch rule {
     case .owner:
@@ -255,14 +255,14 @@ extension ReasonFinder {
     case .group(true), .other(true):
       return (
         .aclMask,
-        "the ACL mask is empty, so no ACL entry counts, not even one for \(name) \(seen)"
+        "the ACL mask is empty, so the kernel ignores every ACL entry, even one for \(name) \(seen)"
       )
     case .aclUser(let id, false): return entry(name, facts.entry(.user, id))
     case .aclOwningGroup(false):
-      return entry("group \(group), which \(name) is in,", facts.entry(.owningGroup))
+      return entry("group \(group) of \(name)", facts.entry(.owningGroup))
     case .aclGroup(let id, false):
       return entry(
-        "group \(users.groupName(id)), which \(name) is in,", facts.entry(.group, id))
+        "group \(users.groupName(id)) of \(name)", facts.entry(.group, id))
     case .aclUser(let id, true): return mask("user:\(name)", facts.entry(.user, id))
     case .aclOwningGroup(true): return mask("group \(group)", facts.entry(.owningGroup))
     case .aclGroup(let id, true):
@@ -286,7 +286,7 @@ extension ReasonFinder {
     let bits = facts.bits(0)
     return (
       .otherBits,
-      "no ACL entry is for \(name) or a group of \(name), and others have \(bits), which lacks \(need.subtracting(bits).letters)"
+      "no ACL entry matches \(name), and everybody else has no \(need.subtracting(bits).words) permission (\(bits))"
     )
   }
 
@@ -437,7 +437,7 @@ extension ReasonFinder {
         evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
     case .automount, .notAnswering:
       return facts.reach(at: decision.inode).reason
-        ?? Reason(.unreadableFacts, .proven, "\(place) cannot be looked at")
+        ?? Reason(.unreadableFacts, .proven, "\(place) cannot be read")
     case .fileSystemRules:
       return Reason(
         .unreadableFacts, .proven,

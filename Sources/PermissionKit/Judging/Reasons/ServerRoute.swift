@@ -67,7 +67,8 @@ struct ServerRoute {
       named, label: noun, device: noun, status: .notDetermined,
       Reason(
         .mediaServer, .proven,
-        "PULSE_SERVER names \(named), which is no socket of this machine, so it was not asked"))
+        "PULSE_SERVER names \(named), which is not a socket of this machine, so permcheck did not connect"
+      ))
   }
 
   // MARK: - The question
@@ -77,7 +78,7 @@ struct ServerRoute {
     if isRoot, server.owner != 0 {
       return report(
         server, .notDetermined,
-        "the \(noun) at \(server.path) is another user's, and root does not ask it",
+        "the \(noun) at \(server.path) belongs to another user, so root does not connect to it",
         ["owner \(inspection.users.userName(server.owner))"])
     }
     let name: String
@@ -86,19 +87,19 @@ struct ServerRoute {
     case .unseen:
       return report(
         server, .notDetermined,
-        "there is the socket \(server.path) of a \(noun), but no process that can be seen listens there; it was not asked, since that might start one"
+        "the socket \(server.path) of a \(noun) is there, but no visible process listens on it; permcheck did not connect, because that might start one"
       )
     case .starter(let pid, let starter):
       return report(
         server, .notDetermined,
-        "no \(noun) runs yet: \(starter) starts one as soon as a program connects to \(server.path); it was not asked, since that would start it",
+        "no \(noun) is running yet; \(starter) starts one when a program connects to \(server.path). permcheck did not connect, because that would start it",
         ["\(starter) (pid \(pid)) listens"])
     case .server(let pid, let program, let user):
       holder = "\(program) (pid \(pid), user \(inspection.users.userName(user)))"
       if isRoot, user != 0 {
         return report(
           server, .notDetermined,
-          "the \(noun) at \(server.path) runs as another user, and root does not ask it",
+          "the \(noun) at \(server.path) runs as another user, so root does not connect to it",
           ["\(holder) listens"])
       }
       name = Self.name(program, server.language)
@@ -113,7 +114,7 @@ struct ServerRoute {
         ["asked: \(holder)"], code: .notAnswering)
     } catch .EACCES {
       return report(
-        server, .notDetermined, "\(name) at \(server.path) does not let this process in",
+        server, .notDetermined, "\(name) at \(server.path) refuses this process",
         ["asked: \(holder)"])
     } catch .EFBIG {
       return report(

@@ -20,7 +20,7 @@ struct Session {
     let group = users.groupName(gid)
     let name = subject.displayName
     var evidence = [
-      "user data base: \(name) in \(group) (\(gid))",
+      "user database: \(name) in \(group) (\(gid))",
       "process: groups \(subject.credentials.groups.sorted().map(String.init).joined(separator: " "))",
     ]
     var top: (pid: Int32, name: String)?
@@ -46,7 +46,7 @@ struct Session {
     let process = subject.process.map { "process \($0)" } ?? "this process"
     return Reason(
       .staleGroups, .proven,
-      "the user data base lists \(name) in group \(group), but \(process) does not have the group: \(remedy ?? "log out and in again")",
+      "\(name) is in group \(group) now, but \(process) runs without that group: \(remedy ?? "log out and in again")",
       evidence: evidence)
   }
 
@@ -114,13 +114,13 @@ struct Session {
     if seats.contains(where: { $0.active == uid }) {
       return Reason(
         .noSeatACL, .suspected,
-        "\(name) is active at the seat, but the node has no ACL entry for \(name); something probably removed the seat's ACL (udevadm trigger restores it)",
+        "\(name) is logged in at the screen, but the device has no ACL entry for \(name); something probably removed it (udevadm trigger restores it)",
         evidence: evidence)
     }
     let sitting = seats.compactMap { seat in seat.active.map { users.userName($0) } }
     return Reason(
       .noSeatACL, .proven,
-      "the seat gives access to its active user (now \(sitting.isEmpty ? "nobody" : sitting.joined(separator: ", "))), and \(name) is not active there; ssh, services and inactive sessions do not count",
+      "the user who is logged in at the screen (now \(sitting.isEmpty ? "nobody" : sitting.joined(separator: ", "))) has access, and \(name) is not; ssh, services and inactive sessions do not count",
       evidence: evidence)
   }
 
@@ -141,7 +141,7 @@ struct Session {
     let inode = facts.inodes[index]
     guard let rule = decision.rule.bits else {
       return decision.rule.layer == .capability
-        ? "by a capability of the process; other processes of \(name) may lack it" : nil
+        ? "for this process only, by a capability; other processes of \(name) may not have it" : nil
     }
     switch rule {
     case .aclUser, .owner: break
@@ -152,10 +152,11 @@ struct Session {
     switch rule {
     case .aclUser where isSeatGrant(decision):
       return
-        "while \(name) has the active session at the seat; not after logout or a switch of users, and not for services of other users"
+        "while \(name) is logged in at the screen; not after logout, not while another user is active there, and not for services of other users"
     case .aclUser where facts.mounts[inode.mount].fileSystem == "devtmpfs":
-      return "by a manual ACL entry, over ssh too, until the device is re-plugged or changed"
-    case .aclUser, .owner: return "for every process of \(name), over ssh and in services too"
+      return
+        "until the device is re-plugged or changed, also over ssh (somebody added the ACL entry by hand)"
+    case .aclUser, .owner: return "for every process of \(name), also over ssh and in services"
     case .group, .aclOwningGroup: return meaning(ofGroup: inode.gid)
     case .aclGroup(let gid, _): return meaning(ofGroup: gid)
     case .other, .aclOther: return letsAllIn(inode) ? "for everybody on this machine" : nil
@@ -186,7 +187,7 @@ struct Session {
     let name = subject.displayName
     let gid = facts.inodes[index].gid
     switch rule {
-    case .aclUser, .owner: return "for every process of \(name) in \(place), as long as it runs"
+    case .aclUser, .owner: return "for every process of \(name) in \(place) while it runs"
     case .group, .aclOwningGroup: return "for members of \(users.groupName(gid)) in \(place)"
     case .aclGroup(let gid, _): return "for members of \(users.groupName(gid)) in \(place)"
     case .other, .aclOther: return "for everybody in \(place)"
@@ -196,12 +197,12 @@ struct Session {
   private func meaning(ofGroup gid: UInt32) -> String {
     let group = users.groupName(gid)
     let always =
-      "for members of \(group), over ssh, in services and while another user sits at the seat"
+      "for members of \(group), also over ssh, in services, and while another user is logged in at the screen"
     guard subject.source == .current || subject.source == .process,
       let record = try? users.user(uid), let known = try? users.groups(of: record),
       !known.contains(gid)
     else { return always }
     return
-      "by group \(group), which the process still has; the user data base no longer lists \(subject.displayName) in it, so the next login will not have it"
+      "until the next login of \(subject.displayName): this process still runs with group \(group), but \(subject.displayName) is no longer a member"
   }
 }

@@ -7,7 +7,7 @@ extension SocketListener.Answer {
     case .absent:
       var reason = Reason(
         .noListener, .proven,
-        "nobody listens on \(ask.path): the program that made it has ended, or is not ready yet",
+        "no program listens on \(ask.path): the program that made it has ended, or is not ready yet",
         evidence: ["connect: ECONNREFUSED"])
       reason.ownAdvice = ask.resource.hint
       return (.unavailable, reason)

@@ -95,8 +95,8 @@ extension Remedy {
       "echo '\(match.text), TAG+=\"uaccess\"' >\(file) && udevadm control --reload && udevadm trigger --action=change \(node)"
     return Remedy(
       .file, ["sh", "-c", PathBytes(script)], needsRoot: true,
-      others: ["whoever is at the seat, now and later"],
-      note: "for people who sit at this machine in turn, not for a service")
+      others: ["whoever is logged in at the screen, now and later"],
+      note: "for people who use this screen in turn, not for a service")
   }
 
   // MARK: - Policies and units

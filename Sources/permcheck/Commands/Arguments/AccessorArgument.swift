@@ -37,7 +37,7 @@ struct AccessorArgument {
     if path.isEmpty { throw ValidationError("\(name)=: the path is empty") }
     if through != .alsa, entry.name == MicrophoneAccessor.name {
       throw ValidationError(
-        "--through \(through.rawValue): a sound server offers no single node; leave out =\(Sanitizer.clean(path.description))"
+        "--through \(through.rawValue): a sound server does not offer single nodes; leave out =\(Sanitizer.clean(path.description))"
       )
     }
     if path.bytes.starts(with: "~/".utf8) {

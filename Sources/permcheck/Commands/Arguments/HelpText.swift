@@ -60,7 +60,7 @@ enum HelpText {
           64  wrong usage
           70  permcheck itself failed
           77  --skip-unavailable skipped everything
-        With several names the worst counts: 1, then 2, then 3, then 0. run ends with
+        With several names the worst result wins: 1, 2, 3, 0. run ends with
         the status of its command, or with 126 if access was refused.
 
         EXAMPLES

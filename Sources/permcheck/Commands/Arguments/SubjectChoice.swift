@@ -44,11 +44,11 @@ struct SubjectChoice: Equatable {
         guard let found else {
           throw ValidationError("there is no group \(name); see getent group")
         }
-        if found.isEmpty { throw ValidationError("nobody is in the group \(name)") }
+        if found.isEmpty { throw ValidationError("group \(name) has no members") }
       }
       for one in found ?? [] { cases.append((one, try context(system, root: root, one))) }
     }
-    if cases.isEmpty { throw ValidationError("the user data base has no users") }
+    if cases.isEmpty { throw ValidationError("the user database has no users") }
     return cases
   }
 
@@ -60,7 +60,7 @@ struct SubjectChoice: Equatable {
     guard who == [.current], let name = context.system.getenv("SUDO_USER"), name != "root",
       context.system.isRoot
     else { return }
-    console.warn("this is about root; use --user \(name) for \(name)")
+    console.warn("checking as root; use --user \(name) to check \(name)")
   }
 
   /// Returns the subject that reports are about.

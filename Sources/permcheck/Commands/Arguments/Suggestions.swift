@@ -31,7 +31,7 @@ enum Suggestions {
     let names = registry.entries.flatMap { [$0.name] + $0.aliases }
     let parts = word.split(separator: ",").map(String.init)
     if parts.count > 1, parts.allSatisfy({ registry[$0] != nil }) {
-      return "names are separated by blanks: permcheck \(parts.joined(separator: " "))"
+      return "separate names with spaces: permcheck \(parts.joined(separator: " "))"
     }
     let start = "there is no accessor \"\(shown)\""
     let here = PathBytes("./").appending(PathBytes(escaped: word))

@@ -7,7 +7,7 @@ protocol WhoVerb {
   static var words: String { get }
 }
 
-enum Judging: WhoVerb { static let words = "Judge for" }
+enum Judging: WhoVerb { static let words = "Check for" }
 enum Granting: WhoVerb { static let words = "Grant to" }
 
 /// The options of a command that judges.
@@ -103,7 +103,7 @@ struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
 /// The options that choose what is looked at, and how; a request knows them and refuses most.
 struct ViewOptions: ParsableArguments {
   @Option(
-    help: "Judge for this running process, by its credentials, root directory and mounts.",
+    help: "Check for this running process, by its credentials, root directory and mounts.",
     completion: .processes)
   var pid: Int32?
 
@@ -116,7 +116,7 @@ struct ViewOptions: ParsableArguments {
   @Option(
     name: [.customLong("through"), .customLong("route")],
     help: ArgumentHelp(
-      "How the program records sound: alsa (device nodes), server (PipeWire, PulseAudio), or any of them, whichever works.",
+      "How the program records sound: alsa (device nodes), server (PipeWire, PulseAudio), or any: one of the two is enough.",
       valueName: "route"))
   var through: AudioRoute = .alsa
 

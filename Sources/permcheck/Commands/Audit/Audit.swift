@@ -36,7 +36,7 @@ struct Audit: AccessorCommand {
   @Flag(
     name: .customLong("who"),
     help:
-      "Count instead what each user of the user data base has access to, and by which rule; --user and --group choose users."
+      "Count for each user what he has access to, and by which rule; --user and --group choose users."
   )
   var countsUsers = false
 
@@ -46,7 +46,7 @@ struct Audit: AccessorCommand {
   var group: TextArgument?
 
   @Option(
-    help: "Judge for this running process, which must have the same root directory and mounts.",
+    help: "Check for this running process, which must have the same root directory and mounts.",
     completion: .processes)
   var pid: Int32?
 

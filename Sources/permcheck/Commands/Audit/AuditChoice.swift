@@ -242,14 +242,14 @@ extension AuditChoice {
       isSame = try system.sharesPaths(withProcess: process)
     } catch {
       throw PermissionError(
-        .unknownProcess, "it cannot be read where process \(process) has its files",
+        .unknownProcess, "cannot read the root directory of process \(process)",
         path: PathBytes("/proc/\(process)/root"), call: "statx", errno: error,
         advice: "try again as root")
     }
     if !isSame {
       throw PermissionError(
         .invalidArgument,
-        "process \(process) has another root directory or other mounts, so its files are others",
+        "process \(process) has another root directory or other mounts, so it sees other files",
         advice:
           "audit from there, for the user of the process: sudo nsenter -t \(process) -m -r permcheck audit …"
       )

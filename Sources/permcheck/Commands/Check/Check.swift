@@ -33,10 +33,10 @@ struct Check: AccessorCommand {
     completion: .groupNames)
   var group: TextArgument?
 
-  @Flag(help: "Check for every user that the user data base lists.")
+  @Flag(help: "Check for every user of this machine.")
   var allUsers = false
 
-  @Flag(help: "Ask about everything in a folder, too: files without execute.")
+  @Flag(help: "Also check everything in a folder; execute is not needed for the files.")
   var recursive = false
 
   @Flag(help: "Skip devices that are not there; exit with 77 if there is nothing else.")
@@ -71,10 +71,12 @@ struct Check: AccessorCommand {
       throw ValidationError("--user, --uid, --pid, --group and --all-users cannot be combined")
     }
     if wait != nil, choice.subject.isOfMany {
-      throw ValidationError("--wait is about one subject")
+      throw ValidationError("--wait works for one user only")
     }
     if wait != nil, recursive {
-      throw ValidationError("--wait sees changes of the folder alone, so not with --recursive")
+      throw ValidationError(
+        "--wait cannot be combined with --recursive, because it sees only changes of the folder itself"
+      )
     }
   }
 

@@ -5,7 +5,7 @@ import PermissionKit
 struct Evaluate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "evaluate",
-    abstract: "Judges the facts that explain --json saved.",
+    abstract: "Checks the facts that explain --json saved.",
     usage: "permcheck evaluate FACTS [OPTION …]",
     discussion: """
       EXAMPLES
@@ -22,7 +22,7 @@ struct Evaluate: ParsableCommand {
   var file: PathBytes
 
   @Option(
-    help: ArgumentHelp("Judge for the subject in this document instead.", valueName: "facts"),
+    help: ArgumentHelp("Check for the subject in this document instead.", valueName: "facts"),
     completion: .file())
   var userFacts: PathBytes?
 

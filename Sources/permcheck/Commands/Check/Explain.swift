@@ -25,18 +25,18 @@ struct Explain: AccessorCommand {
   @Flag(help: "Require every device or folder, not just one.")
   var all = false
 
-  @Flag(help: "Tell what the next file and folder made in a folder will allow.")
+  @Flag(help: "Show the permissions that the next file and folder in a folder will get.")
   var future = false
 
   @Option(
     help: ArgumentHelp(
-      "Who makes them; by default the process of --pid, or you.", valueName: "name|uid"),
+      "Who creates them; by default the process of --pid, or you.", valueName: "name|uid"),
     completion: .users)
   var creator: TextArgument?
 
   @Option(
     help: ArgumentHelp(
-      "The umask of who makes them, as in 022; by default that of the process.",
+      "The umask of the creator, such as 022; by default that of the process.",
       valueName: "octal"), completion: .list(["022", "027", "077", "002"]))
   var umask: TextArgument?
 

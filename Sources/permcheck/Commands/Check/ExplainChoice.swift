@@ -19,7 +19,7 @@ struct ExplainChoice {
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     if let future {
       if let device = arguments.first(where: { $0.entry.family != nil }) {
-        throw ValidationError("\(device.shown): --future is about what is made in a folder")
+        throw ValidationError("\(device.shown): --future works only for a folder")
       }
       context.foresees = FutureFiles.made(
         by: try FileCreator(user: future.creator, umask: future.umask, context))

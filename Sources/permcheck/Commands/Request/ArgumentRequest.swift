@@ -95,7 +95,7 @@ extension GrantFlags {
     lines += ":\n  \(command)"
     if case .file(let path) = entry.origin, !system.isWritableOnlyByRoot(path) {
       lines +=
-        "\n  root honours the declaration only in /etc/permcheck/accessors.d, not in \(Sanitizer.clean(path.description))"
+        "\n  root accepts the declaration only in /etc/permcheck/accessors.d, not in \(Sanitizer.clean(path.description))"
     }
     Console.report(lines, system)
   }

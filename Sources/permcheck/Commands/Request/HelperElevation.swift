@@ -47,7 +47,7 @@ struct HelperElevation: Elevation {
     let output = try command.run(arguments, asks: asks, system)
     guard let answer = HelperAnswer(output) else {
       throw PermissionError(
-        .changeFailed, "permcheck-helper gave no answer that this version reads")
+        .changeFailed, "permcheck-helper gave an answer that this version cannot read")
     }
     if let message = answer.message {
       throw PermissionError(.changeFailed, "permcheck-helper: \(message)")

@@ -157,7 +157,8 @@ struct RequestAccess: AccessorCommand {
     let name = request.argument.entry.name
     if duration != nil {
       throw PermissionError(
-        .invalidArgument, "\(name) is a program, which cannot be told to end access after a time",
+        .invalidArgument,
+        "\(name) is a program, and programs cannot give access for a limited time",
         advice: "leave out --for")
     }
     let shown = Sanitizer.clean(program.description)

@@ -62,7 +62,7 @@ struct ExpectationReader {
       if let first = places[expectation.name] {
         wrong(
           expectation.place,
-          "the name \"\(Sanitizer.clean(expectation.name))\" is that of line \(first.line)")
+          "the name \"\(Sanitizer.clean(expectation.name))\" is already used in line \(first.line)")
       }
       places[expectation.name] = places[expectation.name] ?? expectation.place
     }
@@ -116,7 +116,7 @@ struct ExpectationReader {
 
   private mutating func text(_ value: TOMLValue, _ key: String) -> String? {
     if case .string(let text) = value.content { return text }
-    wrong(value.place, "\(key) is a text in quotes")
+    wrong(value.place, "\(key) must be a string, such as \(key) = \"…\"")
     return nil
   }
 
@@ -231,12 +231,14 @@ struct ExpectationReader {
 
   private mutating func words(_ value: TOMLValue?, _ place: TOMLValue.Place) -> [String] {
     guard let value else {
-      wrong(place, "what is expected? write is = \"granted\" or is = \"refused\"")
+      wrong(place, "missing key is: write is = \"granted\" or is = \"refused\"")
       return []
     }
     var values = [value]
     if case .array(let list) = value.content { values = list }
-    if values.isEmpty { wrong(value.place, "the list is empty, so nothing could meet it") }
+    if values.isEmpty {
+      wrong(value.place, "the list is empty, so the expectation could never hold")
+    }
     var words: [String] = []
     for value in values {
       guard let word = text(value, "is") else { continue }
@@ -248,7 +250,7 @@ struct ExpectationReader {
 
   private static func unknownStatus(_ word: String) -> String {
     if word == AuthorizationStatus.notDetermined.rawValue {
-      return "what cannot be determined never meets an expectation"
+      return "notDetermined cannot be expected; write what is right"
     }
     let known = [
       "granted", "refused", "authorized", "limited", "denied", "restricted", "unavailable",
@@ -287,7 +289,7 @@ struct ExpectationReader {
     if !expectation.isRecursive {
       if !isFolder || expectation.need != nil { possible.remove(.limited) }
       if code == .folderContents {
-        return wrong(place, "there is the reason folder-contents only with recursive = true")
+        return wrong(place, "the reason folder-contents requires recursive = true")
       }
     }
     guard possible.isDisjoint(with: expectation.statuses) else { return }
@@ -295,7 +297,7 @@ struct ExpectationReader {
       .filter { $0 != .notDetermined }.map { "\"\($0.rawValue)\"" }
     let only =
       known.isEmpty
-      ? "what has it cannot be determined" : "it comes with \(known.joined(separator: " or "))"
+      ? "its status is always notDetermined" : "its status is \(known.joined(separator: " or "))"
     wrong(
       place,
       "no \(expectation.words.joined(separator: " or ")) access has the reason \(code.rawValue): \(only)"
@@ -311,7 +313,7 @@ struct ExpectationReader {
       return false
     }
     if case .accessor(let argument) = expectation.target, argument.entry.family != nil {
-      wrong(value.place, "recursive is about what is in a folder, and this is a device")
+      wrong(value.place, "recursive works only for a folder, and this is a device")
     }
     for key in ["future", "wait"] {
       if let other = values[key] {
@@ -335,14 +337,14 @@ struct ExpectationReader {
       return nil
     }
     if case .accessor(let argument) = expectation.target, argument.entry.family != nil {
-      wrong(value.place, "future is about what is made in a folder, and this is a device")
+      wrong(value.place, "future works only for a folder, and this is a device")
     }
     var future = FutureChoice()
     future.creator = values["creator"].flatMap { text($0, "creator") }
     if let value = values["umask"], let text = text(value, "umask") {
       future.umask = Explain.bits(text)
       if future.umask == nil {
-        wrong(value.place, "umask is a text of octal digits, as in \"027\"")
+        wrong(value.place, "umask must be a string of octal digits, such as \"027\"")
       }
     }
     return future

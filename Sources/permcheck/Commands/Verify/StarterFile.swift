@@ -4,7 +4,7 @@ import PermissionKitPlugins
 
 /// A file of expectations that hold now.
 struct StarterFile {
-  private(set) var text = "# What is so now; check it with: permcheck verify FILE\n"
+  private(set) var text = "# The current access. Check it with: permcheck verify FILE\n"
 
   /// Checks the accessors and paths for everybody who is meant.
   ///
@@ -46,7 +46,7 @@ struct StarterFile {
     if let need { line("need", .string(need.letters)) }
     if report.status == .notDetermined {
       // What cannot be told cannot be expected; whoever knows better fills it in.
-      text += "is = \"granted\"   # it cannot be determined now\n"
+      text += "is = \"granted\"   # it cannot be determined now; set the value by hand\n"
     } else {
       line("is", .string(report.status.rawValue))
     }

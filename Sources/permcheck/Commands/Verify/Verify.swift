@@ -37,7 +37,7 @@ struct Verify: AccessorCommand {
 
   @Flag(
     name: .customLong("init"),
-    help: "Print a file of what is so now for NAME or PATH.")
+    help: "Print a file of the current access to NAME or PATH.")
   var isInit = false
 
   @Flag(help: "Verify again after each change, until Ctrl-C.")
@@ -123,7 +123,10 @@ struct Verify: AccessorCommand {
     if watch {
       mistakes += reader.expectations.filter(\.isRecursive).map {
         Mistake(
-          place: $0.place, message: "--watch sees changes of the folder alone, so not recursive")
+          place: $0.place,
+          message:
+            "--watch cannot be used with recursive = true, because it sees only changes of the folder itself"
+        )
       }
     }
     let verifier = try Verifier(

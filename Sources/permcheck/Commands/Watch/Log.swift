@@ -17,13 +17,13 @@ struct Log: AccessorCommand {
 
       A check counts as granted if its status is authorized or limited, and as
       refused if its status is denied or restricted. The share is that of the
-      checks for which there was a device or folder. Checks with --root count for
-      nothing.
+      checks for which there was a device or folder. Checks with --root are not
+      counted.
       """)
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Only events of this last time: 12h, 7d.", valueName: "duration"))
+    help: ArgumentHelp("Only events since this long ago: 12h, 7d.", valueName: "duration"))
   var since: TimeSpan?
 
   @Option(

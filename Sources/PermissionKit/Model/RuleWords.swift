@@ -1,0 +1,70 @@
+/// The words for a rule of the kernel, by its token, such as `acl-user:1000`.
+///
+/// A token that is not named here is its own words, without the hyphens: `too many links`.
+package struct RuleWords {
+  /// The class of users that the bits are for, such as `others`; nil for a rule that is not about bits.
+  private let whom: String?
+  private let other: String
+
+  package init(_ token: String) {
+    let parts = token.split(separator: ":").map(String.init)
+    let id = parts.last ?? ""
+    whom =
+      switch (parts.first ?? "", parts.dropFirst().first) {
+      case ("owner-bits", _): "the owner"
+      case ("group-bits", _): "the group"
+      case ("other-bits", _): "others"
+      case ("group-bits(mask-empty)", _): "the group (the ACL mask is empty)"
+      case ("other-bits(mask-empty)", _): "others (the ACL mask is empty)"
+      case ("acl-user", _): "uid \(id) by ACL"
+      case ("acl-owning-group", _): "the group by ACL"
+      case ("acl-group", _): "gid \(id) by ACL"
+      case ("acl-other", _): "others by ACL"
+      case ("acl-mask", "user"): "uid \(id) by the ACL mask"
+      case ("acl-mask", "owning-group"): "the group by the ACL mask"
+      case ("acl-mask", _): "gid \(id) by the ACL mask"
+      default: nil
+      }
+    other =
+      parts.first == "failed"
+      ? "cannot be read (\(id))"
+      : Self.known[parts.first ?? ""] ?? token.split(separator: "-").joined(separator: " ")
+  }
+
+  private static let known = [
+    "cap-dac-override": "CAP_DAC_OVERRIDE", "cap-dac-read-search": "CAP_DAC_READ_SEARCH",
+    "missing": "not found", "read-only-superblock": "the file system is read-only",
+    "read-only-mount": "mounted read-only", "immutable": "immutable (chattr +i)",
+    "append-only": "append-only (chattr +a)", "nodev-mount": "mounted with nodev",
+    "noexec-mount": "mounted with noexec", "nosymfollow-mount": "mounted with nosymfollow",
+    "unmapped-owner": "the owner has no id on this mount",
+    "fuse-other-user": "FUSE mount of another user",
+    "locked": "encrypted and locked", "protected-symlink": "another user's link in a sticky folder",
+    "unreadable-facts": "cannot be read",
+    "unmapped-id": "an id is not known in this user namespace",
+    "network-file-system": "the server decides", "server-decides": "the server may refuse it",
+    "unheeded-acl": "the kernel may ignore the ACL", "automount": "not mounted yet",
+    "not-answering": "the server does not answer", "fuse-daemon": "the FUSE daemon decides",
+    "file-system-rules": "the file system has its own rules",
+    "not-entered": "another file system, not entered",
+    "changed": "changed meanwhile", "landlock": "Landlock",
+  ]
+
+  /// Why access to a file is refused or unknown: `no permission for others`.
+  package var refusal: String { whom.map { "no permission for \($0)" } ?? other }
+
+  /// Why access is granted: `as others`, `by CAP_DAC_OVERRIDE`.
+  package var grant: String { whom.map { "as \($0)" } ?? "by \(other)" }
+
+  /// Why nobody gets below a folder: `folder 2019 is closed to others`.
+  package func closing(_ folder: String) -> String {
+    whom.map { "\(folder) is closed to \($0)" } ?? "\(folder): \(other)"
+  }
+
+  /// Why names in or below a folder are refused: `below 2019: this folder is closed to others`.
+  package func cause(_ folder: String, isSearch: Bool, isBelow: Bool) -> String {
+    isSearch
+      ? "below \(folder): \(closing("this folder"))"
+      : "\(isBelow ? "below" : "in") \(folder): \(refusal)"
+  }
+}
