@@ -9,20 +9,12 @@ package struct ChangeDocument: Sendable {
   private var isVerbose = false
 
   /// Creates the line that reports an accessor when the watch starts.
-  ///
-  /// - Parameters:
-  ///   - report: The report on the accessor.
-  ///   - time: The time in microseconds since 1970, UTC.
   package init(_ report: AccessReport, time: Int64) {
     self.time = Timestamp.rfc3339(time)
     new = report
   }
 
   /// Creates the line that reports a change.
-  ///
-  /// - Parameters:
-  ///   - change: The change of an accessor.
-  ///   - isVerbose: Whether to list the resources.
   package init(_ change: AccessWatcher.Change, isVerbose: Bool) {
     time = change.timestamp
     new = change.new

@@ -147,10 +147,6 @@ package struct Setting: Sendable {
   package let root: PathBytes
 
   /// Reads the setting of a check.
-  ///
-  /// - Parameters:
-  ///   - context: The input of the check.
-  ///   - reports: The reports, whose first tells the time.
   package init(_ context: AccessContext, _ reports: [AccessReport]) {
     host = context.system.hostname
     time = reports.lazy.compactMap(\.time).first ?? context.system.realtime()

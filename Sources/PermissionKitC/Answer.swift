@@ -36,10 +36,6 @@ struct Answer {
   }
 
   /// Creates the answer for an error.
-  ///
-  /// - Parameters:
-  ///   - error: The error.
-  ///   - name: What was to be checked.
   init(_ error: PermissionError, name: String) {
     let message = Sanitizer.clean(error.description)
     texts[.message] = message

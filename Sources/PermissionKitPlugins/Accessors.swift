@@ -95,9 +95,6 @@ package final class Accessors: Sendable {
 
   /// Makes sure that root changes nothing because a file tells so that others can write.
   ///
-  /// - Parameters:
-  ///   - entries: The accessors that a request is made for.
-  ///   - system: The system that has the files.
   /// - Throws: If others than root can change the file of one of them, and this process is root.
   package static func requireTrust(
     _ entries: [AccessorRegistry.Entry], _ system: any System

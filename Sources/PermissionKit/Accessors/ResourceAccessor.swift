@@ -108,9 +108,6 @@ open class ResourceAccessor: PermissionAccessor {
 
   /// The open grants of this process's journal, and those that root made for the subject.
   ///
-  /// - Parameters:
-  ///   - uid: The subject.
-  ///   - known: The open grants, if they are read already.
   /// - Returns: The grants; empty if the journal cannot be read.
   private func ledger(for uid: UInt32, _ known: GrantLedger? = nil) -> GrantLedger {
     let journal = try? GrantJournal.standard(context.system)

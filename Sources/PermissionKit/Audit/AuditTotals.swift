@@ -77,13 +77,6 @@ package struct AuditSink {
 
   /// Creates a sink that explains and adds up.
   ///
-  /// - Parameters:
-  ///   - subject: The credentials that the walk asks with.
-  ///   - question: What the walk asks.
-  ///   - system: The system that facts come from.
-  ///   - totals: What the findings are added to.
-  ///   - list: Receives each finding.
-  ///   - end: Called after the last one.
   /// - Returns: The sink.
   package static func sink(
     _ subject: Credentials, _ question: TreeQuestion, _ system: any System, _ totals: AuditTotals,

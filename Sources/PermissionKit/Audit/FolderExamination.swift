@@ -12,10 +12,6 @@ enum FolderExamination {
 
   /// Returns what is found in a folder that the subject can reach.
   ///
-  /// - Parameters:
-  ///   - inspection: The subject and the facts.
-  ///   - ask: What is asked of the folder.
-  ///   - isRefused: Whether the folder itself is refused that.
   /// - Returns: The counts and causes; nil if the path is no folder.
   static func examine(
     _ inspection: Inspection, _ ask: Ask, isRefused: Bool

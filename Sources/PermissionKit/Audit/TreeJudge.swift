@@ -74,10 +74,6 @@ final class TreeJudge {
 
   /// Returns what a user may do with the inode of `facts(of:)`.
   ///
-  /// - Parameters:
-  ///   - facts: The facts.
-  ///   - subject: The user.
-  ///   - needs: What is asked for, by one call or by several.
   /// - Returns: The first answer that is not granted, and what the user may do with a folder.
   static func verdict(
     _ facts: AccessFacts, _ subject: Credentials, _ needs: [Permissions]

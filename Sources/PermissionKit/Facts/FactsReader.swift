@@ -123,9 +123,6 @@ package struct FactsReader: ~Copyable {
   ///
   /// The facts record the failure.
   ///
-  /// - Parameters:
-  ///   - path: The path to walk.
-  ///   - followsLast: Whether to follow a symbolic link at the end.
   /// - Returns: The inode at the end of the path; nil if the last component was not reached.
   @discardableResult
   package mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {

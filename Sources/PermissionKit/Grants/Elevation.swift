@@ -84,10 +84,6 @@ package struct RootCommand: Hashable, Sendable {
 
   /// Runs the program as root, by the first way that lets it run.
   ///
-  /// - Parameters:
-  ///   - arguments: The arguments of the program.
-  ///   - asks: Whether sudo may ask for a password at the terminal.
-  ///   - system: The system that starts the program.
   /// - Returns: The standard output of the program.
   /// - Throws: If no way lets the program run.
   package func run(

@@ -154,9 +154,6 @@ struct GrantPlanner {
 
   /// Returns the step for a change, after checking that the inode still matches the facts.
   ///
-  /// - Parameters:
-  ///   - missing: What is missing without other grants.
-  ///   - inode: The inode as it is.
   /// - Returns: The step, what it changes on the inode as it is, and who has leases on it.
   /// - Throws: If the inode cannot be changed safely.
   func step(
@@ -220,10 +217,6 @@ struct GrantPlanner {
 
   /// Returns the change for the inode that is at the path now.
   ///
-  /// - Parameters:
-  ///   - change: The change that was found on the facts.
-  ///   - inode: The inode as the facts have it.
-  ///   - path: The path of the inode.
   /// - Returns: The change, bound to the inode; what becomes of the inode is not in it.
   /// - Throws: If the inode no longer matches the facts.
   private func bind(

@@ -183,9 +183,6 @@ package final class Inspection: Sendable {
 extension Inspection {
   /// Returns a reason if an inode has another type than a resource needs, or is another device.
   ///
-  /// - Parameters:
-  ///   - resource: The resource.
-  ///   - index: The inode at its path.
   /// - Returns: The reason; nil if the inode may be what is needed.
   func otherKind(_ resource: Resource, _ index: Int) -> Reason? {
     guard let wanted = resource.kind else { return nil }

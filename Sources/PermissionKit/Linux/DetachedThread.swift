@@ -9,9 +9,6 @@ package final class DetachedThread: Sendable {
 
   /// Starts a thread.
   ///
-  /// - Parameters:
-  ///   - takesSignals: Whether the thread takes signals of the program.
-  ///   - body: What the thread does.
   /// - Returns: False if pthread_create(3) failed, so that `body` is never called.
   package static func start(
     takesSignals: Bool = true, _ body: @escaping @Sendable () -> Void

@@ -24,9 +24,6 @@
 extension Timestamp {
   /// Returns the local time in whole seconds, with the name of its zone: `2026-11-25 14:30:05 CET`.
   ///
-  /// - Parameters:
-  ///   - microseconds: The time since 1970-01-01 UTC.
-  ///   - system: The system that knows the local time zone.
   /// - Returns: The text for people.
   package static func local(_ microseconds: Int64, _ system: any System) -> String {
     let wall = system.localtime(microseconds)

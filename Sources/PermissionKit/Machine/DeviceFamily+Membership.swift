@@ -7,11 +7,6 @@ extension DeviceFamily {
   /// the numbers of the family, and no driver has registered another number under its name. Below a
   /// `root` without sysfs the place decides.
   ///
-  /// - Parameters:
-  ///   - path: The path of the node.
-  ///   - number: The number of the device.
-  ///   - root: The root directory whose /sys is read.
-  ///   - system: The system that is read.
   /// - Returns: Whether the node belongs to the family.
   package func contains(
     _ path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
@@ -71,11 +66,6 @@ extension DeviceFamily {
   /// A number that no device of the kind can have is enough, and so is the name or the subsystem by which a
   /// driver has registered the number. Below another `root` the place counts.
   ///
-  /// - Parameters:
-  ///   - path: The path of the node.
-  ///   - number: The number of the device.
-  ///   - root: The root directory whose /sys is read.
-  ///   - system: The system that is read.
   /// - Returns: `the null device (1:3)`; nil if the node may be a device of this kind.
   func otherDevice(
     at path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System

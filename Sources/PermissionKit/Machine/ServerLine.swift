@@ -13,9 +13,6 @@ struct ServerLine: ~Copyable {
 
   /// Connects to a server.
   ///
-  /// - Parameters:
-  ///   - system: The system that connects.
-  ///   - path: The path of the server's socket.
   /// - Throws: The errno of connect(2).
   init(_ system: any System, _ path: PathBytes) throws(Errno) {
     self.system = system

@@ -11,10 +11,6 @@ package struct Terminals {
 
   /// Returns why an ordinary user must not be given a node; nil if nobody uses it as a terminal.
   ///
-  /// - Parameters:
-  ///   - number: The number of the device.
-  ///   - uid: The owner of the node.
-  ///   - gid: The group of the node.
   /// - Returns: The reason, for people.
   package func objection(_ number: DeviceNumber, uid: UInt32, gid: UInt32) -> String? {
     guard isTerminal(number) else { return nil }

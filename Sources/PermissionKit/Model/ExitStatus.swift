@@ -28,10 +28,6 @@ package enum ExitStatus: Int32, Sendable {
   }
 
   /// Creates the exit status for one accessor.
-  ///
-  /// - Parameters:
-  ///   - status: The status of the accessor.
-  ///   - wantsAll: Whether `limited` counts as refused.
   package init(_ status: AuthorizationStatus, wantsAll: Bool) {
     switch status {
     case .authorized: self = .authorized

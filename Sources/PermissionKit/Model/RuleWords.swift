@@ -9,27 +9,27 @@ package struct RuleWords {
   package init(_ token: String) {
     let parts = token.split(separator: ":").map(String.init)
     let id = parts.last ?? ""
-    whom =
-      switch (parts.first ?? "", parts.dropFirst().first) {
-      case ("owner-bits", _): "the owner"
-      case ("group-bits", _): "the group"
-      case ("other-bits", _): "others"
-      case ("group-bits(mask-empty)", _): "the group (the ACL mask is empty)"
-      case ("other-bits(mask-empty)", _): "others (the ACL mask is empty)"
-      case ("acl-user", _): "uid \(id) by ACL"
-      case ("acl-owning-group", _): "the group by ACL"
-      case ("acl-group", _): "gid \(id) by ACL"
-      case ("acl-other", _): "others by ACL"
-      case ("acl-mask", "user"): "uid \(id) by the ACL mask"
-      case ("acl-mask", "owning-group"): "the group by the ACL mask"
-      case ("acl-mask", _): "gid \(id) by the ACL mask"
-      default: nil
-      }
+    let rule =
+      parts.count > 1 && UInt32(id) != nil ? parts.dropLast().joined(separator: ":") : token
+    whom = Self.classes[rule].map {
+      $0.split(separator: "#", omittingEmptySubsequences: false).joined(separator: id)
+    }
     other =
       parts.first == "failed"
       ? "cannot be read (\(id))"
       : Self.known[parts.first ?? ""] ?? token.split(separator: "-").joined(separator: " ")
   }
+
+  /// Whom the bits are for; # is the id in the token.
+  private static let classes = [
+    "owner-bits": "the owner", "group-bits": "the group", "other-bits": "others",
+    "group-bits(mask-empty)": "the group (the ACL mask is empty)",
+    "other-bits(mask-empty)": "others (the ACL mask is empty)", "acl-user": "uid # by ACL",
+    "acl-owning-group": "the group by ACL", "acl-group": "gid # by ACL",
+    "acl-other": "others by ACL",
+    "acl-mask:user": "uid # by the ACL mask", "acl-mask:group": "gid # by the ACL mask",
+    "acl-mask:owning-group": "the group by the ACL mask",
+  ]
 
   private static let known = [
     "cap-dac-override": "CAP_DAC_OVERRIDE", "cap-dac-read-search": "CAP_DAC_READ_SEARCH",

@@ -50,10 +50,6 @@ public struct DeclarationFiles: Sendable {
   /// Creates a reader for the root side: of the files that root alone can change.
   ///
   /// No other file is opened, and the environment counts for nothing.
-  ///
-  /// - Parameters:
-  ///   - system: The system whose files are read.
-  ///   - folders: The folders.
   package init(
     ofRoot system: any System,
     folders: [PathBytes] = rootFolders.map { $0.appending("permcheck/accessors.d") }

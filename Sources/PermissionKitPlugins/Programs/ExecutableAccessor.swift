@@ -8,12 +8,6 @@ package final class ExecutableAccessor: PermissionAccessor {
   private let context: AccessContext
 
   /// Creates an accessor.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the accessor.
-  ///   - program: The path of the program.
-  ///   - context: Whose access is meant.
-  ///   - analytics: The log that receives the events.
   package init(
     name: String, program: PathBytes, _ context: AccessContext, analytics: AnalyticsLog
   ) {

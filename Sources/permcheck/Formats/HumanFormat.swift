@@ -33,13 +33,7 @@ struct HumanFormat: ReportFormat {
     return lines(details + result.undo.map { .command(Sanitizer.clean($0)) }, indent: 0)
   }
 
-  /// Returns what permcheck-helper changed, and until when.
-  ///
-  /// - Parameters:
-  ///   - helper: The answer.
-  ///   - system: The system that knows the local time.
-  ///   - end: When the grant ends, if no time ends it: ` until …`.
-  /// - Returns: Nothing is left out of the answer but its notes, which are warnings.
+  /// Returns what permcheck-helper changed, and until when; `end` (` until …`) if no time ends it.
   func answered(
     _ helper: CheckDocument.HelperAnswered, _ system: any System, end: String = ""
   ) -> [Detail] {
@@ -214,12 +208,8 @@ extension HumanFormat {
 }
 
 extension GrantListing {
-  /// Returns one row for each grant, safe for a terminal.
-  ///
-  /// - Parameters:
-  ///   - name: Returns the text of the first column.
-  ///   - clock: Writes a time in microseconds since 1970 (UTC).
-  /// - Returns: The texts of the columns.
+  /// Returns one row for each grant, safe for a terminal: `name` is the first column, `clock` writes
+  /// microseconds since 1970 (UTC).
   func rows(_ name: (Grant) -> String, _ clock: (Int64) -> String) -> [[String]] {
     grants.map { grant in
       let end: String? =
@@ -279,14 +269,10 @@ extension HumanFormat {
     ]
   }
 
-  /// Returns the changes by hand: those that belong together stand below one another, each other one is an
-  /// alternative.
+  /// Returns the changes by hand of what one device or folder needs: those that belong together stand
+  /// below one another, each other one is an alternative.
   ///
-  /// - Parameters:
-  ///   - resources: The reports on what one device or folder needs.
-  ///   - explains: Whether to tell what the evaluator says of the facts after the change, and why usual
-  ///     advice is worse.
-  /// - Returns: The lines; empty if there is nothing to advise.
+  /// `explains` also tells the simulated result, and why usual advice is worse.
   func fixes(_ resources: [ResourceReport], explains: Bool = false) -> [Detail] {
     var remedies: [Remedy] = []
     for remedy in resources.flatMap(\.remedies) where !remedies.contains(remedy) {

@@ -11,10 +11,6 @@ protocol ReportFormat: SendableMetatype {
   static var printsAudits: Bool { get }
 
   /// Creates a format.
-  ///
-  /// - Parameters:
-  ///   - style: The colours and the width of the terminal.
-  ///   - isVerbose: Whether to print all evidence.
   init(_ style: Style, isVerbose: Bool)
 
   /// Returns the output of permcheck check.

@@ -135,10 +135,6 @@ package struct InodeGrant: GrantCommand {
 
   /// Returns the present state of an inode.
   ///
-  /// - Parameters:
-  ///   - attribute: The attribute that changes.
-  ///   - descriptor: The inode, open with O_PATH.
-  ///   - system: The system to read from.
   /// - Returns: The mode and the ACL; the ACL is nil if the inode has none.
   /// - Throws: The errno of statx(2) or getxattr(2), EINVAL for a malformed ACL.
   static func state(
@@ -173,12 +169,6 @@ package struct InodeGrant: GrantCommand {
   /// No system call exchanges an ACL for another one, so the state is read once more immediately
   /// before.
   ///
-  /// - Parameters:
-  ///   - state: The new state.
-  ///   - old: The state in which the inode must be.
-  ///   - isPutBack: Whether the ACL was there before the first lease.
-  ///   - descriptor: The inode, open with O_PATH.
-  ///   - system: The system to change.
   /// - Throws: EAGAIN if the inode is in another state.
   func set(
     _ state: State, from old: State, isPutBack: Bool = false, _ descriptor: Descriptor,

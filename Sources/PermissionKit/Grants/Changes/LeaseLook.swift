@@ -227,10 +227,6 @@ extension InodeGrant {
 
   /// Merges what the journal remembers of the inode with the inode as it is now.
   ///
-  /// - Parameters:
-  ///   - descriptor: The inode, open with O_PATH.
-  ///   - leases: The open leases on it.
-  ///   - system: The system to read from.
   /// - Returns: What is to be changed.
   /// - Throws: If the inode cannot be read.
   func look(

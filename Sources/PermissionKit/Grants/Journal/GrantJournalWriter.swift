@@ -196,9 +196,6 @@ struct GrantJournalWriter {
   ///
   /// Undoes them even if the journal cannot be written: then the outcome has a note.
   ///
-  /// - Parameters:
-  ///   - wanted: The grants, oldest first.
-  ///   - outcome: Receives the grants that were undone, and notes.
   /// - Throws: The first error; the other grants are undone nevertheless.
   mutating func undo(
     _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome
@@ -216,9 +213,6 @@ struct GrantJournalWriter {
 
   /// Undoes grants, those of many inodes together.
   ///
-  /// - Parameters:
-  ///   - wanted: The grants, in the order in which to undo them.
-  ///   - outcome: Receives the grants that were undone, and notes.
   /// - Returns: The errors; those grants are not undone.
   private mutating func release(
     _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome

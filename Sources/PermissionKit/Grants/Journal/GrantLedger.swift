@@ -135,9 +135,6 @@ package struct GrantLedger: Sendable {
   ///
   /// Ignores incomplete lines, because the change that such a line announces had not begun.
   ///
-  /// - Parameters:
-  ///   - bytes: The next lines.
-  ///   - journal: The journal, for error messages.
   /// - Throws: If a line has another version, or names a grant that no earlier line contains.
   mutating func read(
     _ bytes: ArraySlice<UInt8>, _ journal: GrantJournal

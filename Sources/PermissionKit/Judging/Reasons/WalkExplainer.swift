@@ -6,10 +6,6 @@ struct WalkExplainer {
 
   /// Returns the components in the order of the walk, with symbolic links resolved.
   ///
-  /// - Parameters:
-  ///   - steps: The steps that the evaluator took.
-  ///   - decision: The decision, whose component is marked.
-  ///   - path: The path that was asked for.
   /// - Returns: The components; those that the walk did not reach come last.
   func walk(
     _ steps: [WalkStep], _ decision: Decision, _ path: PathBytes

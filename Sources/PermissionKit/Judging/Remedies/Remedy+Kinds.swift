@@ -33,9 +33,6 @@ extension Remedy {
 
   /// The remedy that gives a group to one shell, see newgrp(1).
   ///
-  /// - Parameters:
-  ///   - group: The name of the group.
-  ///   - moved: The decision with that group.
   /// - Returns: The remedy, which lasts as long as the shell.
   static func newGroup(_ group: String, _ moved: Decision) -> Remedy {
     var remedy = Remedy(
@@ -48,9 +45,6 @@ extension Remedy {
 
   /// The remedy that starts a service again, which then has the groups of its user.
   ///
-  /// - Parameters:
-  ///   - unit: The unit.
-  ///   - moved: The decision with the group.
   /// - Returns: The remedy.
   static func restart(_ unit: String, _ moved: Decision) -> Remedy {
     var remedy = Remedy(.service, ["systemctl", "restart", PathBytes(unit)], needsRoot: true)
@@ -84,9 +78,6 @@ extension Remedy {
 
   /// The udev rule that gives a device to whoever is at its seat, see 70-uaccess.rules of systemd.
   ///
-  /// - Parameters:
-  ///   - match: The keys of the device.
-  ///   - node: The path of its node, whose name is plain.
   /// - Returns: The remedy, one command that writes the rule and sets the node up anew.
   static func seatRule(_ match: UdevMatch, _ node: PathBytes) -> Remedy {
     // 73-seat-late.rules acts on the tag.

@@ -19,10 +19,6 @@ enum Suggestions {
 
   /// Returns the error for a word that is no accessor, with what was probably meant.
   ///
-  /// - Parameters:
-  ///   - word: The word.
-  ///   - registry: The accessors that there are.
-  ///   - hasPath: Whether `=PATH` follows the word.
   /// - Returns: One line.
   static func unknownAccessor(
     _ word: String, _ registry: AccessorRegistry, _ hasPath: Bool = false

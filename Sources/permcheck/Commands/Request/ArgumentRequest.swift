@@ -53,16 +53,8 @@ struct ArgumentRequest {
 }
 
 extension GrantFlags {
-  /// Returns the command by which an administrator makes a request; nil if the caller or the helper can
-  /// make it.
-  ///
-  /// - Parameters:
-  ///   - plan: The plan of the request.
-  ///   - argument: The accessor.
-  ///   - options: The options of the request.
-  ///   - more: Further arguments of the command.
-  ///   - system: The system that the caller runs on.
-  /// - Returns: The command, for a shell.
+  /// Returns the command, for a shell, by which an administrator makes a request, with `more` arguments;
+  /// nil if the caller or the helper can make it.
   func administratorCommand(
     _ plan: GrantPlan, _ argument: AccessorArgument, _ options: GrantOptions, _ more: [PathBytes],
     _ system: any System
