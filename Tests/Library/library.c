@@ -288,7 +288,7 @@ static void plugins(void) {
   result = pk_check("scans", NULL);
   CHECK(pk_result_is_granted(result) == opens(path, O_RDONLY | O_DIRECTORY));
   pk_result_free(result);
-  is_error(pk_check("wrong", NULL), "invalid-argument", "wrong.toml:2:11: summary: a text in quotes");
+  is_error(pk_check("wrong", NULL), "invalid-argument", "wrong.toml:2:11: summary must be a string in quotes");
 
   /* Root runs no program, and changes nothing for a declaration, that others can write. */
   result = pk_check("thing", NULL);
