@@ -145,7 +145,7 @@ gpasswd -d other video
 
 ask_by managed permcheck explain camera
 says "linger: and that the next login will not have them is said" \
-    '"still has" in resource("/dev/video0").decision.meaning and exits(0)'
+    '"until the next login of other" in resource("/dev/video0").decision.meaning and exits(0)'
 loginctl disable-linger other
 systemctl stop user@1002.service
 

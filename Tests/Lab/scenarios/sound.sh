@@ -50,7 +50,7 @@ section "nobody else is told, and root does not ask"
 ask mic --through server --user tester
 says "root, of tester" 'status("microphone") == "notDetermined" and "only tester can ask" in evidence("microphone", "media-server")'
 ask_by env XDG_RUNTIME_DIR=$run permcheck mic --through server
-says "root, in the environment of tester" 'status("microphone") == "notDetermined" and "root does not ask" in evidence("microphone", "media-server")'
+says "root, in the environment of tester" 'status("microphone") == "notDetermined" and "root does not connect" in evidence("microphone", "media-server")'
 ask member mic --through server
 says "member has no server" 'status("microphone") == "unavailable" and exits(3)'
 ask_by as member env XDG_RUNTIME_DIR=$run permcheck mic --through server
