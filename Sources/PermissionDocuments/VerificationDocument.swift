@@ -77,7 +77,7 @@ package struct VerificationDocument: Sendable {
       JSONValue($0.line)
     },
     .always(
-      "who", JSONSchema.about("The user or process, as the file has it.", JSONSchema.string)
+      "who", JSONSchema.about("The user or process, as written in the file.", JSONSchema.string)
     ) { .string($0.who) },
     .always(
       "expected",

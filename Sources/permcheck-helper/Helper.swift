@@ -1,7 +1,7 @@
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
-/// The root side of permcheck, which sudo and pkexec start for an ordinary user.
+/// The program that changes device nodes as root; sudo and pkexec start it for an ordinary user.
 ///
 /// It changes ACL entries of cameras, microphones and the device nodes that are declared with
 /// `grant = "acl"`, for that user, and nothing else. It reads no file that others than root can change,

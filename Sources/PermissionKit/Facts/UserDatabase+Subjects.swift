@@ -12,7 +12,8 @@ extension UserDatabase {
     case .process(let pid): return try subject(process: pid)
     case .group, .everybody:
       throw PermissionError(
-        .invalidArgument, "\(who.words) is not one subject", advice: "check each user separately")
+        .invalidArgument, "\(who.words) is more than one user", advice: "check each user separately"
+      )
     }
   }
 

@@ -29,7 +29,9 @@ struct SocketListener {
   func answer() -> Answer {
     let socket: Descriptor
     do throws(Errno) {
-      guard let opened = try open() else { return .unseen("only facts that were saved are known") }
+      guard let opened = try open() else {
+        return .unseen("these are saved facts, so no program can be asked")
+      }
       socket = opened
     } catch {
       return .unseen("open: \(error)")

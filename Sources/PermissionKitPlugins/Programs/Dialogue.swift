@@ -112,7 +112,9 @@ package enum Dialogue {
       throw Failure(message: "answers \(status.rawValue) without a message")
     }
     if access.isRequestable, status != .denied, status != .limited {
-      throw Failure(message: "answers that \(status.rawValue) is requestable")
+      throw Failure(
+        message:
+          "answers \(status.rawValue) and requestable; only denied and limited can be requested")
     }
     return access
   }

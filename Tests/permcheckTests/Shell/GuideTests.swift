@@ -12,6 +12,8 @@ struct GuideTests {
     let file: String
     let language: String
     let text: String
+    /// The command that prints it: what the sentence above it has in parentheses.
+    let command: String?
   }
 
   /// Blocks that are not run here, with the reason.
@@ -38,7 +40,9 @@ struct GuideTests {
           separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         guard lines[0] == language, lines.count == 2 else { return nil }
         return Block(
-          file: file.lastPathComponent, language: language, text: String(lines[1]) + "\n")
+          file: file.lastPathComponent, language: language, text: String(lines[1]) + "\n",
+          command: parts[index - 1].firstMatch(of: #/\(`(permcheck [^`]+)`\):\s*$/#)
+            .map { String($0.1) })
       }
     }
   }
@@ -212,6 +216,32 @@ struct GuideTests {
             bash -c "$LINE" >$OUT.o 2>&1 || :
             diff <(printf '%s' "$WANTED") $OUT.o || fail "another output"
             """)
+    }
+  }
+
+  @Test func `A check prints what the guide has`() throws {
+    let blocks = try Self.blocks("").filter { $0.file == "check.md" && $0.command != nil }
+    #expect(blocks.count == 3)
+    for block in blocks {
+      let command = try #require(block.command)
+      try PrivateJournal(environment: ["LINE": command, "WANTED": block.text]).expect(
+        Self.machine
+          + """
+          echo immich:x:2002:2002::/:/bin/sh >>/etc/passwd
+          printf '%s\\n' games:x:60: immich:x:2002: >>/etc/group
+          truncate -s 4M $home/disk; mkfs.ext4 -q $home/disk; mount -o loop $home/disk /srv
+          mkdir /srv/photos; cd /srv/photos
+          case $LINE in
+            *--future*) sed -i s/:1000:1000:/:1000:2000:/ /etc/passwd; chown ada .;;
+            *--recursive*)
+              mkdir 100CANON 101 102SSCAM; touch {100CANON,101,102SSCAM}/{a,b}.jpg
+              chmod 700 102SSCAM; chmod 600 101/b.jpg;;
+            *) mkdir 2024; touch 2024/a.jpg; chgrp games .; chmod 750 .;;
+          esac
+          bash -c "$LINE" >$OUT.o 2>&1 || :
+          # This build is in no folder that sudo knows, so the fix names it by its path.
+          diff <(printf '%s' "$WANTED") <(sed "s|$P|permcheck|" $OUT.o) || fail "another output"
+          """)
     }
   }
 }

@@ -106,7 +106,7 @@ struct Revoke: AccessorCommand {
       }
       for note in outcome.notes.prefix(Self.mostNotes) { console.warn(note) }
       if outcome.notes.count > Self.mostNotes {
-        console.warn("\(outcome.notes.count - Self.mostNotes) more such notes")
+        console.warn("\(outcome.notes.count - Self.mostNotes) more warnings of this kind")
       }
       result.revoked = outcome.recovered + outcome.grants
       result.open = outcome.missing

@@ -237,7 +237,7 @@ struct ExpectationReader {
     var values = [value]
     if case .array(let list) = value.content { values = list }
     if values.isEmpty {
-      wrong(value.place, "the list is empty, so the expectation could never hold")
+      wrong(value.place, "the list is empty, so no answer could match it")
     }
     var words: [String] = []
     for value in values {
