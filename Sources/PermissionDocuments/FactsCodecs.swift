@@ -20,6 +20,7 @@ extension JSONCodec<AccessFacts> {
     .optional("protectedSymlinks", \.protectedSymlinks, .integer),
     .optional("protectedRegular", \.protectedRegular, .integer),
     .optional("protectedFIFOs", \.protectedFIFOs, .integer),
+    .optional("protectedHardlinks", \.protectedHardlinks, .integer),
   ]).codec(AccessFacts.Sysctls())
 
   private static let overflow = JSONRecord<AccessFacts.Overflow>([
@@ -54,6 +55,7 @@ extension JSONCodec<InodeFacts> {
     .required("mount", \.mount, .integer),
     .required("parent", \.parent, .integer), .required("entries", \.entries, entry.list),
     .required("entriesAreComplete", \.entriesAreComplete, .bool),
+    .optional("isEmpty", \.isEmpty, .bool),
     .optional("target", \.target, .path), .optional("jump", \.jump, .integer),
   ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
 

@@ -8,10 +8,11 @@ import Testing
   .blocking,
   .enabled(if: Kernel.canAsk, "mounting file systems and taking on other credentials wants root"))
 struct LiveKernelTests {
-  /// 14 questions each, more or less.
+  /// 14 questions each, more or less, of opening and checking and of operations.
   static let cases = Effort.of(1_500, atLeast: 60)
 
-  @Test func `Every answer is the kernel's`() throws {
+  @Test(arguments: [[], ["--operations"]])
+  func `Every answer is the kernel's`(_ kind: [String]) throws {
     let file = FileManager.default.temporaryDirectory
       .appending(path: "permissionkit-live-\(UUID().uuidString).jsonl")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -21,7 +22,7 @@ struct LiveKernelTests {
       [
         "python3", oracle.path, "-n", "\(Self.cases)", "--seed", "\(Effort.seed)", "-o", file.path,
         "--asker", Command.products.appending(path: "kernel-asker").path,
-      ], environment: ["PYTHONDONTWRITEBYTECODE": "1"])
+      ] + kind, environment: ["PYTHONDONTWRITEBYTECODE": "1"])
     // What this machine lacks is named; with CI=true the oracle fails instead.
     let leftOut = outcome.errors.split(separator: "\n").filter { $0.hasPrefix("left out: ") }
     for line in leftOut { print("live oracle: \(line)") }
@@ -29,7 +30,8 @@ struct LiveKernelTests {
 
     let judgement = Judgement(try OracleCorpus(contentsOf: file.path))
     let (answers, wrong) = (judgement.answers, judgement.wrong)
-    print("live oracle: \(answers) answers, \(wrong.count) wrong, seed \(Effort.seed)")
+    let name = (["live oracle"] + kind).joined(separator: " ")
+    print("\(name): \(answers) answers, \(wrong.count) wrong, seed \(Effort.seed)")
     #expect(answers >= Self.cases * 40 / 3 || !leftOut.isEmpty)
     #expect(wrong.isEmpty, "\(wrong.prefix(10).joined(separator: "\n"))")
   }

@@ -71,7 +71,7 @@ struct RepairTests {
   }
 
   @Test func `The named rule decides`() throws {
-    let lines = try OracleCorpus.lines(of: CorpusTests.corpusPath)
+    let lines = try OracleCorpus.lines(of: CorpusTests.paths[0])
     let header = try JSONDecoder().decode(OracleCorpus.Header.self, from: lines[0])
     let families: Set = ["dac", "acl", "cap", "overlay", "userns", "mount"]
     var pool: [(Line, String)] = []
@@ -139,7 +139,7 @@ struct RepairTests {
       if flags.contains(.truncate) { bits |= 2 }
       return bits
     case .faccessat2(let want, _), .access(let want): return UInt16(want.rawValue)
-    case .execute, nil: return 1
+    case .execute, .operation, nil: return 1
     }
   }
 }

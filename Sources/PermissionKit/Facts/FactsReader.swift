@@ -389,7 +389,7 @@ package struct FactsReader: ~Copyable {
     }
     facts.sysctls = AccessFacts.Sysctls(
       protectedSymlinks: value("protected_symlinks"), protectedRegular: value("protected_regular"),
-      protectedFIFOs: value("protected_fifos"))
+      protectedFIFOs: value("protected_fifos"), protectedHardlinks: value("protected_hardlinks"))
   }
 }
 

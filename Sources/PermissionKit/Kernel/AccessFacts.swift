@@ -11,11 +11,15 @@ package struct AccessFacts: Hashable, Sendable {
     package var protectedRegular: Int?
     /// fs.protected_fifos, 0 to 2.
     package var protectedFIFOs: Int?
+    /// fs.protected_hardlinks, 0 or 1.
+    package var protectedHardlinks: Int?
 
     /// Creates a set of sysctls.
     package init(
-      protectedSymlinks: Int? = nil, protectedRegular: Int? = nil, protectedFIFOs: Int? = nil
+      protectedSymlinks: Int? = nil, protectedRegular: Int? = nil, protectedFIFOs: Int? = nil,
+      protectedHardlinks: Int? = nil
     ) {
+      self.protectedHardlinks = protectedHardlinks
       self.protectedSymlinks = protectedSymlinks
       self.protectedRegular = protectedRegular
       self.protectedFIFOs = protectedFIFOs

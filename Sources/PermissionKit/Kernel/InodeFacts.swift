@@ -69,6 +69,8 @@ package struct InodeFacts: Hashable, Sendable {
   package var entries: [Entry] = []
   /// Whether `entries` holds every name, so that any other name is missing.
   package var entriesAreComplete = false
+  /// Whether a directory holds no name; nil if that was not read.
+  package var isEmpty: Bool?
   /// The target of a symbolic link, as readlink(2) returns it.
   package var target: PathBytes?
   /// The inode that a magic link (/proc/PID/fd/N) jumps to, see `nd_jump_link()` in fs/namei.c.

@@ -18,7 +18,9 @@ extension KernelCall {
       steps?.append(
         WalkStep(
           event: .permission(inode, need: want, error.decision.verdict, error.decision.rule)))
-      throw error
+      var stop = error
+      stop.decision.asked = want
+      throw stop
     }
   }
 
@@ -309,6 +311,14 @@ extension KernelCall {
     let isMapped = namespaceMaps(user: owner)
     if assumed > 0 { throw undetermined(.unmappedID, inode, .target) }
     return isMapped
+  }
+
+  /// Mirrors capable_wrt_inode_uidgid() where nothing else could grant what is asked.
+  mutating func isCapable(_ capability: CapabilitySet, _ inode: Int) throws(Stop) -> Bool {
+    assumed = 0
+    let isCapable = capable(capability, inode)
+    if assumed > 0 { throw undetermined(.unmappedID, inode) }
+    return isCapable
   }
 
   /// Mirrors fsuidgid_has_mapping() of include/linux/fs.h.

@@ -61,20 +61,21 @@ extension KernelCall {
       }
       guard let found = try child() else {
         guard creates else { throw refuse(.ENOENT, .missing, current, .walk) }
-        try mayCreate()
+        if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
+        _ = try mayCreate(.makeRegular)
         return true
       }
       if try step(into: found, isLast: true) { return false }
     }
   }
 
-  /// Mirrors may_o_create() of fs/namei.c.
-  private mutating func mayCreate() throws(Stop) {
-    if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
-    try landlock(.makeRegular, current)
+  /// Mirrors may_o_create() and may_create() of fs/namei.c; the directory is `current`.
+  mutating func mayCreate(_ right: LandlockRights) throws(Stop) -> Rule {
+    try landlock(right, current)
     try subjectIsMapped(.create)
-    _ = try permission(current, [.write, .execute], .create)
+    let rule = try permission(current, [.write, .execute], .create)
     if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current, .create) }
+    return rule
   }
 
   /// Mirrors do_tmpfile() and vfs_tmpfile() of fs/namei.c.
@@ -195,7 +196,7 @@ extension KernelCall {
 
   /// Mirrors security/landlock/fs.c: each layer must allow every right that it handles, at the
   /// inode or at a directory above.
-  private func landlock(_ rights: LandlockRights, _ inode: Int) throws(Stop) {
+  func landlock(_ rights: LandlockRights, _ inode: Int) throws(Stop) {
     for layer in facts.landlock {
       var missing = rights.intersection(layer.handled)
       var position = inode

@@ -20,7 +20,7 @@ struct KernelCall {
   }
 
   let basis: Basis
-  let path: PathBytes
+  var path: PathBytes
   var subject: Credentials
 
   // The state of the walk, see KernelCall+Walk.swift.
@@ -63,7 +63,7 @@ struct KernelCall {
 
   /// An error that ends the call with a decision.
   struct Stop: Error {
-    let decision: Decision
+    var decision: Decision
   }
 
   /// The rules that depend on the file system of a mount.
@@ -124,6 +124,7 @@ struct KernelCall {
       case .access(let want):
         subject = subject.forAccess
         rule = try access(want, followsLink: true)
+      case .operation(let operation): rule = try operate(operation)
       }
       if let doubt { return doubt }
       // Only a grant depends on the flags of the mount at the end of the path.

@@ -8,16 +8,20 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable {
   /// Creates a set from its bits.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+  /// CAP_CHOWN: give any file to anybody.
+  package static let chown = CapabilitySet(rawValue: 1 << 0)
   /// CAP_DAC_OVERRIDE: read and write anything; execute a file if it has any x bit.
   package static let dacOverride = CapabilitySet(rawValue: 1 << 1)
   /// CAP_DAC_READ_SEARCH: read any file; list and search any directory.
   package static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
   /// CAP_SYS_PTRACE: inspect any process; used here for the links in /proc/PID.
   package static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
-  /// CAP_FOWNER: count as the owner; used here for O_NOATIME.
+  /// CAP_FOWNER: count as the owner; used here for O_NOATIME, and for calls that need the owner.
   package static let fowner = CapabilitySet(rawValue: 1 << 3)
   /// CAP_FSETID: keep a set-group-ID bit when mode or ACL changes.
   package static let fsetid = CapabilitySet(rawValue: 1 << 4)
+  /// CAP_MKNOD: make device nodes.
+  package static let mknod = CapabilitySet(rawValue: 1 << 27)
   /// Every capability, including the ones that later kernels may add.
   public static let all = CapabilitySet(rawValue: ~0)
 }

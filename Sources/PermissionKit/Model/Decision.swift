@@ -28,6 +28,8 @@ public struct Decision: Hashable, Sendable {
     case walk
     /// Write permission on the directory that would hold the new file.
     case create
+    /// Write permission on the directory that holds a name that is to be removed.
+    case remove
     /// The last component itself.
     case target
   }
@@ -40,6 +42,8 @@ public struct Decision: Hashable, Sendable {
   package var step: Step
   /// The index of that inode in `AccessFacts.inodes`; nil if no inode was reached.
   package var inode: Int?
+  /// The permissions that were asked for there; empty if the rule is not about permissions.
+  package var asked: Permissions = []
 
   /// Creates a decision with these values.
   ///

@@ -29,6 +29,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let EBUSY = Errno(rawValue: 16)
   /// File exists, and O_EXCL was given.
   public static let EEXIST = Errno(rawValue: 17)
+  /// The two names are on different mounts.
+  public static let EXDEV = Errno(rawValue: 18)
   /// No such device: a driver has nothing behind this node.
   public static let ENODEV = Errno(rawValue: 19)
   /// Not a directory, although the path continues or O_DIRECTORY asks for a directory.
@@ -59,6 +61,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public static let ENAMETOOLONG = Errno(rawValue: 36)
   /// No such system call, or a seccomp filter says so.
   package static let ENOSYS = Errno(rawValue: 38)
+  /// The directory is not empty.
+  public static let ENOTEMPTY = Errno(rawValue: 39)
   /// More than 40 symbolic links, or a link that must not be followed.
   public static let ELOOP = Errno(rawValue: 40)
   /// No such extended attribute: the inode has no ACL.
@@ -95,6 +99,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
     case 13: "EACCES"
     case 16: "EBUSY"
     case 17: "EEXIST"
+    case 18: "EXDEV"
     case 19: "ENODEV"
     case 20: "ENOTDIR"
     case 21: "EISDIR"
@@ -111,6 +116,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
     case 34: "ERANGE"
     case 36: "ENAMETOOLONG"
     case 38: "ENOSYS"
+    case 39: "ENOTEMPTY"
     case 40: "ELOOP"
     case 61: "ENODATA"
     case 66: "EREMOTE"

@@ -153,6 +153,60 @@ public enum Rule: Hashable, Sendable {
   /// Access mode 3 on a FIFO (EINVAL): fifo_open() in fs/pipe.c.
   case fifoAccessMode
 
+  // MARK: fs/namei.c:filename_create(), may_delete(), vfs_rename(), may_linkat(); fs/attr.c
+
+  /// The name exists already (EEXIST): filename_create() in fs/namei.c.
+  case exists
+  /// The path ends in `.`, `..` or is the root, which no call makes, removes or renames.
+  ///
+  /// EEXIST, EISDIR, EINVAL, ENOTEMPTY or EBUSY: filename_create(), do_rmdir(), do_renameat2() in
+  /// fs/namei.c.
+  case dots
+  /// A name in a sticky directory that is neither the subject's file nor directory (EPERM).
+  ///
+  /// See __check_sticky() in fs/namei.c.
+  case sticky
+  /// A directory where the call wants a file (EISDIR): may_delete() in fs/namei.c, vfs_truncate() in
+  /// fs/open.c.
+  case isDirectory
+  /// A directory that holds names cannot be removed or replaced (ENOTEMPTY).
+  case notEmpty
+  /// A mount point cannot be removed or renamed (EBUSY): is_local_mountpoint() in fs/namei.c.
+  case mountPoint
+  /// Both names must be on one mount (EXDEV): do_renameat2(), do_linkat() in fs/namei.c.
+  case otherMount
+  /// A directory cannot be moved below itself (EINVAL): do_renameat2() in fs/namei.c.
+  case intoItself
+  /// A directory has one name only (EPERM): vfs_link() in fs/namei.c.
+  case linkOfDirectory
+  /// A link to another user's file that the subject cannot read and write, or that is no plain file
+  /// (EPERM).
+  ///
+  /// See may_linkat() in fs/namei.c, and fs.protected_hardlinks in proc_sys_fs(5).
+  case protectedHardlink
+  /// Only the owner may do this, or CAP_FOWNER (EPERM): inode_owner_or_capable() in fs/inode.c.
+  case notOwner
+  /// The subject is the owner, as inode_owner_or_capable() in fs/inode.c wants.
+  case owner
+  /// CAP_FOWNER counts as ownership: inode_owner_or_capable() in fs/inode.c.
+  case capFowner
+  /// A new owner, or a group that the subject is not in, needs CAP_CHOWN (EPERM).
+  ///
+  /// See chown_ok() and chgrp_ok() in fs/attr.c.
+  case needsChown
+  /// CAP_CHOWN allows any owner: chown_ok() in fs/attr.c.
+  case capChown
+  /// A device node needs CAP_MKNOD of the first user namespace (EPERM): vfs_mknod() in fs/namei.c.
+  case needsMknod
+  /// The call is for regular files (EINVAL), or for files and directories (EPERM).
+  ///
+  /// See vfs_truncate() in fs/open.c, xattr_permission() in fs/xattr.c.
+  case notAFile
+  /// Not a socket (ECONNREFUSED): unix_find_bsd() in net/unix/af_unix.c.
+  case notASocket
+  /// The file system has no such call (EPERM, EOPNOTSUPP): vfs_link(), vfs_symlink() in fs/namei.c.
+  case notSupported
+
   // MARK: undetermined
 
   /// The verdict depends on a name, an inode or an ACL that could not be read.
@@ -242,6 +296,25 @@ extension Rule: CustomStringConvertible {
     case .socketInode: ("socket-inode", .lookup)
     case .fifoWithoutReader: ("fifo-without-reader", .lookup)
     case .fifoAccessMode: ("fifo-access-mode", .lookup)
+    case .exists: ("exists", .call)
+    case .dots: ("dots", .call)
+    case .sticky: ("sticky", .fileSystem)
+    case .isDirectory: ("is-a-directory", .call)
+    case .notEmpty: ("not-empty", .call)
+    case .mountPoint: ("mount-point", .mount)
+    case .otherMount: ("other-mount", .call)
+    case .intoItself: ("into-itself", .call)
+    case .linkOfDirectory: ("link-of-directory", .call)
+    case .protectedHardlink: ("protected-hardlink", .link)
+    case .notOwner: ("not-owner", .fileSystem)
+    case .owner: ("owner", .nothing)
+    case .capFowner: ("cap-fowner", .capability)
+    case .needsChown: ("needs-cap-chown", .fileSystem)
+    case .capChown: ("cap-chown", .capability)
+    case .needsMknod: ("needs-cap-mknod", .fileSystem)
+    case .notAFile: ("not-a-file", .call)
+    case .notASocket: ("not-a-socket", .call)
+    case .notSupported: ("not-supported", .call)
     case .unreadable: ("unreadable-facts", .unknown)
     case .unmappedID: ("unmapped-id", .unknown)
     case .networkFileSystem: ("network-file-system", .unknown)

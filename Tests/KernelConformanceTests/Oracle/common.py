@@ -4,13 +4,21 @@ import json
 import os
 import struct
 
-CAPABILITIES = {"DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "SYS_PTRACE": 19}
+CAPABILITIES = {
+    "CHOWN": 0, "DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "SYS_PTRACE": 19, "MKNOD": 27,
+}  # fmt: skip
 LANDLOCK = {
     "EXECUTE": 1 << 0,
     "WRITE_FILE": 1 << 1,
     "READ_FILE": 1 << 2,
     "READ_DIR": 1 << 3,
+    "REMOVE_DIR": 1 << 4,
+    "REMOVE_FILE": 1 << 5,
+    "MAKE_CHAR": 1 << 6,
+    "MAKE_DIR": 1 << 7,
     "MAKE_REG": 1 << 8,
+    "MAKE_FIFO": 1 << 10,
+    "MAKE_SYM": 1 << 12,
     "TRUNCATE": 1 << 14,
 }
 AT_EACCESS, AT_SYMLINK_NOFOLLOW = 0x200, 0x100
@@ -55,6 +63,7 @@ def acl_decode(attribute):
 #   f:RWX[+n]       faccessat2(AT_EACCESS[|AT_SYMLINK_NOFOLLOW]); "f:-" is F_OK
 #   a:RWX           access(2), by the real ids
 #   x               execveat(AT_EXECVE_CHECK)
+#   =CALL[ TO]      an operation; TO is the new name, or OWNER:GROUP of chown
 OPEN_MODES = {"r": os.O_RDONLY, "w": os.O_WRONLY, "rw": os.O_RDWR, "3": 3}
 OPEN_FLAGS = {
     "trunc": os.O_TRUNC,
@@ -72,7 +81,7 @@ ACCESS_MODES = {"r": 4, "w": 2, "x": 1, "-": 0}
 
 def asker_question(token):
     """The token as kernel-asker wants it, see Tests/Support/KernelAsker/main.c."""
-    if token == "x":
+    if token == "x" or token[0] == "=":
         return token
     call, _, rest = token.partition(":")
     first, *flags = rest.split("+")

@@ -20,7 +20,7 @@ MOUNT_FLAGS = {
 MNT_DETACH = 2
 FS_IOC_GETFLAGS, FS_IOC_SETFLAGS = 0x80086601, 0x40086602
 ATTRIBUTES = {"i": 0x10, "a": 0x20}  # FS_IMMUTABLE_FL, FS_APPEND_FL
-SYSCTLS = ["protected_symlinks", "protected_regular", "protected_fifos"]
+SYSCTLS = ["protected_symlinks", "protected_regular", "protected_fifos", "protected_hardlinks"]
 
 
 def check(result, what):
@@ -162,7 +162,7 @@ class Sysctls:
     """fs.protected_*, which are the whole system's: locked while in use, put back at the end.
 
     with Sysctls() as sysctls:
-        sysctls.set([1, 0, 2])
+        sysctls.set([1, 0, 2, 1])
     """
 
     def __enter__(self):
@@ -177,7 +177,7 @@ class Sysctls:
                 file.seek(0)
                 file.write(str(value))
                 file.flush()
-        self.current = list(values)
+        self.current = [*values, *self.current[len(values) :]]
 
     def still_hold(self):
         """Whether nobody else, such as a container on the same kernel, has set them meanwhile."""

@@ -2,6 +2,7 @@
 """Builds each case on a real file system and asks the live kernel about it.
 
   oracle.py -n 20000 --seed 1 -o cases.jsonl    makes cases, asks, writes them with the answers
+  oracle.py --operations -n 20000 -o …          the same with cases about operations
   oracle.py --replay cases.jsonl                builds the cases of a file anew and compares
 
 Wants root. Everything is mounted in a private mount namespace, on a temporary directory; the
@@ -22,6 +23,7 @@ import sys
 import tempfile
 
 import kernel
+import operations
 from casefamilies import generate
 from common import LANDLOCK, acl_decode, acl_encode, asker_question, capability_mask, load, three
 
@@ -162,6 +164,8 @@ class Oracle:
             landlock,
             f"{source or start}/{case['clean']}" if "clean" in case else "-",
         ]
+        if case["q"][0][0] == "=":
+            fields[-1] = source or start
         return "\t".join(fields + [asker_question(token) for token in case["q"]]) + "\n"
 
     # Asking
@@ -193,7 +197,8 @@ class Oracle:
                 self.line(f"{view}/{index}", case, f"{below}/{index}")
                 for index, case in enumerate(cases)
             ]
-            asked = self.ask_under(sysctls, env.get("sysctl", [0, 0, 0]), lines, group)
+            values = (env.get("sysctl", []) + [0] * 4)[:4]
+            asked = self.ask_under(sysctls, values, lines, group)
             for case, errnos in zip(cases, asked, strict=True):
                 case["answer"] = dict(zip(case["q"], errnos, strict=True))
         finally:
@@ -374,6 +379,7 @@ def main():
     parser.add_argument("-n", type=int, default=20000, metavar="CASES")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-o", default="cases.jsonl", metavar="FILE")
+    parser.add_argument("--operations", action="store_true", help="cases about operations")
     parser.add_argument("--replay", metavar="FILE")
     parser.add_argument("--asker", default=default_asker(), help="the built kernel-asker")
     parser.add_argument("--work", help="where to make the temporary directory")
@@ -383,7 +389,8 @@ def main():
         for case in cases:
             case["q"] = list(case["k"])
     else:
-        cases = generate(options.n, options.seed)
+        make = operations.generate if options.operations else generate
+        cases = make(options.n, options.seed)
     oracle = Oracle(options.asker, options.work)
     oracle.check_drivers()
     cases = leave_out(oracle, cases)

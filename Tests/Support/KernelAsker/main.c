@@ -13,6 +13,9 @@
 //              f<mode>,<at>  faccessat2(dir, path, mode, at)
 //              a<mode>       faccessat(dir, path, mode)    = access(2): real uid/gid
 //              x             execveat(dir, path, .., AT_EXECVE_CHECK)
+//              =CALL[ TO]    an operation, see operate(); where it was allowed, root undoes
+//                            it below `each`, which is then the tree of the case without
+//                            flags of mounts and without id mapping
 //              (dir: an O_PATH fd of cwd, so that cwd itself may be unsearchable)
 //     path "%" stands for the empty string.
 // stdout: per line, one errno per query (0 = allowed); 999 = harness failure.
@@ -29,6 +32,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/xattr.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -36,6 +43,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/landlock.h>
 
 #ifndef AT_EXECVE_CHECK
@@ -77,6 +85,154 @@ static int landlock(int dir, char *spec) {
   if (syscall(SYS_landlock_restrict_self, rs, 0)) return -1;
   close(rs);
   return 0;
+}
+// Undoing an operation: what was at the two names, as root sees them.
+struct node { char name[5000]; int parent, exists; struct stat st; char acl[4096], target[4096]; ssize_t acls; };
+static struct node before[2];
+static void look(struct node *n) {
+  n->exists = n->parent >= 0 && !fstatat(n->parent, n->name, &n->st, AT_SYMLINK_NOFOLLOW);
+  if (!n->exists) return;
+  char link[64];
+  int fd = openat(n->parent, n->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  n->acls = S_ISLNK(n->st.st_mode) ? -1 : getxattr(link, "system.posix_acl_access", n->acl, sizeof n->acl);
+  if (S_ISLNK(n->st.st_mode)) n->target[readlinkat(n->parent, n->name, n->target, sizeof n->target - 1)] = 0;
+  close(fd);
+}
+static void remember(struct node *n, int root, const char *path) {
+  char folder[5000];
+  n->parent = -1;
+  n->exists = 0;
+  if (!path || strlen(path) > 4095) return;
+  size_t end = strlen(path);
+  while (end && path[end - 1] == '/') end--;
+  size_t start = end;
+  while (start && path[start - 1] != '/') start--;
+  snprintf(n->name, sizeof n->name, "%.*s", (int)(end - start), path + start);
+  snprintf(folder, sizeof folder, "%s%.*s", *path == '/' ? "" : "./", (int)start, path);
+  if (!*n->name || !strcmp(n->name, ".") || !strcmp(n->name, "..")) return;
+  n->parent = openat(root, folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  look(n);
+}
+// The name of what a path leads to, links and dots included.
+static int real(int root, const char *path, char *name, size_t size) {
+  char link[64];
+  int fd = openat(root, path, O_PATH | O_CLOEXEC);
+  if (fd < 0) return -1;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t n = readlink(link, name, size - 1);
+  close(fd);
+  if (n < 0) return -1;
+  name[n] = 0;
+  return 0;
+}
+static int same(struct node *n, struct node *now) {
+  *now = *n;
+  if (n->parent < 0) return 1;
+  memset(&now->st, 0, sizeof now->st);
+  look(now);
+  return n->exists == now->exists && (!n->exists ||
+         (n->st.st_ino == now->st.st_ino && n->st.st_dev == now->st.st_dev && n->st.st_mode == now->st.st_mode &&
+          n->st.st_uid == now->st.st_uid && n->st.st_gid == now->st.st_gid));
+}
+static int again(struct node *n) {
+  mode_t m = n->st.st_mode;
+  if (S_ISLNK(m)) return symlinkat(n->target, n->parent, n->name) || fchownat(n->parent, n->name, n->st.st_uid, n->st.st_gid, AT_SYMLINK_NOFOLLOW);
+  if (S_ISDIR(m) ? mkdirat(n->parent, n->name, 0700) : mknodat(n->parent, n->name, (m & S_IFMT) | 0600, n->st.st_rdev)) return -1;
+  return 0;
+}
+static int restore(struct node *n) {
+  struct node now;
+  if (same(n, &now)) return 0;
+  int is_same = n->exists && now.exists && n->st.st_ino == now.st.st_ino && S_ISDIR(n->st.st_mode) == S_ISDIR(now.st.st_mode);
+  if (now.exists && !is_same && unlinkat(n->parent, n->name, S_ISDIR(now.st.st_mode) ? AT_REMOVEDIR : 0)) return -1;
+  if (!n->exists) return 0;
+  if (!is_same && again(n)) return -1;
+  if (S_ISLNK(n->st.st_mode)) return 0;
+  char link[64];
+  int fd = openat(n->parent, n->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  int failed = fd < 0 || chown(link, n->st.st_uid, n->st.st_gid) || chmod(link, n->st.st_mode & 07777) ||
+      (n->acls > 0 && setxattr(link, "system.posix_acl_access", n->acl, n->acls, 0));
+  close(fd);
+  return failed ? -1 : 0;
+}
+// A directory with names in it goes back as it is.
+static int move_back(void) {
+  struct node *a = before, *b = before + 1, now;
+  if (!a->exists || b->parent < 0 || !S_ISDIR(a->st.st_mode)) return 0;
+  now = *b;
+  look(&now);
+  if (!now.exists || now.st.st_ino != a->st.st_ino) return 0;
+  return renameat(b->parent, b->name, a->parent, a->name);
+}
+
+// Names can be added to an append-only directory, and not taken away.
+static int append_only(struct node *n, int on) {
+  int flags = 0, fd = n->parent < 0 ? -1 : openat(n->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  int is = !ioctl(fd, FS_IOC_GETFLAGS, &flags) && (on || flags & FS_APPEND_FL);
+  if (is) {
+    flags = on ? flags | FS_APPEND_FL : flags & ~FS_APPEND_FL;
+    ioctl(fd, FS_IOC_SETFLAGS, &flags);
+  }
+  close(fd);
+  return is;
+}
+static int undo(void) {
+  int a = append_only(before, 0), b = append_only(before + 1, 0);
+  int failed = move_back() || restore(before) || restore(before + 1);
+  int error = errno;
+  if (a) append_only(before, 1);
+  if (b) append_only(before + 1, 1);
+  errno = error;
+  return failed;
+}
+
+static long operate(int dir, const char *path, char *q) {
+  char *to = strchr(q, ' ');
+  if (to) *to++ = 0;
+  if (to && *to == '%') to++;
+  struct stat st;
+  struct timespec times[2] = {{1, 0}, {2, 0}};
+  long r = -1;
+  if (!strcmp(q, "create")) { r = openat(dir, path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600); if (r >= 0) r = close(r); }
+  else if (!strcmp(q, "mkdir")) r = mkdirat(dir, path, 0700);
+  else if (!strcmp(q, "mkfifo")) r = mknodat(dir, path, S_IFIFO | 0600, 0);
+  else if (!strcmp(q, "mknod")) r = mknodat(dir, path, S_IFCHR | 0600, 0x103);
+  else if (!strcmp(q, "symlink")) r = symlinkat("nowhere", dir, path);
+  else if (!strcmp(q, "link")) r = linkat(dir, path, dir, to, 0);
+  else if (!strcmp(q, "unlink")) r = unlinkat(dir, path, 0);
+  else if (!strcmp(q, "rmdir")) r = unlinkat(dir, path, AT_REMOVEDIR);
+  else if (!strcmp(q, "rename")) r = renameat(dir, path, dir, to);
+  else if (!strcmp(q, "chmod")) r = syscall(SYS_fchmodat, dir, path, 0644);
+  else if (!strcmp(q, "chown")) {
+    char *group = strchr(to, ':');
+    r = fchownat(dir, path, *to == ':' ? (uid_t)-1 : strtoul(to, 0, 10), group[1] ? strtoul(group + 1, 0, 10) : (gid_t)-1, 0);
+  }
+  else if (!strcmp(q, "touch")) r = syscall(SYS_utimensat, dir, path, 0, 0);
+  else if (!strcmp(q, "utimes")) r = syscall(SYS_utimensat, dir, path, times, 0);
+  else if (!strcmp(q, "truncate")) {
+    // There is no truncateat(2); the name of the descriptor asks for nothing.
+    if (fchdir(dir)) return -1;
+    r = truncate(path, 0);
+  }
+  else if (!strcmp(q, "chdir")) r = fchdir(dir) ? -1 : chdir(path);
+  else if (!strcmp(q, "setxattr")) r = fchdir(dir) ? -1 : setxattr(path, "user.x", "1", 1, 0);
+  else if (!strcmp(q, "connect")) {
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof a.sun_path || fchdir(dir)) { errno = ENAMETOOLONG; return -1; }
+    strcpy(a.sun_path, path);
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    r = connect(s, (void *)&a, sizeof a);
+    int error = errno;
+    close(s);
+    // Nobody listens in these trees.
+    if (r && error == ECONNREFUSED && !fstatat(dir, path, &st, 0) && S_ISSOCK(st.st_mode)) r = 0;
+    errno = error;
+  }
+  else { errno = 999; return -1; }
+  return r;
 }
 #define STEP(n, e) do { if (e) { fail_step = n; syscall(SYS_exit, 0); } } while (0)
 static int child(void *arg) {
@@ -131,6 +287,9 @@ static int child(void *arg) {
       char *av[] = {"x", 0}, *ev[] = {0};
       r = syscall(SYS_execveat, dir, path, av, ev, AT_EXECVE_CHECK);
       R[i] = r < 0 ? errno : 0; break; }
+    case '=':
+      r = operate(dir, path, q + 1);
+      R[i] = r < 0 ? errno : 0; break;
     }
   }
   syscall(SYS_exit, 0);
@@ -158,7 +317,23 @@ int main(void) {
     for (char *sv, *t = strtok_r(line, "\t", &sv); t && NF < 16 + MAXQ; t = strtok_r(0, "\t", &sv)) F[NF++] = t;
     int nq = NF - 10;
     if (nq < 1 || nq > MAXQ) { fprintf(stderr, "bad line\n"); return 2; }
-    if (F[9][0] != '-')
+    if (F[10][0] == '=') {
+      int tree = open(F[9], O_PATH | O_DIRECTORY | O_CLOEXEC);
+      for (int i = 0; i < nq; i++) {
+        char *to = strchr(F[10 + i], ' ');
+        char name[8192];
+        int follows = !strncmp(F[10 + i], "=ch", 3);
+        remember(before, tree, F[1][0] == '%' ? 0 : follows && !real(tree, F[1], name, sizeof name) ? name : F[1]);
+        remember(before + 1, tree, to && to[1] != '%' && to[1] != ':' ? to + 1 : 0);
+        run(i, i + 1);
+        if (R[i] == 0 && undo()) {
+          fprintf(stderr, "harness: %s %s below %s is not undone: %s\n", F[10 + i], F[1], F[9], strerror(errno));
+          R[i] = 999;
+        }
+        for (int j = 0; j < 2; j++) if (before[j].parent >= 0) close(before[j].parent);
+      }
+      close(tree);
+    } else if (F[9][0] != '-')
       for (int i = 0; i < nq; i++) {
         run(i, i + 1);
         int d = open(F[0], O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -92,11 +92,14 @@ package struct OracleCase: Decodable {
 
 extension OracleCase {
   private static let capabilities: [String: CapabilitySet] = [
-    "DAC_OVERRIDE": .dacOverride, "DAC_READ_SEARCH": .dacReadSearch, "FOWNER": .fowner,
+    "CHOWN": .chown, "MKNOD": .mknod, "DAC_OVERRIDE": .dacOverride,
+    "DAC_READ_SEARCH": .dacReadSearch, "FOWNER": .fowner,
   ]
   private static let landlock: [String: LandlockRights] = [
     "EXECUTE": .execute, "WRITE_FILE": .writeFile, "READ_FILE": .readFile,
     "READ_DIR": .readDirectory, "MAKE_REG": .makeRegular, "TRUNCATE": .truncate,
+    "REMOVE_DIR": .removeDirectory, "REMOVE_FILE": .removeFile, "MAKE_DIR": .makeDirectory,
+    "MAKE_CHAR": .makeCharacterDevice, "MAKE_FIFO": .makeFIFO, "MAKE_SYM": .makeSymbolicLink,
   ]
 
   private static func capabilitySet(_ names: [String]) -> CapabilitySet {
@@ -134,11 +137,12 @@ extension OracleCase {
     }
     mount.superblockIsReadOnly = env.sb_ro == 1
     mount.idMapping = env.idmap.map(Self.mapping)
-    let sysctl = env.sysctl ?? [0, 0, 0]
+    let sysctl = (env.sysctl ?? []) + [0, 0, 0, 0]
     var facts = AccessFacts(
       mounts: [mount],
       sysctls: AccessFacts.Sysctls(
-        protectedSymlinks: sysctl[0], protectedRegular: sysctl[1], protectedFIFOs: sysctl[2]))
+        protectedSymlinks: sysctl[0], protectedRegular: sysctl[1], protectedFIFOs: sysctl[2],
+        protectedHardlinks: sysctl[3]))
     var indices: [String: Int] = [:]
     for node in tree {
       let index = facts.inodes.count
@@ -230,6 +234,7 @@ extension OracleCase {
   /// Parses a question token such as `o:rw+creat`, `f:rx+n`, `a:w`, `x`; see Oracle/common.py.
   package static func question(_ token: String) -> AccessQuestion? {
     if token == "x" { return .execute }
+    if token.hasPrefix("=") { return operation(token.dropFirst()).map(AccessQuestion.operation) }
     let parts = token.dropFirst(2).split(separator: "+").map(String.init)
     guard let first = parts.first else { return nil }
     switch token.prefix(2) {
@@ -251,6 +256,36 @@ extension OracleCase {
         flags.formUnion(flag)
       }
       return .open(flags)
+    default: return nil
+    }
+  }
+}
+
+extension OracleCase {
+  /// Parses an operation: `unlink`, `rename B/u`, `chown 0:44`.
+  private static func operation(_ token: Substring) -> FileOperation? {
+    let parts = token.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    let to = parts.count > 1 ? String(parts[1]) : ""
+    switch parts[0] {
+    case "create": return .create
+    case "mkdir": return .makeDirectory
+    case "mkfifo": return .makeNode(.fifo)
+    case "mknod": return .makeNode(.characterDevice)
+    case "symlink": return .makeLink
+    case "link": return .link(to: PathBytes(to))
+    case "unlink": return .unlink
+    case "rmdir": return .removeDirectory
+    case "rename": return .rename(to: PathBytes(to))
+    case "chmod": return .changeMode
+    case "chown":
+      let ids = to.split(separator: ":", omittingEmptySubsequences: false).map { UInt32($0) }
+      return .changeOwner(uid: ids[0], gid: ids[1])
+    case "touch": return .touch
+    case "utimes": return .setTimes
+    case "truncate": return .truncate
+    case "chdir": return .changeDirectory
+    case "setxattr": return .setAttribute
+    case "connect": return .connect
     default: return nil
     }
   }

@@ -1,0 +1,39 @@
+/// What a system call does to a name or an inode, where it is neither opened nor only checked.
+///
+/// Quotas, full disks, leases of other programs and swap files are not looked at.
+package enum FileOperation: Hashable, Sendable {
+  /// open(2) with O_CREAT and O_EXCL: makes a file.
+  case create
+  /// mkdir(2).
+  case makeDirectory
+  /// mknod(2) of this kind; a device needs CAP_MKNOD.
+  case makeNode(FileKind)
+  /// symlink(2): makes a link, whatever it leads to.
+  case makeLink
+  /// link(2): gives the file a second name.
+  case link(to: PathBytes)
+  /// unlink(2).
+  case unlink
+  /// rmdir(2).
+  case removeDirectory
+  /// rename(2), which replaces what has the new name.
+  case rename(to: PathBytes)
+  /// chmod(2).
+  case changeMode
+  /// chown(2) to these ids; both nil for an owner who is not named.
+  case changeOwner(uid: UInt32?, gid: UInt32?)
+  /// utimensat(2) with the present time, as touch(1) does.
+  case touch
+  /// utimensat(2) with other times.
+  case setTimes
+  /// truncate(2).
+  case truncate
+  /// chdir(2).
+  case changeDirectory
+  /// setxattr(2) of an attribute `user.…`.
+  case setAttribute
+  /// execve(2), as far as permissions go.
+  case execute
+  /// connect(2) to a socket; whether a program listens is another question.
+  case connect
+}
