@@ -53,6 +53,18 @@ enum ReportDocument {
         JSONSchema.array(JSONSchema.ref("component")))
     ) { $0.walk.isEmpty ? nil : .array($0.walk.map(component.json)) },
     .sometimes(
+      "targetWalk",
+      JSONSchema.about(
+        "Of explain --to rename and link: the components of the new path.",
+        JSONSchema.array(JSONSchema.ref("component")))
+    ) { $0.targetWalk.isEmpty ? nil : .array($0.targetWalk.map(component.json)) },
+    .sometimes(
+      "operation",
+      JSONSchema.about(
+        "Of explain --to and verify: what is done to the path, instead of opening it.",
+        operation.schema)
+    ) { $0.operation.map(operation.json) },
+    .sometimes(
       "future",
       JSONSchema.about(
         "Of explain --future and verify: the new file or folder in the folder of the path.",
@@ -64,6 +76,17 @@ enum ReportDocument {
         "Of --recursive: what was found in the folder, the folder itself included.",
         contents.schema)
     ) { $0.contents.map(contents.json) },
+  ])
+
+  private static let operation = JSONRecord<NamedOperation>([
+    .always("name", JSONSchema.oneOf(NamedOperation.Name.allCases.map(\.rawValue))) {
+      .string($0.name.rawValue)
+    },
+    .sometimes("target", JSONSchema.about("The new path of rename and link.", JSONSchema.string)) {
+      $0.target.map { .string($0.description) }
+    },
+    .sometimes("uid", JSONSchema.integer) { $0.uid.map { JSONValue($0) } },
+    .sometimes("gid", JSONSchema.integer) { $0.gid.map { JSONValue($0) } },
   ])
 
   private static let contents = JSONRecord<ContentsReport>([
@@ -170,6 +193,11 @@ enum ReportDocument {
     .always("kind", JSONSchema.string) { .string($0.kind.rawValue) },
     .always("command", JSONSchema.array(JSONSchema.string)) { texts($0.command) },
     .sometimes("shell", shellSchema) { $0.typed.map { .string($0) } },
+    .sometimes(
+      "undoCommand",
+      JSONSchema.about(
+        "The command that undoes the change of a mode or ACL.", JSONSchema.array(JSONSchema.string))
+    ) { $0.undo.isEmpty ? nil : texts($0.undo) },
     .always("needsRoot", JSONSchema.bool) { .bool($0.needsRoot) },
     .always("persistence", persistences) { .string($0.persistence.rawValue) },
     .always("lasts", lastsSchema) { .string($0.persistence.words) },

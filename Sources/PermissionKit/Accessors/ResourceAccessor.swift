@@ -46,7 +46,7 @@ open class ResourceAccessor: PermissionAccessor {
     do throws(PermissionError) {
       let inspection = try inspect()
       self.inspection = inspection
-      let reports = context.foresees?(inspection) ?? ResourceJudge(inspection).reports()
+      let reports = context.question?.reports(inspection) ?? ResourceJudge(inspection).reports()
       if let report = reports.first { return report }
     } catch {
       let reason = Reason(.unreadableFacts, .proven, error.description)

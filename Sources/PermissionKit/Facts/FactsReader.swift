@@ -309,6 +309,22 @@ package struct FactsReader: ~Copyable {
     }
   }
 
+  /// Reads whether a directory holds a name; the facts leave it open if it cannot be listed.
+  package mutating func readEmptiness(_ index: Int) {
+    guard let folder = seen.inodes[index].descriptor else { return }
+    let system = systems[facts.inodes[index].mount]
+    guard let listing = try? system.openat(folder, ".", [.readOnly, .directory], mode: 0)
+    else { return }
+    defer { system.close(listing) }
+    var isEmpty = true
+    while isEmpty {
+      guard let names = try? system.getdents(listing) else { return }
+      if names.isEmpty { break }
+      isEmpty = names.allSatisfy { $0 == "." || $0 == ".." }
+    }
+    facts.inodes[index].isEmpty = isEmpty
+  }
+
   /// Reads what new files in a directory inherit; the facts record a failure as one of the access ACL.
   mutating func readDefaultACL(_ index: Int) {
     if let folder = seen.inodes[index].descriptor { readACL(.default, of: folder, index) }
@@ -382,7 +398,8 @@ package struct FactsReader: ~Copyable {
     return known
   }
 
-  private mutating func readSysctls() {
+  /// Reads the sysctls, where no link on the way asked for them.
+  package mutating func readSysctls() {
     func value(_ name: String) -> Int? {
       guard let line = try? system.line(of: PathBytes("/proc/sys/fs/\(name)")) else { return nil }
       return Int(line.description)

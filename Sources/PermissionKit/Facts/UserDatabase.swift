@@ -101,6 +101,12 @@
     return users.filter { seen.insert($0.name).inserted }
   }
 
+  /// Returns the id of a group; nil if there is no such group.
+  package func gid(of group: String) throws(Errno) -> UInt32? {
+    if let files { return files.groups.first { $0.name == group }?.gid }
+    return try system.getgrnam(group)?.gid
+  }
+
   /// Returns the users whose primary group this is, and those whom the group lists; nil if there is no
   /// such group.
   package func members(of group: String) throws(Errno) -> [UserRecord]? {

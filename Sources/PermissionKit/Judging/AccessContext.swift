@@ -28,10 +28,10 @@ public struct AccessContext: Sendable {
   public var families = DeviceFamily.builtIn
   /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.
   public var wantsDetail = false
-  /// Judges what somebody will make in the folders of a check, see `FileCreator`; nil for what exists.
+  /// Judges another question than that for permissions on what exists; nil for that one.
   ///
   /// A program that never asks for it does not contain it.
-  package var foresees: (@Sendable (Inspection) -> [AccessReport])?
+  package var question: OtherQuestion?
   /// Asks about everything in a folder, see `includeContents()`; nil for the folder alone.
   ///
   /// It is told whether the folder itself is refused, and returns nil for anything but a folder.
@@ -67,6 +67,14 @@ public struct AccessContext: Sendable {
   package var probesAsSelf: Probe.Method {
     subject == nil || subject?.source == .current ? probe : .none
   }
+}
+
+/// A question that is not for permissions on what exists: about files to come, or about an operation.
+package struct OtherQuestion: Sendable {
+  /// Reads what the facts lack, after the path of a resource was read up to an inode.
+  var reads: @Sendable (inout FactsReader, Int?) -> Void
+  /// Returns a report for each target.
+  var reports: @Sendable (Inspection) -> [AccessReport]
 }
 
 extension AccessContext {

@@ -8,6 +8,8 @@ package struct Ask: Hashable, Sendable {
   package let isDirectory: Bool
   /// Whether the path names a socket, which connect(2) needs write permission for.
   package var isSocket = false
+  /// What is done to the path; nil for the permissions.
+  var operation: FileOperation?
 
   /// Whether the accessor needs connect(2), of which the permissions are only a part.
   package var connects: Bool { resource.kind == .socket && need.contains(.write) }
@@ -17,7 +19,9 @@ package struct Ask: Hashable, Sendable {
 
   /// Returns the same question with other permissions.
   package func asking(for need: Permissions) -> Ask {
-    Ask(resource: resource, need: need, isDirectory: isDirectory, isSocket: isSocket)
+    Ask(
+      resource: resource, need: need, isDirectory: isDirectory, isSocket: isSocket,
+      operation: operation)
   }
 
   /// The permissions that an open can ask for; faccessat2(2) asks for the others.
@@ -32,11 +36,15 @@ package struct Ask: Hashable, Sendable {
 extension AccessEvaluator {
   /// Predicts the answer of open(2), then of faccessat2(2) to the permissions that open lacks.
   package func decide(_ ask: Ask) -> Decision {
-    decide(ask.need, ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
+    if let operation = ask.operation { return decide(.operation(operation), path: ask.path) }
+    return decide(ask.need, ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
   }
 
   /// Returns the steps of the call that decided in `decide(_:)`.
   package func steps(_ ask: Ask) -> [WalkStep] {
+    if let operation = ask.operation {
+      return explain(.operation(operation), path: ask.path).steps
+    }
     if ask.opened.isEmpty {
       return explain(.faccessat2(ask.need, followsLink: true), path: ask.path).steps
     }

@@ -5,14 +5,14 @@ package struct Explanation: Sendable {
   /// One report for each target, with the walk of each resource.
   package let reports: [AccessReport]
 
-  /// Whether the reports are about files that nobody has made yet, and not about the facts.
-  package var isOfFuture: Bool { inspection.context.foresees != nil }
+  /// Whether the reports answer another question than the facts do by themselves.
+  package var isOfOtherQuestion: Bool { inspection.context.question != nil }
 
   /// Decides on everything that was inspected, and explains it.
   package init(_ inspection: Inspection) {
     self.inspection = inspection
     reports =
-      inspection.context.foresees?(inspection)
+      inspection.context.question?.reports(inspection)
       ?? ResourceJudge(inspection, explains: true).reports()
   }
 }

@@ -3,9 +3,13 @@ package struct FutureFiles {
   private let inspection: Inspection
   private let creator: FileCreator
 
-  /// Returns what judges the next files of a creator, for `AccessContext.foresees`.
-  package static func made(by creator: FileCreator) -> @Sendable (Inspection) -> [AccessReport] {
-    { FutureFiles($0, creator).reports }
+  /// Returns the question about the next files of a creator.
+  package static func made(by creator: FileCreator) -> OtherQuestion {
+    OtherQuestion {
+      if let folder = $1 { $0.readDefaultACL(folder) }
+    } reports: {
+      FutureFiles($0, creator).reports
+    }
   }
 
   /// - Parameters:

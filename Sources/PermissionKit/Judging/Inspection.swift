@@ -82,7 +82,7 @@ package final class Inspection: Sendable {
       for target in targets {
         for resource in target.set.resources {
           let index = reader.read(resource.path)
-          if context.foresees != nil, let index { reader.readDefaultACL(index) }
+          context.question?.reads(&reader, index)
         }
       }
       facts = reader.facts
@@ -117,7 +117,7 @@ package final class Inspection: Sendable {
   /// this machine; each resource tells what it needs.
   init(_ other: Inspection, foreseeing facts: AccessFacts, _ targets: [Target]) {
     var context = other.context
-    (context.need, context.foresees) = (nil, nil)
+    (context.need, context.question) = (nil, nil)
     self.context = context
     (users, subject, time) = (other.users, other.subject, other.time)
     self.targets = targets

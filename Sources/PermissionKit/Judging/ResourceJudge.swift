@@ -203,7 +203,7 @@ package struct ResourceJudge {
   }
 
   /// Says why no change of the mode or ACL that refuses helps; nil if nothing special keeps it.
-  private func whyNoChange(_ decision: Decision) -> String? {
+  func whyNoChange(_ decision: Decision) -> String? {
     guard let index = decision.inode, decision.rule.bits != nil else { return nil }
     let (inode, path) = (facts.inodes[index], facts.path(of: index))
     let mount = facts.mounts[inode.mount]

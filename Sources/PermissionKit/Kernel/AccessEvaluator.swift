@@ -75,6 +75,8 @@ package struct WalkStep: Hashable, Sendable {
     case link(Int)
     /// The kernel checks whether the inode grants `need`.
     case permission(Int, need: Permissions, Decision.Verdict, Rule)
+    /// What follows is about the first path of an operation (0), or about the second (1).
+    case turn(Int)
   }
 
   /// The event of this step.

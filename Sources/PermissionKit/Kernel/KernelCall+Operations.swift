@@ -84,12 +84,16 @@ extension KernelCall {
   private mutating func link(to new: PathBytes) throws(Stop) -> Rule {
     try lookup(followsLast: false, wantsDirectory: false)
     let (file, above) = (current, inodes[current].parent)
+    steps?.append(WalkStep(event: .turn(1)))
     let last = try lookupParent(new)
     try mustBeNew(last, isDirectory: false)
-    if mount(file) != mount(current) { throw refuse(.EXDEV, .otherMount, file) }
+    if mount(file) != mount(current) { throw refuse(.EXDEV, .otherMount, current) }
+    steps?.append(WalkStep(event: .turn(0)))
     try mayLink(file)
+    steps?.append(WalkStep(event: .turn(1)))
     try mayMove(.making(inodes[file].kind), from: above, to: last.directory)
     let rule = try mayCreate([])
+    steps?.append(WalkStep(event: .turn(0)))
     if isFixed(file) || inodes[file].isAppendOnly {
       throw refuse(.EPERM, isFixed(file) ? .immutable : .appendOnly, file)
     }
@@ -150,6 +154,7 @@ extension KernelCall {
   private mutating func rename(to new: PathBytes) throws(Stop) -> Rule {
     let (from, old) = try (path, lookupParent(path))
     let first = (lastSource, lastStart, lastEnd)
+    steps?.append(WalkStep(event: .turn(1)))
     let last = try lookupParent(new)
     if mount(old.directory) != mount(last.directory) {
       throw refuse(.EXDEV, .otherMount, last.directory)
@@ -157,8 +162,10 @@ extension KernelCall {
     guard old.isName, last.isName else { throw refuse(.EBUSY, .dots, current) }
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, old.directory, .remove) }
     let second = (lastSource, lastStart, lastEnd)
+    steps?.append(WalkStep(event: .turn(0)))
     (path, current, (lastSource, lastStart, lastEnd)) = (from, old.directory, first)
     guard let file = try child() else { throw refuse(.ENOENT, .missing, current, .walk) }
+    steps?.append(WalkStep(event: .turn(1)))
     (path, current, (lastSource, lastStart, lastEnd)) = (new, last.directory, second)
     let replaced = try child()
     let isDirectory = inodes[file].kind == .directory
@@ -173,8 +180,10 @@ extension KernelCall {
     if let replaced { rights.formUnion(.removing(inodes[replaced].kind)) }
     try mayMove(rights, from: old.directory, to: last.directory)
     if replaced == file { return .nothingAsked }
+    steps?.append(WalkStep(event: .turn(0)))
     current = old.directory
     let rule = try mayDelete(file, isDirectory: isDirectory)
+    steps?.append(WalkStep(event: .turn(1)))
     current = last.directory
     if let replaced {
       _ = try mayDelete(replaced, isDirectory: isDirectory)
@@ -183,6 +192,7 @@ extension KernelCall {
     }
     if isDirectory, old.directory != last.directory {
       // Its `..` changes.
+      steps?.append(WalkStep(event: .turn(0)))
       _ = try permission(file, .write, .target)
     }
     if let replaced, isDirectory {

@@ -99,6 +99,10 @@ public struct ResourceReport: Hashable, Sendable {
   public var walk: [WalkedComponent] = []
   /// The new file or folder that the report is about, and that nobody has made yet; nil for what exists.
   public var future: FutureFile?
+  /// The operation that the report is about; nil if it is about permissions.
+  package var operation: NamedOperation?
+  /// Of an operation with two paths, the components of the second one.
+  package var targetWalk: [WalkedComponent] = []
   /// Whether the resource is a folder that was judged.
   package var isFolder = false
   /// What was found in the folder; nil if the folder alone was asked about.

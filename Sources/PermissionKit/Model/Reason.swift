@@ -18,6 +18,16 @@ public struct Reason: Hashable, Sendable {
     case staleGroups = "stale-groups"
     /// A directory or link on the path refuses search.
     case parentSearch = "parent-search"
+    /// The directory that holds a name, or is to hold it, refuses changes.
+    case parentWrite = "parent-write"
+    /// In a sticky directory only the owner of a file, or of the directory, removes or renames it.
+    case sticky
+    /// Only the owner of the file, or root, may do this.
+    case notOwner = "not-owner"
+    /// Another user's file gets no second name by whoever cannot read and write it.
+    case protectedHardlink = "protected-hardlink"
+    /// The operation cannot be done to what is there, whatever the permissions are.
+    case notPossible = "not-possible"
     /// The file is on a file system that is mounted read-only.
     case readOnlyMount = "read-only-mount"
     /// The device node is on a mount that disables device nodes (nodev).
@@ -138,7 +148,9 @@ extension Reason.Code {
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
       .rootWithoutCapability:
       [.denied, .restricted, .limited]
-    case .parentSearch: [.denied, .restricted]
+    case .parentSearch, .parentWrite, .protectedHardlink: [.denied, .restricted]
+    case .sticky, .notOwner: [.restricted]
+    case .notPossible: [.restricted, .unavailable]
     case .readOnlyMount, .noexecMount, .immutable, .appendOnly: [.restricted, .limited]
     case .nodevMount, .deviceCgroup, .busy, .locked: [.restricted]
     case .landlockOrLSM, .seccomp, .usernsUnmapped, .networkFS, .serverDecides, .aclNotHonoured:

@@ -51,6 +51,8 @@ public struct Remedy: Hashable, Sendable {
   ///
   /// Nil if the command is the whole change.
   public var line: String?
+  /// The command that makes everything again as it was; empty if it is not known.
+  package var undo: [PathBytes] = []
   /// Why the usual advice is worse; nil if there is nothing to warn about.
   public var note: String?
 

@@ -46,6 +46,9 @@ package struct RuleWords {
     "unheeded-acl": "the kernel may ignore the ACL", "automount": "not mounted yet",
     "not-answering": "the server does not answer", "fuse-daemon": "the FUSE daemon decides",
     "file-system-rules": "the file system has its own rules",
+    "sticky": "sticky", "not-owner": "not the owner", "needs-cap-chown": "needs CAP_CHOWN",
+    "needs-cap-mknod": "needs CAP_MKNOD", "protected-hardlink": "another user's file",
+    "other-mount": "another mount", "not-a-file": "not a regular file",
     "not-entered": "another file system, not entered",
     "changed": "changed meanwhile", "landlock": "Landlock",
   ]

@@ -72,6 +72,11 @@ extension Remedy {
     command.isEmpty ? nil : ShellCommand.line((needsRoot ? ["sudo"] : []) + command)
   }
 
+  /// The line that a person types to undo the change; nil if there is none.
+  package var typedUndo: String? {
+    undo.isEmpty ? nil : ShellCommand.line((needsRoot ? ["sudo"] : []) + undo)
+  }
+
   /// The command and the line to add, for a shell.
   public var shellCommand: String {
     let typed = command.isEmpty ? "" : ShellCommand.line(command)

@@ -16,8 +16,12 @@ public struct WalkedComponent: Hashable, Sendable {
   public var rule: Rule?
   /// The bits or the ACL entry that decided here, for people: `group r-x`.
   public var basis: String
+  /// What granted the permissions, where another rule then refuses; nil if there is no other.
+  package var grant: String?
   /// The target of a symbolic link that was followed; nil for every other component.
   public var target: PathBytes?
+  /// Whether there is no such name, as far as the walk came.
+  package var isMissing = false
   /// Whether the component belongs to the target of a link and not to the path itself.
   public var isOfLink: Bool
   /// Whether the verdict on the whole path was made at this component.

@@ -47,11 +47,7 @@ extension HumanFormat {
         Sanitizer.clean("\(future.owner) \(future.group)"), "\(asked) \(mark)",
       ]
     }
-    let widths = Table.widths(rows)
-    for (index, row) in rows.enumerated() {
-      let branch = style.glyph(index == rows.count - 1 ? .lastBranch : .branch) + " "
-      text += style.dim(branch) + Table.line(row, widths) + "\n"
-    }
+    text += branches(rows)
     var details: [Detail] = []
     for reason in resources.flatMap(\.reasons) {
       let detail = Detail.text("why: \(Sanitizer.clean(reason.message))")
@@ -87,11 +83,11 @@ extension HumanFormat {
 
   private func tree(_ resource: ResourceReport, _ subject: Subject) -> String {
     var text = heading(resource, subject)
-    let rows = resource.walk.map(row)
-    let widths = Table.widths(rows)
-    for (index, row) in rows.enumerated() {
-      let branch = style.glyph(index == rows.count - 1 ? .lastBranch : .branch) + " "
-      text += style.dim(branch) + Table.line(row, widths) + "\n"
+    let isOfOperation = resource.operation != nil
+    text += branches(resource.walk.map { row($0, isOfOperation: isOfOperation) })
+    if !resource.targetWalk.isEmpty, let target = resource.operation?.target {
+      text += style.bold(Sanitizer.clean(target.description)) + "\n"
+      text += branches(resource.targetWalk.map { row($0, isOfOperation: true) })
     }
     var details: [Detail] = []
     if let meaning = resource.decision?.meaning {
@@ -108,6 +104,14 @@ extension HumanFormat {
     return text + lines(details, indent: 0)
   }
 
+  private func branches(_ rows: [[String]]) -> String {
+    let widths = Table.widths(rows)
+    return rows.enumerated().map { index, row in
+      let branch = style.glyph(index == rows.count - 1 ? .lastBranch : .branch) + " "
+      return style.dim(branch) + Table.line(row, widths) + "\n"
+    }.joined()
+  }
+
   private func heading(_ resource: ResourceReport, _ subject: Subject) -> String {
     let verdict =
       switch resource.decision?.verdict {
@@ -116,14 +120,18 @@ extension HumanFormat {
       case .undetermined, nil: style.yellow("cannot be determined")
       }
     let path = style.bold(Sanitizer.clean(resource.path.description))
-    return "\(path)   \(resource.need.words) \(verdict) for \(who(subject))\n"
+    let asked = resource.operation.map { Sanitizer.clean($0.words) } ?? resource.need.words
+    return "\(path)   \(asked) \(verdict) for \(who(subject))\n"
   }
 
-  private func row(_ component: WalkedComponent) -> [String] {
+  private func row(_ component: WalkedComponent, isOfOperation: Bool) -> [String] {
     var name = Sanitizer.clean(component.name.description)
     if component.isOfLink { name = "  " + name }
     guard let inode = component.inode else {
-      let note = component.decides ? mark(component) + "  " + style.bold("decides") : "not reached"
+      let note =
+        component.decides
+        ? mark(component) + "  " + style.bold("decides")
+        : isOfOperation && component.isMissing ? "not there" : "not reached"
       return [name, component.decides ? note : style.dim(note)]
     }
     let owner = Sanitizer.clean("\(component.owner) \(component.group)")
@@ -135,13 +143,31 @@ extension HumanFormat {
       ]
     }
     guard let need = component.need else {
-      return [name, inode.modeText, owner, component.decides ? mark(component) + "  decides" : ""]
+      let marked = isOfOperation ? style.mark(.no) + " " + objection(component) : mark(component)
+      return [
+        name, inode.modeText, owner,
+        component.decides ? marked + "  " + style.bold("decides") : "",
+      ]
     }
-    let asked = inode.kind == .directory && need == .execute ? "search" : need.letters
+    let changesNames = isOfOperation && inode.kind == .directory && need == [.write, .execute]
+    let asked =
+      inode.kind == .directory && need == .execute
+      ? "search" : changesNames ? "write" : need.letters
+    let grant = component.grant.map { "\(style.mark(.yes)) \(Sanitizer.clean($0)), " } ?? ""
+    let isOwn = isOfOperation && component.decides && component.rule?.bits == nil
+    let marked =
+      grant.isEmpty
+      ? isOwn ? "\(style.mark(.no)) \(objection(component))" : mark(component)
+      : grant + "\(objection(component)) \(style.mark(.no))"
     return [
       name, inode.modeText, owner,
-      "\(asked) \(mark(component))" + (component.decides ? "  " + style.bold("decides") : ""),
+      "\(asked) \(marked)" + (component.decides ? "  " + style.bold("decides") : ""),
     ]
+  }
+
+  /// The rule that refuses an operation, for people: `sticky`.
+  private func objection(_ component: WalkedComponent) -> String {
+    component.rule.map { RuleWords($0.description).refusal } ?? Sanitizer.clean(component.basis)
   }
 
   private func mark(_ component: WalkedComponent) -> String {

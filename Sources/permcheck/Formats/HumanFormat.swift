@@ -292,6 +292,11 @@ extension HumanFormat {
       let outcome = isSimulated ? "; tested by simulation\(result)" : ""
       var details: [Detail] = [.text("\(start) (\(count)\(effect(way))\(outcome)):")]
       for remedy in way { details += typed(remedy, notes: explains || isVerbose) }
+      let undo = way.reversed().compactMap(\.typedUndo)
+      if isVerbose, !undo.isEmpty {
+        details.append(.text("undo:"))
+        details += undo.map { .command($0) }
+      }
       return details
     }
   }

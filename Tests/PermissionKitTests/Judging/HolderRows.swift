@@ -241,8 +241,13 @@ import Testing
     let ofFuture: Set<Reason.Code> = [.futureFiles, .cannotCreate, .unknownUmask]
     // What is in a folder is walked, see ContentsTests.
     let ofContents: Set<Reason.Code> = [.folderContents]
+    // What is done to a path is judged, see OperationTests.
+    let ofOperations: Set<Reason.Code> = [
+      .parentWrite, .sticky, .notOwner, .protectedHardlink, .notPossible,
+    ]
     #expect(
       Set(rows.map(\.code)).union(ofPrograms).union(ofFuture).union(ofContents)
+        .union(ofOperations)
         == Set(Reason.Code.allCases))
     #expect(Set(rows.map(\.name)).count == rows.count)
   }

@@ -366,7 +366,12 @@ struct ReasonTests {
     let ofLab = ["service-sandbox": "units"]
     // Programs of others give these, see ProgramAccessorTests.
     let ofPrograms = ["by-accessor", "accessor-failed"]
-    #expect(codes.sorted() == (Self.table.map(\.code) + ofLab.keys + ofPrograms).sorted())
+    // Only operations have these, see OperationTests.
+    let ofOperations = [
+      "parent-write", "sticky", "not-owner", "protected-hardlink", "not-possible",
+    ]
+    #expect(
+      codes.sorted() == (Self.table.map(\.code) + ofLab.keys + ofPrograms + ofOperations).sorted())
     let lab = Checkout.file("Tests/Lab/scenarios")
     var proofs = ofLab
     for row in Self.table {

@@ -169,7 +169,8 @@ struct SnapshotTests {
               "othersAffected": [],
               "outcome": "granted",
               "command": ["setfacl", "-n", "-m", "u:54321:rw-,m::rw-", "/ROOT/dev/video2"],
-              "shell": "sudo setfacl -n -m u:54321:rw-,m::rw- /ROOT/dev/video2"
+              "shell": "sudo setfacl -n -m u:54321:rw-,m::rw- /ROOT/dev/video2",
+              "undoCommand": ["setfacl", "-b", "/ROOT/dev/video2"]
             }]
           }]
         }],

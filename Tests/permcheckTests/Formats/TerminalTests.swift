@@ -86,7 +86,9 @@ struct TerminalTests {
       }
       // A command is whole, alone on its line, whatever the width.
       for line in text.split(separator: "\n") where line.contains("setfacl") {
-        #expect(line.wholeMatch(of: /\s+(\d+\. )?(sudo )?setfacl -n -m \S+ \S+/) != nil, "\(line)")
+        #expect(
+          line.wholeMatch(of: /\s+(\d+\. )?(sudo )?setfacl (-b|-n (-m|--set) \S+) \S+/) != nil,
+          "\(line)")
       }
       // Colours add nothing else.
       let other = Screen(

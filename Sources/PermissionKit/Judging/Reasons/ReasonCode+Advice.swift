@@ -16,6 +16,8 @@ extension Reason.Code {
     case .noDriver: "load the device's driver, or remove the stale node"
     case .readOnlyMount: "remount the file system read-write, or choose another folder"
     case .nodevMount: "use the device node in /dev"
+    case .sticky, .notOwner: "let the owner or root do it"
+    case .protectedHardlink: "let the owner or root do it, or make a symbolic link"
     case .immutable: "run chattr -i as root"
     case .appendOnly: "run chattr -a as root"
     case .busy: "close the program that uses the device, or wait"
@@ -35,7 +37,8 @@ extension Reason.Code {
       "name the umask (022 is usual), or the running process that makes the files"
     case .accessorFailed: "repair or remove the program of the accessor"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
-      .futureFiles, .folderContents, .cannotCreate, .parentSearch, .noexecMount, .noDevice,
+      .futureFiles, .folderContents, .cannotCreate, .parentSearch, .parentWrite, .notPossible,
+      .noexecMount, .noDevice,
       .noCaptureNode, .noSeatACL, .container, .sandbox,
       .serviceSandbox, .mediaServer, .byAccessor,
       .rootWithoutCapability:

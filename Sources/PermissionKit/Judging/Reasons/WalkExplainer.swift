@@ -4,6 +4,22 @@ struct WalkExplainer {
 
   init(_ finder: ReasonFinder) { self.finder = finder }
 
+  /// Returns the components of each path of an operation.
+  func walks(
+    _ steps: [WalkStep], _ decision: Decision, _ path: PathBytes, _ target: PathBytes?
+  ) -> [[WalkedComponent]] {
+    var parts: [[WalkStep]] = [[], []]
+    var turn = 0
+    for step in steps {
+      if case .turn(let next) = step.event { turn = next } else { parts[turn].append(step) }
+    }
+    // What decides is in the part of the last step.
+    var granted = decision
+    granted.verdict = .granted
+    let paths = [path] + (target.map { [$0] } ?? [])
+    return paths.indices.map { walk(parts[$0], $0 == turn ? decision : granted, paths[$0]) }
+  }
+
   /// Returns the components in the order of the walk, with symbolic links resolved.
   ///
   /// - Returns: The components; those that the walk did not reach come last.
@@ -19,7 +35,9 @@ struct WalkExplainer {
     for step in steps {
       switch step.event {
       case .start(let inode): add(path.isAbsolute ? "/" : ".", inode, isOfLink: false)
-      case .lookup(let name, _, let inode, let isOfLink): add(name, inode, isOfLink: isOfLink)
+      case .lookup(let name, _, let inode, let isOfLink):
+        add(name, inode, isOfLink: isOfLink)
+        walk[walk.count - 1].isMissing = inode == nil
       case .link(let inode):
         if let index = inodes.lastIndex(of: inode) {
           walk[index].target = finder.facts.inodes[inode].target
@@ -27,6 +45,7 @@ struct WalkExplainer {
         if let jump = finder.facts.inodes[inode].jump {
           add(finder.facts.inodes[inode].target ?? "?", jump, isOfLink: true)
         }
+      case .turn: break
       case .permission(let inode, let need, let verdict, let rule):
         // The walk checks a directory again when a link leads back to it.
         guard let index = inodes.lastIndex(of: inode),
@@ -79,6 +98,9 @@ struct WalkExplainer {
       index = inodes.lastIndex(of: inode) ?? index
     }
     walk[index].decides = true
+    if walk[index].verdict == .granted, decision.rule.bits == nil {
+      walk[index].grant = walk[index].basis
+    }
     walk[index].verdict = decision.verdict
     walk[index].rule = decision.rule
     walk[index].basis = finder.basis(decision)

@@ -77,6 +77,23 @@ extension InodeChange {
     }
   }
 
+  /// Returns the shell command that makes `path` again as it was.
+  func undo(_ path: PathBytes) -> [PathBytes] {
+    switch attribute {
+    case .mode:
+      let added = after.mode & ~before.mode
+      let (who, shift) = added & 0o700 != 0 ? ("u", 6) : added & 0o070 != 0 ? ("g", 3) : ("o", 0)
+      let letters = Permissions(rawValue: UInt8(added >> UInt16(shift) & 7)).letters
+      return ["chmod", PathBytes("\(who)-\(letters)"), path]
+    case .accessACL:
+      guard let acl = before.acl else { return ["setfacl", "-b", path] }
+      return ["setfacl", "-n", "--set", PathBytes(acl.text), path]
+    case .defaultACL:
+      guard let acl = before.defaultACL else { return ["setfacl", "-k", path] }
+      return ["setfacl", "-d", "-n", "--set", PathBytes(acl.text), path]
+    }
+  }
+
   private func setfacl(
     _ options: [PathBytes], _ before: AccessControlList?, _ after: AccessControlList?,
     _ path: PathBytes

@@ -43,15 +43,36 @@ struct LeastChange {
   mutating func grant(
     _ need: Permissions, path: PathBytes, isDirectory: Bool, isSocket: Bool = false
   ) -> Decision {
+    grant(asking: { $0.step == .walk ? .execute : need }) {
+      $0.decide(need, path, isDirectory: isDirectory, isSocket: isSocket)
+    }
+  }
+
+  /// Adds the changes that let an operation through.
+  ///
+  /// - Returns: As `grant(_:path:isDirectory:isSocket:)`.
+  mutating func allow(_ operation: FileOperation, path: PathBytes) -> Decision {
+    grant(asking: \.asked) { evaluator in
+      let decision = evaluator.decide(.operation(operation), path: path)
+      guard decision.rule == .protectedHardlink, !decision.asked.isEmpty else { return decision }
+      // What the kernel looks at there is whether the file can be read and written.
+      var refused = evaluator.decide(
+        .faccessat2(decision.asked, followsLink: false), path: path)
+      refused.asked = decision.asked
+      return refused
+    }
+  }
+
+  private mutating func grant(
+    asking: (Decision) -> Permissions, _ decide: (AccessEvaluator) -> Decision
+  ) -> Decision {
     var undos: [Undo] = []
     // Each round repairs one component by one rule; real paths need far fewer than 64 rounds.
     for _ in 0..<64 {
-      let decision = AccessEvaluator(facts: facts, credentials: credentials).decide(
-        need, path, isDirectory: isDirectory, isSocket: isSocket)
+      let decision = decide(AccessEvaluator(facts: facts, credentials: credentials))
       if decision.isGranted { return decision }
-      let asked: Permissions = decision.step == .walk ? .execute : need
       guard decision.errno == .EACCES, let inode = decision.inode,
-        let change = change(of: inode, decision.rule, asked: asked)
+        let change = change(of: inode, decision.rule, asked: asking(decision))
       else {
         undo(undos)
         return decision
@@ -59,8 +80,7 @@ struct LeastChange {
       undos.append(make(change))
     }
     undo(undos)
-    return AccessEvaluator(facts: facts, credentials: credentials)
-      .decide(need, path, isDirectory: isDirectory, isSocket: isSocket)
+    return decide(AccessEvaluator(facts: facts, credentials: credentials))
   }
 
   /// Applies a change to the facts; several changes of one attribute of an inode become one.

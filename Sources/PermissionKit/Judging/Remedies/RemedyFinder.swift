@@ -15,26 +15,30 @@ struct RemedyFinder {
   func remedies(_ ask: Ask) -> [Remedy] {
     var least = LeastChange(
       facts: inspection.facts, credentials: inspection.subject.credentials)
-    let decision = least.grant(
-      ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
+    let decision =
+      ask.operation.map { least.allow($0, path: ask.path) }
+      ?? least.grant(
+        ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
     guard decision.isGranted else { return [] }
     return remedies(least.changes)
   }
 
   /// Returns changes as commands, with who else gains.
-  func remedies(_ changes: [InodeChange]) -> [Remedy] { changes.map(remedy) }
+  func remedies(_ changes: [InodeChange]) -> [Remedy] { changes.map(remedy(for:)) }
 
-  private func remedy(_ change: InodeChange) -> Remedy {
+  private func remedy(for change: InodeChange) -> Remedy {
     let facts = inspection.facts
     let known = facts.path(of: change.inode)
     // A command could take a relative path for an option.
     let path = known.isAbsolute ? known : PathBytes("./").appending(known)
     let uid = inspection.subject.credentials.user.fileSystem
     let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
-    return Remedy(
+    var remedy = Remedy(
       kind: change.attribute == .mode ? .mode : .acl, command: change.command(path),
       needsRoot: change.before.uid != owner,
       persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
       othersAffected: classes.gains.map(inspection.users.describe), outcome: .granted)
+    remedy.undo = change.undo(path)
+    return remedy
   }
 }

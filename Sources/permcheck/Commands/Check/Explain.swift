@@ -10,11 +10,13 @@ struct Explain: AccessorCommand {
       EXAMPLES
         permcheck explain camera
         permcheck explain /srv/photos/2024/a.jpg --user www-data
-        permcheck explain ./upload --need rwx --pid 4242
         permcheck explain /srv/photos --future --creator ada --umask 027
+        permcheck explain /srv/spool/job7 --to delete --user ada
+        permcheck explain /srv/a --to rename /srv/b
         permcheck explain /srv --json > facts.json   for permcheck evaluate
 
       An argument with a slash is a path; any other argument is an accessor.
+      Of --to, rename and link have a second path, chown an owner: ada:video.
       """)
 
   @Argument(
@@ -40,6 +42,12 @@ struct Explain: AccessorCommand {
       valueName: "octal"), completion: .list(["022", "027", "077", "002"]))
   var umask: TextArgument?
 
+  @Option(
+    help: ArgumentHelp(
+      "Ask about \(OperationArgument.names.joined(separator: ", ")) instead of opening the path.",
+      valueName: "operation"), completion: .list(OperationArgument.names))
+  var to: OperationArgument?
+
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var output: OutputOptions
 
@@ -51,6 +59,7 @@ struct Explain: AccessorCommand {
       choice.future = FutureChoice(
         creator: creator?.text, umask: umask.flatMap { Self.bits($0.text) })
     }
+    choice.operation = to?.name
     return choice
   }
 
@@ -59,6 +68,12 @@ struct Explain: AccessorCommand {
       for (option, isGiven) in [("--creator", creator != nil), ("--umask", umask != nil)]
       where isGiven {
         throw ValidationError("\(option) needs --future")
+      }
+    }
+    if to != nil {
+      if future { throw ValidationError("--to and --future cannot be combined") }
+      if subject.choice.need != nil {
+        throw ValidationError("--to and --need cannot be combined")
       }
     }
     if let umask, Self.bits(umask.text) == nil {
@@ -78,6 +93,18 @@ struct Explain: AccessorCommand {
   func run(_ accessors: Accessors) throws {
     let status = try choice.run(accessors)
     if status != .authorized { throw status.code }
+  }
+}
+
+/// The name of an operation on the command line.
+struct OperationArgument: ExpressibleByArgument {
+  static let names = NamedOperation.Name.allCases.map(\.rawValue)
+
+  let name: NamedOperation.Name
+
+  init?(argument: String) {
+    guard let name = NamedOperation.Name(rawValue: argument) else { return nil }
+    self.name = name
   }
 }
 

@@ -9,6 +9,8 @@ struct ExplainChoice {
   var all = false
   /// Whose new files are meant; nil for what exists.
   var future: FutureChoice?
+  /// What is done to the path; nil for opening it.
+  var operation: NamedOperation.Name?
   var subject = SubjectChoice()
   var output = OutputChoice()
 
@@ -16,12 +18,21 @@ struct ExplainChoice {
   func run(_ accessors: Accessors) throws -> ExitStatus {
     let system = accessors.system
     var context = try subject.context(system).knowing(accessors)
+    var names = names
+    if let operation {
+      let target = try Self.target(of: operation, &names)
+      context.question = OperationJudge.may(
+        try NamedOperation(operation, target: target, context))
+    }
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
+    if operation != nil, let accessor = arguments.first(where: { !$0.isPath }) {
+      throw ValidationError("\(accessor.shown): --to needs a path, one with a slash")
+    }
     if let future {
       if let device = arguments.first(where: { $0.entry.family != nil }) {
         throw ValidationError("\(device.shown): --future works only for a folder")
       }
-      context.foresees = FutureFiles.made(
+      context.question = FutureFiles.made(
         by: try FileCreator(user: future.creator, umask: future.umask, context))
     }
     let inspection = try Inspection(context) {
@@ -34,6 +45,25 @@ struct ExplainChoice {
     let console = Console(system, output)
     if !output.quiet { subject.warnOfRoot(context, console) }
     return try Self.print(explanation, console: console, output, wantsAll: all)
+  }
+
+  /// Takes the second argument of an operation from the names.
+  private static func target(
+    of operation: NamedOperation.Name, _ names: inout [PathBytes]
+  ) throws -> PathBytes? {
+    switch operation {
+    case .rename, .link:
+      guard names.count == 2 else {
+        throw ValidationError(
+          "--to \(operation.rawValue) needs two paths, the old one and the new one")
+      }
+    case .chown:
+      guard names.count <= 2 else {
+        throw ValidationError("--to chown takes a path and an owner, such as ada:video")
+      }
+    default: return nil
+    }
+    return names.count == 2 ? names.removeLast() : nil
   }
 
   /// Prints an explanation of present or saved facts, and returns the exit status.

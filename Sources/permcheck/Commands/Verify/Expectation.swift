@@ -24,6 +24,8 @@ struct Expectation {
   var reason: Reason.Code?
   /// Whose new files are meant, in the folder of the target; nil for what exists.
   var future: FutureChoice?
+  /// What is done to the path, and the second argument of that; nil for opening it.
+  var operation: (name: NamedOperation.Name, target: PathBytes?)?
   /// Whether everything in a folder must be so.
   var isRecursive = false
   /// How long to wait until it holds.
@@ -54,6 +56,9 @@ struct Expectation {
         argument.path.map { "\(argument.name)=\($0)" } ?? argument.name
       case .path(let path): path.description
       }
+    if let operation {
+      return "\(operation.name.rawValue) \(name)\(operation.target.map { " to \($0)" } ?? "")"
+    }
     if isRecursive { return "\(name) and everything in it" }
     return future.map { "\(name), what \($0.creator ?? "this process") makes there" } ?? name
   }

@@ -9,7 +9,7 @@ struct ExpectationReader {
 
   private static let keys = [
     "name", "path", "accessor", "user", "uid", "gid", "groups", "pid", "need", "is", "reason",
-    "wait", "recursive", "future", "creator", "umask",
+    "wait", "recursive", "future", "creator", "umask", "to", "target",
   ]
 
   private let accessors: Accessors
@@ -111,6 +111,7 @@ struct ExpectationReader {
     if let value = values["reason"] { checkReason(of: expectation, value.place) }
     expectation.wait = values["wait"].flatMap { self.wait($0) }
     expectation.future = future(values, of: expectation)
+    expectation.operation = operation(values, of: expectation)
     expectations.append(expectation)
   }
 
@@ -348,6 +349,43 @@ struct ExpectationReader {
       }
     }
     return future
+  }
+
+  private mutating func operation(
+    _ values: [String: TOMLValue], of expectation: Expectation
+  ) -> (name: NamedOperation.Name, target: PathBytes?)? {
+    guard let value = values["to"] else {
+      if let value = values["target"] { wrong(value.place, "target needs to = \"rename\"") }
+      return nil
+    }
+    guard let text = text(value, "to") else { return nil }
+    guard let name = NamedOperation.Name(rawValue: text) else {
+      let known = OperationArgument.names
+      let near = Suggestions.nearest(to: text, among: known).map { "did you mean \($0)?" }
+      wrong(
+        value.place,
+        "there is no operation \"\(Sanitizer.clean(text))\"; \(near ?? "known: \(known.joined(separator: ", "))")"
+      )
+      return nil
+    }
+    if case .accessor = expectation.target { wrong(value.place, "to needs path = \"/…\"") }
+    for key in ["need", "recursive", "future"] {
+      if let other = values[key] { wrong(other.place, "\(key) and to cannot be combined") }
+    }
+    guard let target = values["target"] else {
+      guard name.needsPath else { return (name, nil) }
+      wrong(value.place, "\(text) needs target, the new path")
+      return nil
+    }
+    guard let words = self.text(target, "target"), let bytes = PathBytes(argument: words) else {
+      return nil
+    }
+    if name.needsPath, !bytes.isAbsolute { wrong(target.place, "the path must start with /") }
+    if !name.needsPath, name != .chown {
+      wrong(target.place, "\(text) takes no target")
+      return nil
+    }
+    return (name, bytes)
   }
 
   private mutating func wait(_ value: TOMLValue) -> TimeSpan? {

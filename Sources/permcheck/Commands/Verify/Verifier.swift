@@ -10,6 +10,7 @@ struct Verifier {
     let subject: Subject
     /// Who makes the files that are meant; nil for what exists.
     let creator: FileCreator?
+    let operation: NamedOperation?
   }
 
   let items: [Item]
@@ -43,8 +44,14 @@ struct Verifier {
             if who != .current { context.subject = subject }
             creator = try FileCreator(user: future.creator, umask: future.umask, context)
           }
+          var operation: NamedOperation?
+          if let (name, target) = expectation.operation {
+            operation = try NamedOperation(name, target: target, AccessContext(system: system))
+          }
           items.append(
-            Item(expectation: expectation, who: who, subject: subject, creator: creator))
+            Item(
+              expectation: expectation, who: who, subject: subject, creator: creator,
+              operation: operation))
         } catch {
           guard error.code == .unknownUser || error.code == .unknownProcess else { throw error }
           mistakes.append(Mistake(place: place, message: error.description))
@@ -120,7 +127,8 @@ struct Verifier {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .current { context.subject = item.subject }
     if item.expectation.isRecursive { context.includeContents() }
-    context.foresees = item.creator.map(FutureFiles.made)
+    context.question =
+      item.creator.map(FutureFiles.made) ?? item.operation.map(OperationJudge.may)
     switch item.expectation.target {
     case .accessor(let argument): context.path = argument.path
     case .path(let path): context.path = path

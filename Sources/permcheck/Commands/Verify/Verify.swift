@@ -10,10 +10,9 @@ struct Verify: AccessorCommand {
     discussion: """
       EXAMPLES
         permcheck verify access.toml
-        permcheck verify access.toml --format junit --output report.xml
         permcheck verify --init camera /srv/photos --user www-data > access.toml
 
-      The file is TOML. Each expectation has a path or an accessor, and its status:
+      The file is TOML. An expectation has a path or an accessor, and its status:
 
         [[expect]]
         name = "the web server must not see the pictures"
@@ -23,10 +22,11 @@ struct Verify: AccessorCommand {
         is = "refused"                   or "granted", a status, or a list of these
         reason = "parent-search"         only for this reason
         recursive = true                 also everything in the folder
+        to = "delete"                    instead of need (rename and link: target)
         wait = "5s"                      until it holds
 
-      Without user, uid or pid an expectation is about this process. The exit status
-      is 0 if all hold, 1 if one does not, 64 if the file has mistakes.
+      Without user, uid or pid it is about this process. The exit status is 0 if all
+      hold, 1 if one does not, 64 if the file has mistakes.
       """)
 
   @Argument(

@@ -1,0 +1,137 @@
+// Why an operation on a path is refused.
+extension ReasonFinder {
+  /// Returns the reason why a rule refuses an operation.
+  func refusal(
+    _ operation: NamedOperation, _ ask: Ask, _ decision: Decision, _ errno: Errno,
+    steps: [WalkStep]
+  ) -> Reason {
+    let name = operation.name.rawValue
+    guard let inode = decision.inode else {
+      return refusal(ask.asking(for: decision.asked), decision, errno, steps: steps)
+    }
+    let place = facts.path(of: inode)
+    if decision.rule.bits != nil {
+      var reason = refusal(ask.asking(for: decision.asked), decision, errno, steps: steps)
+      if decision.step == .create || decision.step == .remove {
+        let verb =
+          decision.step == .create ? "create" : operation.name == .rename ? "rename" : "delete"
+        reason.code = .parentWrite
+        reason.message = "\(self.name) may not \(verb) anything in \(place): \(reason.message)"
+      }
+      return reason
+    }
+    if let (code, message) = operationRefusal(operation, ask, decision, inode, place) {
+      return Reason(code, .proven, message, evidence: [modeAndOwners(inode)])
+    }
+    if decision.rule == .notADirectory, decision.step == .target {
+      return Reason(
+        .notPossible, .proven, "\(name) is for directories, and \(place) is none (\(errno))")
+    }
+    return refusal(ask, decision, errno, steps: steps)
+  }
+
+  private func operationRefusal(
+    _ operation: NamedOperation, _ ask: Ask, _ decision: Decision, _ inode: Int,
+    _ place: PathBytes
+  ) -> (Reason.Code, String)? {
+    let errno = decision.errno?.description ?? ""
+    let call = operation.name.rawValue
+    let owner = users.userName(facts.inodes[inode].uid)
+    let mount = facts.mounts[facts.inodes[inode].mount]
+    switch decision.rule {
+    case .sticky: return (.sticky, sticky(operation, ask, inode, place))
+    case .notOwner:
+      return (.notOwner, "only \(owner), the owner of \(place), or root may \(call) it (\(errno))")
+    case .needsChown:
+      return (
+        .notOwner,
+        "only root may give \(place) to \(operation.uid == nil && operation.gid != nil ? "a group that \(name) is not in" : "another owner") (\(errno), CAP_CHOWN)"
+      )
+    case .needsMknod:
+      return (.notOwner, "only root may make device nodes (\(errno), CAP_MKNOD)")
+    case .protectedHardlink:
+      return (
+        .protectedHardlink,
+        "\(name) is not the owner of \(place), \(decision.asked.isEmpty ? "which is no plain file" : "and cannot both read and write it"), so the kernel allows no second name (\(errno), fs.protected_hardlinks)"
+      )
+    case .exists: return (.notPossible, "\(place) exists already (\(errno))")
+    case .exclusiveButExists: return (.notPossible, "\(place) exists already (\(errno))")
+    case .dots: return (.notPossible, "\(call) needs a name, not . or .. or / (\(errno))")
+    case .isDirectory:
+      let isReplaced = operation.target != nil
+      return (
+        .notPossible,
+        isReplaced
+          ? "\(place) is a directory, and a file cannot replace it; name the new path in it (\(errno))"
+          : "\(place) is a directory (\(errno))"
+      )
+    case .notEmpty: return (.notPossible, "\(place) is not empty (\(errno))")
+    case .mountPoint: return (.notPossible, "\(place) is a mount point (\(errno))")
+    case .otherMount:
+      return (
+        .notPossible,
+        "\(ask.path) and \(operation.target ?? "") are on different mounts; copy it instead (\(errno))"
+      )
+    case .intoItself:
+      return (.notPossible, "\(place) cannot be moved into itself (\(errno))")
+    case .linkOfDirectory:
+      return (.notPossible, "\(place) is a directory, which has only one name (\(errno))")
+    case .notAFile:
+      return (.notPossible, "\(place) is a \(facts.inodes[inode].kind.noun) (\(errno))")
+    case .notASocket: return (.notPossible, "\(place) is not a socket (\(errno))")
+    case .notSupported:
+      return (.notPossible, "\(mount.fileSystem) at \(mount.point) has no \(call) (\(errno))")
+    default: return nil
+    }
+  }
+
+  /// Whose the names in a sticky directory are.
+  private func sticky(
+    _ operation: NamedOperation, _ ask: Ask, _ folder: Int, _ place: PathBytes
+  ) -> String {
+    let verb = operation.name == .rename ? "rename" : "delete"
+    let holder = users.userName(facts.inodes[folder].uid)
+    // The name that is removed, or the one that is replaced.
+    let paths = [ask.path] + (operation.target.map { [$0] } ?? [])
+    let victims = paths.compactMap { facts.inode(named: $0) }
+      .filter { facts.inodes[$0].parent == folder }
+    let other = victims.first { !isSubjects($0) } ?? victims.first
+    guard let other else {
+      return "\(place) is sticky: only the owner of a file in it, \(holder) or root may \(verb) it"
+    }
+    let owner = users.userName(facts.inodes[other].uid)
+    let name = facts.name(of: other)?.description ?? "it"
+    let isReplaced = paths.count > 1 && facts.inode(named: paths[1]) == other
+    let action = isReplaced ? "replace" : verb
+    let others = [
+      owner == "root" ? nil : "\(owner), the owner of \(name)",
+      holder == "root" || holder == owner ? nil : "\(holder), the owner of the folder",
+    ].compactMap { $0 }
+    let root =
+      holder == "root" ? "root, the owner of the folder" : "root"
+    return
+      "\(place) is sticky: only \((others + [root]).formatted), may \(action) \(name)"
+  }
+
+  private func isSubjects(_ inode: Int) -> Bool {
+    facts.inodes[inode].uid == inspection.subject.credentials.user.fileSystem
+  }
+}
+
+extension [String] {
+  /// The words as a list: `bob, the owner of a, or root`.
+  fileprivate var formatted: String {
+    count < 2 ? joined() : dropLast().joined(separator: ", ") + ", or " + self[count - 1]
+  }
+}
+
+extension AccessFacts {
+  /// Returns the inode that a path names, whoever asks; a link at the end is not followed.
+  func inode(named path: PathBytes) -> Int? {
+    let anybody = Credentials(uid: 0, gid: 0, groups: [])
+    var call = KernelCall(AccessEvaluator(facts: self, credentials: anybody), path)
+    call.asksNobody = true
+    let decision = call.run(.open([.path, .noFollow]))
+    return decision.isGranted ? decision.inode : nil
+  }
+}
