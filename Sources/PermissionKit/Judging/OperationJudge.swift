@@ -62,7 +62,11 @@ package struct OperationJudge {
     }
     if let errno = decision.errno { explain(&report, ask, decision, errno, steps) }
     if decision.verdict == .undetermined {
-      report.reasons = [finder.undetermined(decision, ask, nil)]
+      var reason = finder.undetermined(decision, ask, nil)
+      if decision.rule == .fileSystemRules {
+        reason.ownAdvice = "only doing it as \(finder.name) shows whether it is allowed"
+      }
+      report.reasons = [reason]
     }
     if decision.isGranted { addDoubts(&report, ask, decision) }
     return report

@@ -108,11 +108,24 @@ extension AccessFacts {
   /// link, this is the path of the link.
   package func path(of inode: Int) -> PathBytes {
     let (top, path) = climb(from: inode)
-    guard top != root, top != start, let link = inodes.firstIndex(where: { $0.jump == top }) else {
-      return path
+    guard top != root, top != start else { return path }
+    guard let link = inodes.firstIndex(where: { $0.jump == top }) else {
+      return aboveStart(top).map { top == inode ? $0 : $0.appending(path) } ?? path
     }
     let below = climb(from: link).path
     return top == inode ? below : below.appending(path)
+  }
+
+  /// Returns the path from the start up to a directory above it: `../..`; nil for any other.
+  private func aboveStart(_ directory: Int) -> PathBytes? {
+    var (current, path) = (start, PathBytes(".."))
+    for _ in inodes.indices {
+      let parent = inodes[current].parent
+      if parent == directory { return path }
+      guard parent != current, parent != root else { return nil }
+      (current, path) = (parent, path.appending(".."))
+    }
+    return nil
   }
 
   /// Returns whether the path of the inode leads from the root by names alone.

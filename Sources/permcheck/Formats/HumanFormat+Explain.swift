@@ -130,7 +130,7 @@ extension HumanFormat {
     guard let inode = component.inode else {
       let note =
         component.decides
-        ? mark(component) + "  " + style.bold("decides")
+        ? mark(component, isOfOperation) + "  " + style.bold("decides")
         : isOfOperation && component.isMissing ? "not there" : "not reached"
       return [name, component.decides ? note : style.dim(note)]
     }
@@ -143,10 +143,10 @@ extension HumanFormat {
       ]
     }
     guard let need = component.need else {
-      let marked = isOfOperation ? style.mark(.no) + " " + objection(component) : mark(component)
       return [
         name, inode.modeText, owner,
-        component.decides ? marked + "  " + style.bold("decides") : "",
+        component.decides
+          ? mark(component, isOfOperation) + "  " + style.bold("decides") : "",
       ]
     }
     let changesNames = isOfOperation && inode.kind == .directory && need == [.write, .execute]
@@ -154,11 +154,9 @@ extension HumanFormat {
       inode.kind == .directory && need == .execute
       ? "search" : changesNames ? "write" : need.letters
     let grant = component.grant.map { "\(style.mark(.yes)) \(Sanitizer.clean($0)), " } ?? ""
-    let isOwn = isOfOperation && component.decides && component.rule?.bits == nil
     let marked =
       grant.isEmpty
-      ? isOwn ? "\(style.mark(.no)) \(objection(component))" : mark(component)
-      : grant + "\(objection(component)) \(style.mark(.no))"
+      ? mark(component, isOfOperation) : grant + "\(objection(component)) \(style.mark(.no))"
     return [
       name, inode.modeText, owner,
       "\(asked) \(marked)" + (component.decides ? "  " + style.bold("decides") : ""),
@@ -170,8 +168,9 @@ extension HumanFormat {
     component.rule.map { RuleWords($0.description).refusal } ?? Sanitizer.clean(component.basis)
   }
 
-  private func mark(_ component: WalkedComponent) -> String {
-    let basis = Sanitizer.clean(component.basis)
+  private func mark(_ component: WalkedComponent, _ isOfOperation: Bool) -> String {
+    let isOwn = isOfOperation && component.decides && component.rule?.bits == nil
+    let basis = isOwn ? objection(component) : Sanitizer.clean(component.basis)
     return switch component.verdict {
     case .granted, nil: style.mark(.yes) + " \(basis)"
     case .refused: style.mark(.no) + " \(basis)"

@@ -52,15 +52,7 @@ struct LeastChange {
   ///
   /// - Returns: As `grant(_:path:isDirectory:isSocket:)`.
   mutating func allow(_ operation: FileOperation, path: PathBytes) -> Decision {
-    grant(asking: \.asked) { evaluator in
-      let decision = evaluator.decide(.operation(operation), path: path)
-      guard decision.rule == .protectedHardlink, !decision.asked.isEmpty else { return decision }
-      // What the kernel looks at there is whether the file can be read and written.
-      var refused = evaluator.decide(
-        .faccessat2(decision.asked, followsLink: false), path: path)
-      refused.asked = decision.asked
-      return refused
-    }
+    grant(asking: \.asked) { $0.decide(.operation(operation), path: path) }
   }
 
   private mutating func grant(

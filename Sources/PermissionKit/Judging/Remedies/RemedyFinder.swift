@@ -30,7 +30,8 @@ struct RemedyFinder {
     let facts = inspection.facts
     let known = facts.path(of: change.inode)
     // A command could take a relative path for an option.
-    let path = known.isAbsolute ? known : PathBytes("./").appending(known)
+    let isSafe = known.isAbsolute || known.bytes.starts(with: Array("../".utf8))
+    let path = isSafe ? known : PathBytes("./").appending(known)
     let uid = inspection.subject.credentials.user.fileSystem
     let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
     var remedy = Remedy(
