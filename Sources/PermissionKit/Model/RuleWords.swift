@@ -48,7 +48,8 @@ package struct RuleWords {
     "file-system-rules": "the file system has its own rules",
     "sticky": "sticky", "not-owner": "not the owner", "needs-cap-chown": "needs CAP_CHOWN",
     "needs-cap-mknod": "needs CAP_MKNOD", "protected-hardlink": "another user's file",
-    "other-mount": "another mount", "exclusive-but-exists": "exists", "not-a-file": "not a regular file",
+    "other-mount": "another mount", "exclusive-but-exists": "exists",
+    "not-a-file": "not a regular file",
     "not-entered": "another file system, not entered",
     "changed": "changed meanwhile", "landlock": "Landlock",
   ]
