@@ -39,12 +39,12 @@ struct SecurityModules {
 
   func has(_ name: String) -> Bool { names?.contains(name) ?? true }
 
+  private var parsed: SecurityLabel? { label.map(SecurityLabel.init) }
+
   /// The name of the AppArmor profile that confines this process; nil if none does.
   var profile: String? {
-    guard let label, label != "unconfined", label.hasSuffix(")"), has("apparmor"),
-      let end = label.lastIndex(of: "(")
-    else { return nil }
-    return String(label[..<end].reversed().drop { $0 == " " }.reversed())
+    guard case .profile(let name, _)? = parsed, parsed?.confines == true else { return nil }
+    return name
   }
 
   /// The AppArmor profile that may refuse to open or create what faccessat2(2), which asks no profile,
@@ -52,18 +52,18 @@ struct SecurityModules {
   ///
   /// The profiles that container engines make for every container refuse below /proc and /sys alone.
   var profileOfPaths: String? {
-    guard let profile, label?.hasSuffix("(complain)") != true,
-      label?.hasSuffix("(unconfined)") != true
-    else { return nil }
+    guard let profile else { return nil }
     let isOfEngine =
       profile == "docker-default" || profile.hasPrefix("containers-default-")
       || profile == "cri-containerd.apparmor.d"
     return isOfEngine ? nil : profile
   }
 
-  /// The SELinux or Smack context; nil if the label is none.
+  /// The SELinux or Smack context that confines this process; nil if none does.
   var context: String? {
-    guard let label, profile == nil, label != "unconfined" else { return nil }
+    guard let parsed, parsed.confines, let label else { return nil }
+    if case .profile = parsed { return nil }
+    if case .context = parsed, isEnforcing == false { return nil }
     return label
   }
 
@@ -71,12 +71,9 @@ struct SecurityModules {
   ///
   /// An unreadable label of an active module confines, as far as anybody knows.
   var confiningLabel: String? {
-    if let label {
-      let isHarmless =
-        label.hasPrefix("unconfined") || label.has(":unconfined_")
-        || label.hasSuffix("(complain)")
-        || label.hasSuffix("(unconfined)") || label == "_" || isEnforcing == false && profile == nil
-      return isHarmless ? nil : label
+    if let parsed {
+      if case .context = parsed, isEnforcing == false { return nil }
+      return parsed.confines ? label : nil
     }
     let labelling = ["selinux", "apparmor", "smack", "tomoyo"]
     guard let active = names?.first(where: { labelling.contains($0) }) else { return nil }
@@ -88,11 +85,13 @@ struct SecurityModules {
 
   /// Whether a module can refuse that files are opened or created: Landlock, AppArmor or SELinux.
   var mayRefusePaths: Bool {
-    has("landlock") || profile != nil || context.map { !$0.has("unconfined") } ?? false
+    has("landlock") || profile != nil || context != nil
   }
 
   /// Whether SELinux confines this process with the context of containers.
-  var isContainerContext: Bool { context?.has(":container_t:") ?? false }
+  var isContainerContext: Bool {
+    if case .context(_, "container_t")? = parsed { true } else { false }
+  }
 
   /// The modules and the label, as lines of evidence.
   var evidence: [String] {

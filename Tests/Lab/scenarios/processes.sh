@@ -47,6 +47,18 @@ unsure seccomp seccomp "${member[@]}" confine seccomp
 printf 'profile lab-no-devices {\n file, capability, network, unix, signal, ptrace, dbus,\n deny /dev/video* rw,\n deny /dev/snd/* rw,\n}\n' |
     apparmor_parser -r
 unsure AppArmor landlock-or-lsm "${member[@]}" aa-exec -p lab-no-devices --
+# A name is no promise, and in complain mode deny rules hold.
+printf 'profile unconfined_cam {\n file, capability, network, unix, signal, ptrace, dbus,\n deny /dev/video* rw,\n}\n' |
+    apparmor_parser -r
+unsure "AppArmor, a name" landlock-or-lsm "${member[@]}" aa-exec -p unconfined_cam --
+printf 'profile lab-complains flags=(complain) {\n deny /dev/video* rw,\n deny /home/member/secret.txt r,\n}\n' |
+    apparmor_parser -r
+unsure "AppArmor, complaining" landlock-or-lsm "${member[@]}" aa-exec -p lab-complains --
+install -m 644 -o member /dev/null /home/member/secret.txt
+asleep "${member[@]}" aa-exec -p lab-complains --
+ask explain /home/member/secret.txt --pid "$pid"
+says "a file that a complaining profile denies" 'not exits(0) and has("path", "landlock-or-lsm")'
+awake
 group=/sys/fs/cgroup/lab-no-devices
 mkdir -p $group
 unsure "device cgroup" device-cgroup confine devices $group "${member[@]}"

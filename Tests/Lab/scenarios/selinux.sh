@@ -27,13 +27,23 @@ ask member camera mic
 says "outside the domain nothing is refused" 'status("camera") == status("microphone") == "authorized"'
 
 section "asked for the process"
-"${confined[@]}" sleep 1234 &
-sleep 1
-pid=$(pgrep -n -x sleep)
-ask camera photos=/srv/pics --pid "$pid"
-says "--pid: not determined" 'status("camera") == status("photos") == "notDetermined" and has("camera", "landlock-or-lsm") and exits(2)'
-says "--pid: its context is named" '"lab_t" in evidence("camera", "landlock-or-lsm")'
-kill "$pid"
+# The SELinux user and the role of a login say nothing: the type decides.
+for context in system_u:system_r:lab_t:s0 unconfined_u:system_r:lab_t:s0 unconfined_u:unconfined_r:lab_t:s0; do
+    domain=(runcon $context setpriv --reuid=member --regid=member --init-groups env HOME=/home/member)
+    refuse "$context: the camera" "${domain[@]}" probe /dev/video0
+    refuse "$context: the folder" "${domain[@]}" ls /srv/pics
+    "${domain[@]}" sleep 1234 &
+    sleep 1
+    pid=$(pgrep -n -x sleep)
+    for probe in auto enter; do
+        ask camera photos=/srv/pics --pid "$pid" --probe $probe
+        says "$context, $probe: not authorized" 'status("camera") in ("notDetermined", "restricted") and status("photos") in ("notDetermined", "restricted")'
+        says "$context, $probe: it is named" '"lab_t" in evidence("camera", "landlock-or-lsm")'
+    done
+    kill "$pid"
+    ask_by "${domain[@]}" permcheck camera
+    says "$context: asked by itself" 'status("camera") == "restricted" and "lab_t" in evidence("camera", "landlock-or-lsm")'
+done
 
 section "at random"
 INSIDE="runcon system_u:system_r:lab_t:s0" SPOIL="chcon system_u:object_r:lab_secret_t:s0" NO_OTHERS=1 \

@@ -86,7 +86,7 @@ extension SecurityModules {
   /// - Returns: The clause; it follows a semicolon.
   func likeliestCause(noNewPrivileges: Bool, isSure: Bool) -> String {
     if let profile { return "the most likely cause is the AppArmor profile \(profile)" }
-    if let context, !context.has("unconfined") {
+    if let context {
       return "the most likely cause is the policy for the security context \(context)"
     }
     let landlock = "Landlock, by which a program restricts itself and its child processes"
