@@ -14,7 +14,7 @@ extension Inspection {
     if method == .none { return nil }
     let place = place(of: ask)
     let how = method(ask, place)
-    if hasVideoBuffers(ask, decision), how.opens { return probeVideo(ask, place) }
+    if how.opens, let test = controlTest(ask, decision) { return probeDevice(ask, place, test) }
     let asking = asking(ask)
     var probe = asking.answer(ask, decision, place, how)
     if asking.system.isSilent {
@@ -188,23 +188,34 @@ extension Inspection {
     }
   }
 
-  private func hasVideoBuffers(_ ask: Ask, _ decision: Decision) -> Bool {
-    guard let family = ask.resource.family, family.busyTest == .videoBuffers,
+  /// How to tell whether a device is in use; nil for what is no device of a family with such a test.
+  private func controlTest(_ ask: Ask, _ decision: Decision) -> DeviceFamily.BusyTest? {
+    guard let family = ask.resource.family, family.busyTest != .none,
       decision.step == .target, ask.need != .execute, let index = decision.inode,
       facts.inodes[index].kind == .characterDevice, let device = facts.inodes[index].device
-    else { return false }
-    return family.mayHave(device)
+    else { return nil }
+    return family.mayHave(device) ? family.busyTest : nil
   }
 
-  private func probeVideo(_ ask: Ask, _ place: Place) -> Probe {
+  /// Opens a camera or a sound device, and calls ioctl(2), without which no program can use it.
+  ///
+  /// VIDIOC_REQBUFS of no buffers changes nothing on a camera; a sound device knows no such call and
+  /// answers ENOTTY.
+  private func probeDevice(_ ask: Ask, _ place: Place, _ test: DeviceFamily.BusyTest) -> Probe {
     var probe = Probe(method: .open, errno: nil)
     do throws(Errno) {
       let node = try open(ask, place)
       defer { system.close(node) }
       do throws(Errno) {
         try system.reqbufs(none: node)
+      } catch .EBUSY where test == .videoBuffers {
+        probe.isBusy = true
       } catch {
-        probe.isBusy = error == .EBUSY
+        // A filter, or a policy that knows each call; no driver answers so.
+        if error == .EPERM || error == .EACCES || error == .ENOSYS {
+          (probe.errno, probe.isOfControl) = (error, true)
+          return probe
+        }
       }
       if ask.need.contains(.execute) { probe.errno = refusal(ask.path, .execute) }
     } catch {

@@ -160,7 +160,7 @@ struct StatusRules {
       // The facts predict a refusal with another errno; their rule still gives the status.
       return decision.errno == nil ? .restricted : status(decision)
     case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: return .unavailable
-    case .EBUSY, .ENOKEY: return .restricted
+    case .EBUSY, .ENOKEY, .ENOSYS: return .restricted
     default: return .notDetermined
     }
   }

@@ -41,12 +41,15 @@ public struct Probe: Hashable, Sendable {
   /// V4L2 shows this by EBUSY at VIDIOC_REQBUFS.
   public var isBusy = false
 
+  /// Whether ioctl(2) gave the answer, after open(2) had opened the device.
+  package var isOfControl = false
   /// Whether faccessat2(2) gave the answer, where `method` says open(2).
   package var isAsked = false
   /// The system call that gave the answer, for people.
   package var call: String {
     switch method {
     case .access: "faccessat2"
+    case .open where isOfControl: "ioctl"
     case .open where isAsked: "faccessat2"
     case .automatic, .open, .write, .enter, .none: method.rawValue
     }

@@ -59,6 +59,14 @@ confined DevicePolicy device-cgroup "${service[@]}" -p DevicePolicy=closed
 ask_by "${service[@]}" -p DevicePolicy=closed -p 'DeviceAllow=char-video4linux rw' permcheck camera mic
 says "DeviceAllow: the camera alone" \
     'status("camera") == "authorized" and status("microphone") == "restricted" and has("microphone", "device-cgroup") and exits(1)'
+without_ioctl=("${service[@]}" -p SystemCallFilter=~ioctl:EPERM)
+check "no ioctl: open works" "${without_ioctl[@]}" probe "$camera"
+tries "${without_ioctl[@]}"
+ask_by "${without_ioctl[@]}" permcheck camera mic
+agree "no ioctl: camera" camera
+agree "no ioctl: mic" microphone
+says "no ioctl: a filter, proven" \
+    'all(r.status == "restricted" for r in answer.reports) and has("camera", "seccomp", "proven") and has("microphone", "seccomp", "proven") and exits(1)'
 chown tester "$camera"
 chmod 600 "$camera"
 weak=(systemd-run -q --wait --pipe --collect -p CapabilityBoundingSet=~CAP_DAC_OVERRIDE)

@@ -75,4 +75,25 @@ import Testing
     fake.force("reqbufs", .EINVAL)
     #expect(checked(fake, [])?.status == .authorized)
   }
+
+  /// A filter that lets open(2) pass and refuses ioctl(2) leaves nothing to use.
+  @Test(arguments: [
+    (Errno.EPERM, 2, Reason.Code.seccomp), (.ENOSYS, 2, .seccomp),
+    (.EACCES, 0, .landlockOrLSM),
+  ])
+  func `What can be opened and not used is no access`(
+    _ errno: Errno, _ filter: Int, _ code: Reason.Code
+  ) throws {
+    let fake = FakeSystem()
+    fake.add(
+      Self.node, FakeNode(kind: .characterDevice, mode: 0o666, device: .init(major: 81, minor: 0)))
+    fake.add("/sys/dev/char/81:0", FakeNode(contents: ""))
+    fake.add("/proc/self/status", .file(Scene.status("permcheck", 1000, seccomp: filter)))
+    fake.force("reqbufs", errno)
+    let report = try #require(checked(fake, []))
+    #expect(report.status == .restricted)
+    #expect(report.reasons.map(\.code) == [code], "\(report.reasons)")
+    #expect(report.reasons[0].message.contains("ioctl(2) on it fails (\(errno))"))
+    #expect(report.probe?.call == "ioctl")
+  }
 }

@@ -24,6 +24,12 @@ struct Contradiction {
       Reason(code, certainty, message, evidence: answers.evidence)
     }
     let filters = answers.status?.seccomp == 2
+    if probe.isOfControl {
+      return reason(
+        filters ? .seccomp : .landlockOrLSM, filters && errno != .EACCES ? .proven : .suspected,
+        "\(path) can be opened, but not used: ioctl(2) on it fails (\(errno)), which \(filters ? "a system call filter (seccomp)" : "a system call filter or a security module") refuses"
+      )
+    }
     let opens = answers.open != nil
     if opens, answers.open2 == nil {
       return reason(

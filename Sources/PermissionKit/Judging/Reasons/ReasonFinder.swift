@@ -101,7 +101,7 @@ struct ReasonFinder {
       return Reason(
         .busy, .proven, "access to \(path) is allowed, but something else is using it now",
         evidence: evidence)
-    case .EACCES, .EPERM, .EROFS:
+    case .EACCES, .EPERM, .EROFS, .ENOSYS:
       if [.networkFileSystem, .fuseDaemon, .serverDecides].contains(decision.rule),
         let index = facts.target(of: path) ?? decision.inode
       {
