@@ -148,7 +148,7 @@ package struct ResourceJudge {
       explain(&report, ask, decision, ruling)
     }
     switch ruling.rule {
-    case .doubted, .notListening, .contents: report.reasons = ruling.reasons
+    case .doubted, .notListening, .contents, .login: report.reasons = ruling.reasons
     case .locked where report.reasons.isEmpty:
       report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
     case .otherKind, .locked, .taken, .granted, .limited, .service, .refused: break

@@ -19,6 +19,8 @@ enum StatusRule: CaseIterable {
   case granted
   /// Access is refused, but lesser permissions that are of use are granted.
   case limited
+  /// Mode and ACL refuse, and a login may give the user a group that they let in.
+  case login
   /// Mode and ACL refuse because a setting of the service hides or protects the folder.
   case service
   /// The kernel refuses access, or the facts do, or nobody can tell.
@@ -73,6 +75,7 @@ struct StatusRules {
       guard isGranted, let diagnosis else { return nil }
       var doubts = diagnosis.doubtsAboutProcess(ask, decision, probe)
       if let doubt = diagnosis.doubtAboutConfined(ask, decision, probe) { doubts.append(doubt) }
+      if let doubt = diagnosis.doubtAboutLogin(ask, decision) { doubts.append(doubt) }
       return doubts.isEmpty ? nil : ruling(.notDetermined, doubts)
     case .notListening:
       guard isGranted, ask.connects,
@@ -91,6 +94,11 @@ struct StatusRules {
       guard isEnoughForLess else { return nil }
       let doubts = diagnosis?.doubtsAboutProcess(ask, decision, nil) ?? []
       return ruling(doubts.isEmpty ? .limited : .notDetermined, doubts)
+    case .login:
+      guard answer == .denied, let reason = diagnosis?.groupOfLogin(ask, decision) else {
+        return nil
+      }
+      return ruling(.notDetermined, [reason])
     case .service:
       guard answer == .denied, diagnosis?.hidingSetting(ask, decision, probe?.shown) != nil else {
         return nil

@@ -248,35 +248,12 @@ private struct ConfinementSearch {
 
   // MARK: - Services
 
-  /// The folders of unit files; the first folder with a file takes precedence, see systemd.unit(5).
-  private static let unitFolders = [
-    "run/systemd/transient", "etc/systemd/system", "run/systemd/system",
-    "usr/lib/systemd/system", "lib/systemd/system",
-  ]
-
   private mutating func findService(_ privateDevices: Bool) {
     guard root == "/", let groups = ofProcess("cgroup"), groups.has(".service") else { return }
     let units = groups.split { $0 == "\n" || $0 == "/" }.filter { $0.hasSuffix(".service") }
     // The user manager of a login is a service too, but not a unit to name here.
     guard let unit = units.last.map(String.init), !unit.hasPrefix("user@") else { return }
-    var unitSettings = UnitSettings()
-    var seen = false
-    // systemd reads drop-ins in the order of their names, from all folders together.
-    var dropIns: [String: String] = [:]
-    for folder in Self.unitFolders {
-      // The service itself may see other files.
-      if !seen, let file = text(root.appending("\(folder)/\(unit)")) {
-        unitSettings.read(file)
-        seen = true
-      }
-      let names = (try? system.names(in: root.appending("\(folder)/\(unit).d"))) ?? []
-      for name in names.map(\.description) where name.hasSuffix(".conf") {
-        if dropIns[name] == nil { dropIns[name] = "\(folder)/\(unit).d/\(name)" }
-      }
-    }
-    for (_, path) in dropIns.sorted(by: { $0.key < $1.key }) {
-      unitSettings.read(text(root.appending(path)) ?? "")
-    }
+    let (unitSettings, seen) = UnitSettings.read(unit, below: root, system)
     let settings = unitSettings.restrictive
     if !seen { confinement.hidden.append("not visible: the files of \(unit)") }
     // If the unit files cannot be read, a private /dev is the evidence.

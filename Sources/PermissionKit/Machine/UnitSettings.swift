@@ -35,6 +35,51 @@ struct UnitSettings {
 }
 
 extension UnitSettings {
+  /// The folders of unit files; the first folder with a file takes precedence, see systemd.unit(5).
+  private static let folders = [
+    "etc/systemd/system.control", "run/systemd/system.control", "run/systemd/transient",
+    "etc/systemd/system", "run/systemd/system", "run/systemd/generator",
+    "usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system",
+  ]
+
+  /// Reads the settings of a unit: its own file, and the drop-ins for it, for names that begin like
+  /// its own (`user-.slice.d`), and for its type.
+  ///
+  /// - Returns: The settings, and whether the file of the unit itself was there.
+  static func read(
+    _ unit: String, below root: PathBytes, _ system: any System
+  ) -> (settings: UnitSettings, isSeen: Bool) {
+    func text(_ path: String) -> String? {
+      (try? system.contents(of: root.appending(PathBytes(path)), limit: 1 << 20))
+        .map { String(decoding: $0, as: UTF8.self) }
+    }
+    var settings = UnitSettings()
+    var isSeen = false
+    let type = unit.split(separator: ".").last.map(String.init) ?? ""
+    let prefixes = unit.indices.filter { unit[$0] == "-" }
+      .map { "\(unit[...$0]).\(type)" }.reversed()
+    // systemd reads drop-ins in the order of their names, from all folders together.
+    var dropIns: [String: String] = [:]
+    for name in [unit] + prefixes + [type] {
+      for folder in folders {
+        // The service itself may see other files.
+        if !isSeen, name == unit, let file = text("\(folder)/\(unit)") {
+          settings.read(file)
+          isSeen = true
+        }
+        let path = "\(folder)/\(name).d"
+        let names = (try? system.names(in: root.appending(PathBytes(path)))) ?? []
+        for name in names.map(\.description) where name.hasSuffix(".conf") {
+          if dropIns[name] == nil { dropIns[name] = "\(path)/\(name)" }
+        }
+      }
+    }
+    for (_, path) in dropIns.sorted(by: { $0.key < $1.key }) { settings.read(text(path) ?? "") }
+    return (settings, isSeen)
+  }
+}
+
+extension UnitSettings {
   /// What a setting does to the files below some folders, see systemd.exec(5).
   struct Effect: Hashable {
     /// The way in which the files are kept from the service.

@@ -75,6 +75,8 @@ public struct Reason: Hashable, Sendable {
     case aclNotHonoured = "acl-not-honoured"
     /// Only the user at the seat is given this device, and the subject is not at the seat.
     case noSeatACL = "no-seat-acl"
+    /// What systemd or PAM gives a login decides, and depends on the way of the login.
+    case loginPolicy = "login-policy"
     /// The process is in a container that does not have the device or path.
     case container
     /// The process is in an application sandbox, such as Flatpak or Snap, that has no such device
@@ -158,7 +160,7 @@ extension Reason.Code {
     case .driver: [.restricted, .notDetermined]
     case .futureFiles: [.denied]
     case .folderContents: [.limited, .notDetermined]
-    case .unknownUmask: [.notDetermined]
+    case .unknownUmask, .loginPolicy: [.notDetermined]
     case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink, .cannotCreate: [.unavailable]
     case .notConfigured, .noListener: [.unavailable, .notDetermined]
     case .automount, .notAnswering, .accessorFailed: [.notDetermined]

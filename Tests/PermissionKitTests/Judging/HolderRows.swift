@@ -245,9 +245,11 @@ import Testing
     let ofOperations: Set<Reason.Code> = [
       .parentWrite, .sticky, .notOwner, .protectedHardlink, .notPossible,
     ]
+    // A login to come is judged, see LoginPolicyTests and the lab's scenario login.
+    let ofLogin: Set<Reason.Code> = [.loginPolicy]
     #expect(
       Set(rows.map(\.code)).union(ofPrograms).union(ofFuture).union(ofContents)
-        .union(ofOperations)
+        .union(ofOperations).union(ofLogin)
         == Set(Reason.Code.allCases))
     #expect(Set(rows.map(\.name)).count == rows.count)
   }

@@ -362,8 +362,8 @@ struct ReasonTests {
     let text = try Command.permcheck(["schema"]).output
     let codes = try JSONDecoder().decode(Schema.self, from: Data(text.utf8)).defs.reason.properties
       .code.enum
-    // Only a service of systemd has such a scene.
-    let ofLab = ["service-sandbox": "units"]
+    // Only services and logins of systemd have such scenes.
+    let ofLab = ["service-sandbox": "units", "login-policy": "login"]
     // Programs of others give these, see ProgramAccessorTests.
     let ofPrograms = ["by-accessor", "accessor-failed"]
     // Only operations have these, see OperationTests.

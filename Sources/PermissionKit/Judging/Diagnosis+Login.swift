@@ -1,0 +1,55 @@
+// What a login to come may get, which no user data base tells.
+extension Diagnosis {
+  /// What decides on the next login of the subject; nil if the subject is no user of this machine.
+  private var loginPolicy: LoginPolicy? {
+    guard inspection.subject.source == .user, inspection.context.root == "/",
+      let user = try? inspection.users.user(inspection.subject.credentials.user.fileSystem)
+    else { return nil }
+    return LoginPolicy(system: inspection.system, user: user)
+  }
+
+  /// Returns what may refuse a login of the user a device that mode and ACL grant.
+  func doubtAboutLogin(_ ask: Ask, _ decision: Decision) -> Reason? {
+    guard let index = decision.inode, inspection.facts.inodes[index].kind.isDevice,
+      inspection.facts.inodes[index].device?.isAllowedByPolicy != true,
+      let policy = loginPolicy
+    else { return nil }
+    let rules = policy.deviceRules
+    guard let first = rules.first else { return nil }
+    let name = inspection.subject.displayName
+    return Reason(
+      .loginPolicy, .suspected,
+      "mode and ACL grant \(ask.path) to \(name), but a login of \(name) may be refused devices (\(first))",
+      evidence: rules)
+  }
+
+  /// Returns the group that a login may give the user, if it is what is missing.
+  func groupOfLogin(_ ask: Ask, _ decision: Decision) -> Reason? {
+    guard decision.rule.bits != nil, let policy = loginPolicy else { return nil }
+    for group in policy.groups {
+      guard let gid = try? inspection.users.gid(of: group.name) else { continue }
+      var credentials = inspection.subject.credentials
+      if credentials.isMember(of: gid) { continue }
+      credentials.groups.append(gid)
+      let moved = AccessEvaluator(facts: inspection.facts, credentials: credentials).decide(ask)
+      guard moved.errno == nil || moved.inode != decision.inode else { continue }
+      return Reason(
+        .loginPolicy, .suspected,
+        "\(inspection.subject.displayName) is not in group \(group.name), but pam_group may give it to some logins (/etc/security/group.conf)",
+        evidence: ["group.conf: \(group.line)"])
+    }
+    return nil
+  }
+}
+
+extension DeviceNumber {
+  /// Whether every device policy of systemd allows the device, see systemd.resource-control(5): null, zero,
+  /// full, random, urandom, tty, ptmx and pts.
+  fileprivate var isAllowedByPolicy: Bool {
+    switch (major, minor) {
+    case (1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0), (5, 2): true
+    case (136...143, _): true
+    default: false
+    }
+  }
+}
