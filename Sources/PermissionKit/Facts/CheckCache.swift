@@ -8,7 +8,10 @@ struct ManyIDs {
 
 /// What one command has read, and what is the same for all of it: mounts, users, groups, containers.
 ///
-/// A watch takes a new one for each look. Unchecked as its superclass is: all is in one Mutex.
+/// A watch takes a new one for each look.
+///
+/// Unchecked, because the compiler checks no class that has a superclass of its own. It is safe, because
+/// every stored property is an immutable Mutex.
 final class CheckCache: LinuxSystem.Cache, @unchecked Sendable {
   struct Contents {
     // Few of each, which a dictionary takes longer to set up for than they take to search; where there are

@@ -9,7 +9,10 @@ var errno: Int32 { unsafe __errno_location().pointee }
 
 /// The running Linux system.
 package struct LinuxSystem: System {
-  /// What one command has read, see `CheckCache`; unchecked, for it is not final: all is in a Mutex.
+  /// What one command has read, see `CheckCache`.
+  ///
+  /// Unchecked, because the compiler checks only final classes, and `CheckCache` inherits from this one. It
+  /// is safe, because every stored property is an immutable Mutex.
   class Cache: @unchecked Sendable {
     /// The ids of this process.
     fileprivate let credentials = Mutex<Credentials?>(nil)
