@@ -395,6 +395,11 @@ extension Diagnosis {
     return probe?.method == .enter ? doubts.filter { $0.code != .deviceCgroup } : doubts
   }
 
+  /// What could not be looked for at another process, and nothing suggests; nil for other subjects.
+  var noSignOfLandlock: String? {
+    inspection.subject.process.flatMap { ProcessLayers(inspection.system, $0).noSignOfLandlock }
+  }
+
   /// Returns why the kernel refuses, in the place of another process, what the facts grant it.
   func refusedInside(_ ask: Ask, _ errno: Errno, _ probe: Probe?) -> Reason? {
     guard let process = inspection.subject.process else { return nil }
@@ -456,6 +461,17 @@ extension Diagnosis {
       && (decision.errno != nil || probe?.errno != nil)
   }
 
+  /// Returns the reason that names the setting of a service that keeps it from a path.
+  func hidden(
+    _ path: PathBytes, by effect: UnitSettings.Effect, of unit: String,
+    _ certainty: Reason.Certainty, _ evidence: [String]
+  ) -> Reason {
+    Reason(
+      .serviceSandbox, certainty,
+      "the service \(unit) \(effect.kind.verb) \(path): its unit sets \(effect.setting)",
+      evidence: evidence)
+  }
+
   /// Names the place around the process that keeps it from a path, with what to change there.
   func refineFolder(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
     guard mayBeHidden(ask, decision, report.probe) else { return }
@@ -466,10 +482,9 @@ extension Diagnosis {
       }
     }
     if let setting = hidingSetting(ask, decision, report.probe) {
-      let reason = Reason(
-        .serviceSandbox, setting.isProven ? .proven : .suspected,
-        "the service \(setting.unit) \(setting.effect.kind.verb) \(ask.path): its unit sets \(setting.effect.setting)",
-        evidence: setting.evidence + report.reasons.flatMap(\.evidence))
+      let reason = hidden(
+        ask.path, by: setting.effect, of: setting.unit, setting.isProven ? .proven : .suspected,
+        setting.evidence + report.reasons.flatMap(\.evidence))
       if setting.isProven, decision.rule != .missing {
         report.reasons = [reason]
       } else {

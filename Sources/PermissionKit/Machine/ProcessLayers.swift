@@ -1,8 +1,7 @@
 /// What may refuse another process beyond its credentials, its root and its mounts, as far as /proc
 /// and the kernel show it.
 ///
-/// The rules themselves cannot be read from outside. Landlock shows only by the flag that an ordinary
-/// program needs for it.
+/// The rules themselves cannot be read from outside, and Landlock does not show at all.
 package struct ProcessLayers {
   let system: any System
   let process: Int32

@@ -103,6 +103,8 @@ public struct ResourceReport: Hashable, Sendable {
   package var operation: NamedOperation?
   /// Of an operation with two paths, the components of the second one.
   package var targetWalk: [WalkedComponent] = []
+  /// What could not be looked for and nothing suggests: a sentence that only `-v` prints; nil if nothing.
+  package var aside: String?
   /// Whether the resource is a folder that was judged.
   package var isFolder = false
   /// What was found in the folder; nil if the folder alone was asked about.

@@ -42,6 +42,8 @@ public struct Reason: Hashable, Sendable {
     case deviceCgroup = "device-cgroup"
     /// A security module or a sandbox refuses, although mode and ACL grant access.
     case landlockOrLSM = "landlock-or-lsm"
+    /// Another process may have restricted itself by Landlock, which does not show from outside.
+    case landlockUnseen = "landlock-unseen"
     /// A filter on the system calls of this process refuses the open.
     case seccomp
     /// The open reached the device, and its driver refuses.
@@ -160,7 +162,7 @@ extension Reason.Code {
     case .driver: [.restricted, .notDetermined]
     case .futureFiles: [.denied]
     case .folderContents: [.limited, .notDetermined]
-    case .unknownUmask, .loginPolicy: [.notDetermined]
+    case .unknownUmask, .loginPolicy, .landlockUnseen: [.notDetermined]
     case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink, .cannotCreate: [.unavailable]
     case .notConfigured, .noListener: [.unavailable, .notDetermined]
     case .automount, .notAnswering, .accessorFailed: [.notDetermined]

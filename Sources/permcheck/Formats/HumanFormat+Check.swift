@@ -149,6 +149,7 @@ extension HumanFormat {
     where !lines.contains(evidence) {
       lines.append(evidence)
     }
+    if let aside = resource.aside { lines.append(aside) }
     return lines.map { .text($0) }
   }
 }

@@ -115,7 +115,9 @@ extension HumanFormat {
   private func heading(_ resource: ResourceReport, _ subject: Subject) -> String {
     let verdict =
       switch resource.decision?.verdict {
-      case .granted: style.green("granted")
+      case .granted where resource.status.isAccess(): style.green("granted")
+      // Something above mode and ACL refuses, or may refuse.
+      case .granted: style.yellow("granted by mode and ACL")
       case .refused(let errno): style.red("refused") + " (\(errno))"
       case .undetermined, nil: style.yellow("cannot be determined")
       }

@@ -1,6 +1,7 @@
 /* Runs a command under a confinement that permission bits do not show:
  *
  *   confine landlock COMMAND...          Landlock: nothing below /dev can be read or written but /dev/null
+ *   confine landlock-root COMMAND...     the same without no_new_privs, as CAP_SYS_ADMIN allows
  *   confine seccomp COMMAND...           openat(2) for reading and writing answers EPERM; openat2(2) works
  *   confine seccomp-all COMMAND...       so does openat2(2), whatever it is asked
  *   confine devices CGROUP COMMAND...    the cgroup v2 folder CGROUP refuses V4L2 and ALSA devices
@@ -28,7 +29,7 @@ static int failed(const char *what)
     return 120;
 }
 
-static int landlock(void)
+static int landlock(int by_capability)
 {
     const unsigned long read_write = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
     const char *allowed[] = { "/usr", "/etc", "/lab", "/home", "/proc", "/sys", "/run", "/tmp", "/dev/null" };
@@ -43,7 +44,7 @@ static int landlock(void)
             return failed("landlock_add_rule");
         close(rule.parent_fd);
     }
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return failed("PR_SET_NO_NEW_PRIVS");
+    if (!by_capability && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return failed("PR_SET_NO_NEW_PRIVS");
     if (syscall(SYS_landlock_restrict_self, ruleset, 0)) return failed("landlock_restrict_self");
     return 0;
 }
@@ -101,7 +102,8 @@ static int devices(const char *cgroup)
 int main(int argc, char **argv)
 {
     int skip = 2, status = 2;
-    if (argc > 2 && !strcmp(argv[1], "landlock")) status = landlock();
+    if (argc > 2 && !strcmp(argv[1], "landlock")) status = landlock(0);
+    else if (argc > 2 && !strcmp(argv[1], "landlock-root")) status = landlock(1);
     else if (argc > 2 && !strcmp(argv[1], "seccomp")) status = seccomp(0);
     else if (argc > 2 && !strcmp(argv[1], "seccomp-all")) status = seccomp(1);
     else if (argc > 3 && !strcmp(argv[1], "devices")) { status = devices(argv[2]); skip = 3; }

@@ -74,6 +74,18 @@ try camera su - other -c "$truth captures $camera"
 ask_by su -l -- other -c 'exec permcheck "$@"' - camera
 agree "su, other: camera" camera
 
+section "processes of the sessions, from outside"
+processes=0 unknown=''
+for pid in $(pgrep -u tester,member,other); do
+    permcheck -q camera --pid "$pid"
+    case $? in
+        0 | 1) processes=$((processes + 1)) ;;
+        2) processes=$((processes + 1)) unknown+=" $(ps -o comm= -p "$pid")" ;;
+    esac
+done
+few() { echo "$processes processes, not determined:${unknown:- none}"; [ "$(wc -w <<<"$unknown")" -le $((processes / 20)) ]; }
+check "are determined" few
+
 section "an entry made by hand"
 setfacl -m u:other:rw "$camera"
 try camera by_ssh other "$truth captures $camera"

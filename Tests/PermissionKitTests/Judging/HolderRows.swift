@@ -247,9 +247,11 @@ import Testing
     ]
     // A login to come is judged, see LoginPolicyTests and the lab's scenario login.
     let ofLogin: Set<Reason.Code> = [.loginPolicy]
+    // Of another process it is not known, see UnseenDomainTests.
+    let ofProcesses: Set<Reason.Code> = [.landlockUnseen]
     #expect(
       Set(rows.map(\.code)).union(ofPrograms).union(ofFuture).union(ofContents)
-        .union(ofOperations).union(ofLogin)
+        .union(ofOperations).union(ofLogin).union(ofProcesses)
         == Set(Reason.Code.allCases))
     #expect(Set(rows.map(\.name)).count == rows.count)
   }

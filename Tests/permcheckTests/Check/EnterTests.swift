@@ -87,7 +87,9 @@ struct EnterTests {
       let seen = "\(path): \(truth), \(outcome.output)"
       #expect(resource.probe?.method == "enter", "\(seen)")
       #expect((resource.probe?.errno == nil) == (truth == 0), "\(seen)")
-      #expect((resource.status == "authorized") == (truth == 0), "\(seen)")
+      // Whoever is root in a user namespace may have a Landlock domain, which nobody can take on.
+      let granted = place.run.contains("--user") ? "notDetermined" : "authorized"
+      #expect((resource.status == granted) == (truth == 0), "\(seen)")
     }
   }
 

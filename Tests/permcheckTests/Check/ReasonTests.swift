@@ -68,6 +68,14 @@ struct ReasonTests {
       drop: drop, ask: "explain $T/m/file --need \(need)")
   }
 
+  /// What another process is asked about that was started by a command.
+  static func asleep(_ start: String) -> Scene {
+    Scene(
+      made("666")
+        + "\(start) sleep 50 >/dev/null 2>&1 & other=$!; trap 'kill $other' EXIT; sleep 0.3; ",
+      drop: "", ask: "$T/dev/node --pid $other")
+  }
+
   /// What somebody else will make in a folder.
   static func future(_ words: String, mode: String = "755") -> Scene {
     Scene("mkdir -m \(mode) dev/folder; ", ask: "explain $T/dev/folder --future \(words)")
@@ -239,6 +247,8 @@ struct ReasonTests {
       "cannot-create", .kernel, future("--creator daemon --umask 022"),
       beside: future("--creator daemon --umask 022", mode: "1777")),
     Row("landlock-or-lsm", .kernel, wall("landlock"), beside: wall("seccomp")),
+    Row(
+      "landlock-unseen", .kernel, asleep("unshare --user --map-root-user"), beside: asleep("")),
     Row("seccomp", .kernel, wall("seccomp"), beside: wall("landlock")),
     Row(
       "driver", .kernel,

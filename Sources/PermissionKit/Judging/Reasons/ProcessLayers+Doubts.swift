@@ -31,11 +31,12 @@ extension ProcessLayers {
         .landlockOrLSM,
         "mode and ACL grant \(path), but a security module confines \(who) (\(label)), and its policy cannot be asked for another process",
         modules.evidence)
-    } else if status.noNewPrivileges, modules.mayBeLandlock {
+    }
+    if modules.mayBeLandlock, let (sign, evidence) = signOfLandlock(status) {
       doubt(
-        .landlockOrLSM,
-        "mode and ACL grant \(path), but \(who) may have restricted itself by Landlock, which does not show from outside (no_new_privs is set)",
-        ["NoNewPrivs: 1"] + modules.evidence)
+        .landlockUnseen,
+        "mode and ACL grant \(path), but \(who) may have restricted itself by Landlock, which does not show from outside: \(sign)",
+        [evidence] + modules.evidence)
     }
     if isDevice, let evidence = deviceRules(path, need) {
       doubt(
@@ -44,5 +45,62 @@ extension ProcessLayers {
         evidence)
     }
     return reasons
+  }
+}
+
+// Landlock, which nothing in /proc shows.
+extension ProcessLayers {
+  /// What `-v` prints where nothing suggests Landlock; nil if the kernel does not have it.
+  var noSignOfLandlock: String? {
+    SecurityModules(system, process: process).mayBeLandlock
+      ? "Landlock does not show from outside; nothing suggests that process \(process) uses it"
+      : nil
+  }
+
+  /// Returns what makes it likely that the process restricted itself by Landlock, and the evidence; nil if
+  /// nothing does.
+  ///
+  /// `landlock_restrict_self()` in security/landlock/syscalls.c wants no_new_privs, or CAP_SYS_ADMIN in the
+  /// user namespace of the caller. Whoever makes a user namespace has that in it, and a service that starts as
+  /// root had it before it took the ids of another user.
+  private func signOfLandlock(_ status: ProcStatus) -> (sign: String, evidence: String)? {
+    if status.noNewPrivileges { return ("no_new_privs is set", "NoNewPrivs: 1") }
+    if isInOtherUserNamespace {
+      return ("it is in another user namespace", "/proc/\(process)/ns/user: another than here")
+    }
+    let user = status.credentials.user
+    guard user.effective != 0, let unit = systemUnit else { return nil }
+    return (
+      "it belongs to \(unit), which may have been root before it took these ids",
+      "cgroup of the system: \(unit), uid \(user.effective)"
+    )
+  }
+
+  /// Whether the process is in another user namespace than this one.
+  ///
+  /// What ptrace(2) does not allow to look at is told by its maps, which everybody can read.
+  private var isInOtherUserNamespace: Bool {
+    func place(_ name: String) throws -> StatusFields {
+      try system.status(of: PathBytes("/proc/\(name)/ns/user"))
+    }
+    if let theirs = try? place(String(process)), let own = try? place("self") {
+      return theirs.inode != own.inode || theirs.fileSystem != own.fileSystem
+    }
+    let theirs = try? system.contents(of: PathBytes("/proc/\(process)/uid_map"))
+    return theirs != (try? system.contents(of: "/proc/self/uid_map"))
+  }
+
+  /// The unit of the system manager that the process belongs to; nil in a login session, and where no service
+  /// manager runs.
+  ///
+  /// Below `user.slice` are the sessions and the managers of users, which systemd starts with the user's ids.
+  private var systemUnit: String? {
+    for group in system.cgroups(of: process) {
+      for name in group.path.description.split(separator: "/") {
+        if name == "user.slice" { return nil }
+        if name.hasSuffix(".service") || name.hasSuffix(".scope") { return String(name) }
+      }
+    }
+    return nil
   }
 }

@@ -10,6 +10,7 @@ extension Reason.Code {
     case .deviceCgroup:
       "pass the device to the container (docker run --device=…), or set DeviceAllow=… of the service"
     case .landlockOrLSM: "find the sandbox or security profile that confines this process"
+    case .landlockUnseen: "let the program itself check: nobody else can see it"
     case .seccomp:
       "start the program without that filter (docker run --security-opt seccomp=FILE, or SystemCallFilter= of the service)"
     case .driver: "find out what the driver requires, most often a capability"
