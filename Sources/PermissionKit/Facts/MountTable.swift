@@ -87,6 +87,15 @@ package struct MountTable: Hashable, Sendable {
     return found
   }
 
+  /// Returns what the last mount at a mount point shows: a path of its file system, and the type of that.
+  func shown(at point: PathBytes) -> (path: PathBytes, fileSystem: String)? {
+    guard let last = mounts(at: point).last, let line = lines.first(where: { $0.id == last.id })
+    else { return nil }
+    var fields = parts(line.range, by: " ")
+    for _ in 0..<3 { _ = fields.next() }
+    return fields.next().map { (PathBytes(unescaped($0)), last.fileSystem) }
+  }
+
   /// Returns the mounts of the file system on a device.
   func mounts(of device: DeviceNumber) -> [MountFacts] {
     let number = Array("\(device.major):\(device.minor)".utf8)

@@ -266,6 +266,12 @@ struct Diagnosis {
       code == .noDevice || code == .noCaptureNode
     else { return report }
     var report = report
+    let folder = report.path.parent
+    if folder.isBelow("/dev"), let cover = cover(at: folder, report.path, isTakenAway: true) {
+      (report.status, report.family) = (.restricted, nil)
+      (report.reasons, report.remedies) = ([cover.reason], cover.remedies)
+      return report
+    }
     let confinement = confinement
     if let family = report.family {
       let node = family.hasNode(named: report.path.lastComponent) ? report.path : family.exampleNode

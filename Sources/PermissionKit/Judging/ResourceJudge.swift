@@ -149,6 +149,7 @@ package struct ResourceJudge {
       explain(&report, ask, decision, ruling)
     }
     switch ruling.rule {
+    case .covered: (report.reasons, report.remedies) = (ruling.reasons, ruling.remedies)
     case .doubted, .notListening, .contents, .login: report.reasons = ruling.reasons
     case .locked where report.reasons.isEmpty:
       report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]

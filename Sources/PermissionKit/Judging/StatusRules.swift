@@ -3,6 +3,8 @@
 /// The list is read from above. The first rule that applies decides, and nothing changes the status
 /// afterwards.
 enum StatusRule: CaseIterable {
+  /// A sandbox has mounted something over the path, or over a folder on it.
+  case covered
   /// The path names a file of another type than the accessor needs.
   case otherKind
   /// The folder opens, but is encrypted without its key, so that nothing in it can be used.
@@ -35,6 +37,8 @@ struct StatusRules {
     let status: AuthorizationStatus
     /// The reasons that only this rule knows.
     var reasons: [Reason] = []
+    /// The remedies that only this rule knows.
+    var remedies: [Remedy] = []
   }
 
   let inspection: Inspection
@@ -65,6 +69,13 @@ struct StatusRules {
     }
     let isGranted = answer == .authorized
     switch rule {
+    case .covered:
+      guard let cover = diagnosis?.cover(ask, decision, isOther: otherKind != nil) else {
+        return nil
+      }
+      var ruling = ruling(.restricted, [cover.reason])
+      ruling.remedies = cover.remedies
+      return ruling
     case .otherKind: return otherKind.map { ruling(.unavailable, [$0]) }
     case .locked: return isGranted && isLocked ? ruling(.restricted) : nil
     case .taken:

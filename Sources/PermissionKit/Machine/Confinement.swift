@@ -64,7 +64,9 @@ private struct ConfinementSearch {
     let privateDevices = hasPrivateDevices
     findSandboxes()
     findContainers()
-    if confinement.found.isEmpty, privateDevices, hasAncestor("bwrap") {
+    if confinement.found.isEmpty, privateDevices,
+      system.hasAncestor("bwrap", process ?? system.getpid())
+    {
       confinement.found.append(
         (.bubblewrap, ["/dev is no devtmpfs", "bwrap is an ancestor process"]))
     }
@@ -186,17 +188,6 @@ private struct ConfinementSearch {
       && ofProcess("uid_map").flatMap { IDMap(lines: Array($0.utf8)) }?.isIdentity == false
   }
 
-  /// Returns whether an ancestor of the process runs a program of that name.
-  private func hasAncestor(_ program: String) -> Bool {
-    var next: Int32? = process ?? system.getpid()
-    for _ in 0..<32 {
-      guard let pid = next, pid > 0, let status = system.status(ofProcess: pid) else { break }
-      if status.name == program { return true }
-      next = status.parent
-    }
-    return false
-  }
-
   // MARK: - Sandboxes of applications
 
   private mutating func findSandboxes() {
@@ -260,5 +251,18 @@ private struct ConfinementSearch {
     guard !settings.isEmpty || privateDevices && !seen else { return }
     let evidence = ["unit \(unit)"] + settings + (privateDevices ? ["/dev is no devtmpfs"] : [])
     confinement.found.append((.service(unit: unit, settings: settings), evidence))
+  }
+}
+
+extension System {
+  /// Returns whether a process or an ancestor of it runs a program of that name.
+  func hasAncestor(_ program: String, _ process: Int32) -> Bool {
+    var next: Int32? = process
+    for _ in 0..<32 {
+      guard let pid = next, pid > 0, let status = status(ofProcess: pid) else { break }
+      if status.name == program { return true }
+      next = status.parent
+    }
+    return false
   }
 }

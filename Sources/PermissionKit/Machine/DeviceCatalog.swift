@@ -136,14 +136,22 @@ extension DeviceCatalog {
     _ name: String, _ path: PathBytes, hasNode: Bool, _ wanted: VideoRole, _ label: inout String?
   ) -> (VideoRole, String) {
     var number: String?
+    var known: String?
+    var isCovered = false
     if hasNode, let status = try? system.status(of: path) {
-      guard status.kind == .characterDevice else { return (.other, "not a character device") }
       if DeviceFamily.camera.mayHave(status.device) {
         number = "\(status.device.major):\(status.device.minor)"
+      } else {
+        // A sandbox mounts something else over the node of a device that sysfs knows.
+        known = line("sys/class/video4linux/\(name)/dev")
+        isCovered = known != nil && root == "/"
+      }
+      guard isCovered || status.kind == .characterDevice else {
+        return (.other, "not a character device")
       }
     }
     var told: (VideoRole, String)?
-    if let properties = udev(number ?? line("sys/class/video4linux/\(name)/dev")),
+    if let properties = udev(number ?? known ?? line("sys/class/video4linux/\(name)/dev")),
       let capabilities = properties["ID_V4L_CAPABILITIES"]
     {
       label = properties["ID_V4L_PRODUCT"] ?? label
@@ -154,7 +162,7 @@ extension DeviceCatalog {
     // udev tells codecs from no other node.
     if let told, told.0 == .capture || wanted == .capture { return told }
     // Below another root, its owner chose where the name leads.
-    if hasNode, mayOpen, root == "/" || number != nil && !system.isRoot {
+    if hasNode, !isCovered, mayOpen, root == "/" || number != nil && !system.isRoot {
       do throws(Errno) {
         let capability = try queryCapability(path)
         if !capability.card.isEmpty { label = capability.card.description }
