@@ -6,12 +6,13 @@ extension Diagnosis {
     let remedies: [Remedy]
   }
 
-  /// Returns the mount that covers what refuses, or what is not what it should be; nil if none does.
+  /// Looks for a mount that covers what refuses, or what is not what it should be.
   ///
   /// - Parameters:
   ///   - ask: The path and the permissions that were asked for.
   ///   - decision: The decision on the facts.
   ///   - isOther: Whether the file is of another type than what was asked for.
+  /// - Returns: The mount; nil if none covers it.
   func cover(_ ask: Ask, _ decision: Decision, isOther: Bool) -> Cover? {
     let facts = inspection.facts
     guard inspection.context.root == "/", let index = decision.inode else { return nil }
@@ -22,12 +23,13 @@ extension Diagnosis {
     return cover(at: point, ask.path, isTakenAway: isTakenAway)
   }
 
-  /// Returns the mount at a place that keeps a path away; nil if none does.
+  /// Looks for a mount at a place that keeps a path away.
   ///
   /// - Parameters:
   ///   - point: The path itself, or a folder on it.
   ///   - path: The path that is not reached.
   ///   - isTakenAway: Whether any mount there does.
+  /// - Returns: The mount; nil if there is none.
   func cover(at point: PathBytes, _ path: PathBytes, isTakenAway: Bool) -> Cover? {
     let file = MountTable.path(of: inspection.subject.process)
     guard let table = try? inspection.system.mountTable(file), let shown = table.shown(at: point)
