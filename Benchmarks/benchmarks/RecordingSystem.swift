@@ -73,7 +73,8 @@ final class RecordingSystem: ForwardingSystem {
     return try system.readlinkat(descriptor)
   }
 
-  func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8] {
+  func getxattr(_ attribute: ExtendedAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8]
+  {
     note(REPLAY_GETXATTR, descriptor)
     return try system.getxattr(attribute, of: descriptor)
   }

@@ -5,7 +5,7 @@
 extension FakeSystem {
   /// See `System.setxattr`; a minimal ACL becomes the mode.
   @_spi(SystemCalls) public func setxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
     try call("setxattr") { state throws(Errno) in
       guard let acl = AccessControlList(xattr: value) else { throw .EINVAL }
@@ -32,7 +32,7 @@ extension FakeSystem {
 
   /// See `System.removexattr`; changes the tree in memory.
   @_spi(SystemCalls) public func removexattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor
   ) throws(Errno) {
     try call("removexattr") { state throws(Errno) in
       try Self.change(descriptor, &state) { inode in

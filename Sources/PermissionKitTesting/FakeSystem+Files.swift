@@ -173,11 +173,12 @@ extension FakeSystem {
 
   /// See `System.getxattr`; answers from the tree in memory.
   @_spi(SystemCalls) public func getxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
     try call("getxattr") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       let inode = state.facts.inodes[file.inode]
+      if attribute == .context { throw .ENODATA }
       guard let acl = attribute == .access ? inode.acl : inode.defaultACL else { throw .ENODATA }
       return acl.xattr
     }

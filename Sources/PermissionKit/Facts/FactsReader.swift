@@ -288,7 +288,7 @@ package struct FactsReader: ~Copyable {
   }
 
   private mutating func readACL(
-    _ attribute: ACLAttribute = .access, of descriptor: Descriptor, _ index: Int
+    _ attribute: ExtendedAttribute = .access, of descriptor: Descriptor, _ index: Int
   ) {
     do throws(Errno) {
       let value = try systems[facts.inodes[index].mount].getxattr(attribute, of: descriptor)

@@ -388,15 +388,18 @@ extension Diagnosis {
   ///   - ask: The path and the permissions that were asked for.
   ///   - decision: The decision on the facts.
   ///   - probe: The kernel's answer in the place of the process; nil if it was not asked.
+  ///   - policyAllows: Whether the policy of the security module was asked, and allows it.
   /// - Returns: A reason for each layer; empty for subjects that are no other process.
-  func doubtsAboutProcess(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> [Reason] {
+  func doubtsAboutProcess(
+    _ ask: Ask, _ decision: Decision, _ probe: Probe?, policyAllows: Bool = false
+  ) -> [Reason] {
     guard let process = inspection.subject.process else { return [] }
     if let obstacle = probe?.obstacle { return [Reason(.unreadableFacts, .proven, obstacle)] }
     let isDevice =
       inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
       ?? false
     let doubts = ProcessLayers(inspection.system, process)
-      .doubts(ask.path, ask.need, isDevice: isDevice)
+      .doubts(ask.path, ask.need, isDevice: isDevice, policyAllows: policyAllows)
     // The device cgroup was asked, as it was taken on.
     return probe?.method == .enter ? doubts.filter { $0.code != .deviceCgroup } : doubts
   }

@@ -84,7 +84,9 @@ struct StatusRules {
       return ruling(.restricted)
     case .doubted:
       guard isGranted, let diagnosis else { return nil }
-      var doubts = diagnosis.doubtsAboutProcess(ask, decision, probe)
+      let policy = inspection.subject.process.flatMap { diagnosis.answerOfPolicy(ask, $0) }
+      if case .refuses(let reason) = policy { return ruling(.restricted, [reason]) }
+      var doubts = diagnosis.doubtsAboutProcess(ask, decision, probe, policyAllows: policy != nil)
       if let doubt = diagnosis.doubtAboutConfined(ask, decision, probe) { doubts.append(doubt) }
       if let doubt = diagnosis.doubtAboutLogin(ask, decision) { doubts.append(doubt) }
       return doubts.isEmpty ? nil : ruling(.notDetermined, doubts)

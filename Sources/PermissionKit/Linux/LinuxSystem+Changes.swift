@@ -5,11 +5,12 @@ internal import Glibc
 
 extension LinuxSystem {
   /// Returns the attribute's name as a C string, without allocating memory.
-  static func name(_ attribute: ACLAttribute) -> UnsafePointer<CChar> {
+  static func name(_ attribute: ExtendedAttribute) -> UnsafePointer<CChar> {
     let name: StaticString =
       switch attribute {
       case .access: "system.posix_acl_access"
       case .default: "system.posix_acl_default"
+      case .context: "security.selinux"
       }
     return unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
   }
@@ -25,7 +26,7 @@ extension LinuxSystem {
 
   /// setxattr(2) through /proc/self/fd.
   package func setxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
     if let apart {
       try apart.ask(.setxattr, descriptor, unsafe bytes(Self.name(attribute)), data: value)
@@ -39,7 +40,8 @@ extension LinuxSystem {
   }
 
   /// removexattr(2) through /proc/self/fd.
-  package func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
+  package func removexattr(_ attribute: ExtendedAttribute, of descriptor: Descriptor) throws(Errno)
+  {
     if let apart {
       try apart.ask(.removexattr, descriptor, unsafe bytes(Self.name(attribute)))
       return

@@ -168,7 +168,7 @@ package struct LinuxSystem: System {
 
   /// getxattr(2) through /proc/self/fd, because fgetxattr(2) refuses an O_PATH descriptor.
   package func getxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
     if let apart {
       return try apart.ask(.getxattr, descriptor, unsafe bytes(Self.name(attribute))).bytes

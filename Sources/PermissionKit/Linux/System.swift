@@ -28,7 +28,7 @@ public protocol System: Sendable {
   @_spi(SystemCalls) func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes
   /// getxattr(2) of an ACL through a descriptor, which may be an O_PATH descriptor.
   @_spi(SystemCalls) func getxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8]
   /// cap_get_file(3): the capabilities that an execve(2) of the file gives, as text.
   ///
@@ -49,11 +49,11 @@ public protocol System: Sendable {
 
   /// setxattr(2) of an ACL through a descriptor, which may be an O_PATH descriptor.
   @_spi(SystemCalls) func setxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno)
   /// removexattr(2) of an ACL through a descriptor, which may be an O_PATH descriptor.
   @_spi(SystemCalls) func removexattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno)
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor) throws(Errno)
   /// chmod(2) through a descriptor, which may be an O_PATH descriptor.
   @_spi(SystemCalls) func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno)
   /// fsync(2): waits until the written data are on the disk.

@@ -37,13 +37,43 @@ for context in system_u:system_r:lab_t:s0 unconfined_u:system_r:lab_t:s0 unconfi
     pid=$(pgrep -n -x sleep)
     for probe in auto enter; do
         ask camera photos=/srv/pics --pid "$pid" --probe $probe
-        says "$context, $probe: not authorized" 'status("camera") in ("notDetermined", "restricted") and status("photos") in ("notDetermined", "restricted")'
-        says "$context, $probe: it is named" '"lab_t" in evidence("camera", "landlock-or-lsm")'
+        says "$context, $probe: the policy refuses the camera" 'status("camera") == "restricted" and has("camera", "landlock-or-lsm", "proven")'
+        says "$context, $probe: it is named" '"lab_t" in evidence("camera", "landlock-or-lsm") and "v4l_device_t" in evidence("camera", "landlock-or-lsm")'
+        says "$context, $probe: writing in the folder is not authorized" 'status("photos") in ("notDetermined", "restricted")'
+        ask mic photos=/srv/pics --need r --pid "$pid" --probe $probe
+        says "$context, $probe: the microphone is allowed" 'status("microphone") == "authorized"'
+        says "$context, $probe: the folder is refused" 'status("photos") == "restricted" and "lab_secret_t" in evidence("photos", "landlock-or-lsm")'
     done
+    ask explain /srv/pics/a.jpg --pid "$pid"
+    says "$context: a file that the policy refuses" 'status("path") == "restricted" and exits(1)'
+    ask explain /etc/passwd --pid "$pid"
+    says "$context: a file that it allows" 'status("path") == "authorized" and exits(0)'
+    ask explain /etc/shadow --pid "$pid"
+    says "$context: what the bits refuse" 'status("path") == "denied"'
     kill "$pid"
     ask_by "${domain[@]}" permcheck camera
     says "$context: asked by itself" 'status("camera") == "restricted" and "lab_t" in evidence("camera", "landlock-or-lsm")'
 done
+
+section "a permissive domain"
+free=(runcon system_u:system_r:lab_permissive_t:s0 setpriv --reuid=member --regid=member --init-groups)
+check "nothing is refused" "${free[@]}" probe /dev/video0
+"${free[@]}" sleep 1234 &
+sleep 1
+pid=$(pgrep -n -x sleep)
+ask camera --pid "$pid"
+says "and permcheck says so" 'status("camera") == "authorized" and exits(0)'
+kill "$pid"
+
+section "the policy cannot be asked"
+"${confined[@]}" sleep 1234 &
+sleep 1
+pid=$(pgrep -n -x sleep)
+chmod 600 /sys/fs/selinux/access
+ask member camera --pid "$pid"
+says "not determined" 'status("camera") == "notDetermined" and "lab_t" in evidence("camera", "landlock-or-lsm")'
+chmod 666 /sys/fs/selinux/access
+kill "$pid"
 
 section "at random"
 INSIDE="runcon system_u:system_r:lab_t:s0" SPOIL="chcon system_u:object_r:lab_secret_t:s0" NO_OTHERS=1 \

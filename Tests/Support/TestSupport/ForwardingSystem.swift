@@ -26,7 +26,7 @@ extension ForwardingSystem {
     try real.readlinkat(descriptor)
   }
   package func getxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] { try real.getxattr(attribute, of: descriptor) }
   package func cap_get_file(_ descriptor: Descriptor) throws(Errno) -> String {
     try real.cap_get_file(descriptor)
@@ -47,9 +47,10 @@ extension ForwardingSystem {
     try real.querycap(descriptor)
   }
   package func setxattr(
-    _ attribute: ACLAttribute, of descriptor: Descriptor, _ value: [UInt8]
+    _ attribute: ExtendedAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) { try real.setxattr(attribute, of: descriptor, value) }
-  package func removexattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) {
+  package func removexattr(_ attribute: ExtendedAttribute, of descriptor: Descriptor) throws(Errno)
+  {
     try real.removexattr(attribute, of: descriptor)
   }
   package func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {

@@ -98,7 +98,7 @@ package struct InodeGrant: GrantCommand {
 
   // MARK: - Reading
 
-  private var name: ACLAttribute { attribute == .defaultACL ? .default : .access }
+  private var name: ExtendedAttribute { attribute == .defaultACL ? .default : .access }
 
   func failure(
     _ message: String, _ call: String? = nil, _ errno: Errno? = nil, advice: String? = nil

@@ -5,8 +5,11 @@ extension ProcessLayers {
   ///   - path: What was asked about.
   ///   - need: The permissions that were asked for.
   ///   - isDevice: Whether it is a device node, which a device cgroup may refuse.
+  ///   - policyAllows: Whether the policy of the security module is known to allow it.
   /// - Returns: The reasons; empty if nothing confines the process.
-  package func doubts(_ path: PathBytes, _ need: Permissions, isDevice: Bool) -> [Reason] {
+  package func doubts(
+    _ path: PathBytes, _ need: Permissions, isDevice: Bool, policyAllows: Bool = false
+  ) -> [Reason] {
     let who = "process \(process)"
     guard let status = system.status(ofProcess: process) else {
       return [
@@ -26,7 +29,7 @@ extension ProcessLayers {
         ["Seccomp: \(status.seccomp)"])
     }
     let modules = SecurityModules(system, process: process)
-    if let label = modules.confiningLabel {
+    if !policyAllows, let label = modules.confiningLabel {
       doubt(
         .landlockOrLSM,
         "mode and ACL grant \(path), but a security module confines \(who) (\(label)), and its policy cannot be asked for another process",

@@ -35,7 +35,9 @@ struct SwapRaceTests {
       let file = try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
       defer { system.close(file) }
       let mode = try system.statx(file).mode
-      func acl(_ name: ACLAttribute) -> [UInt8] { (try? system.getxattr(name, of: file)) ?? [] }
+      func acl(_ name: ExtendedAttribute) -> [UInt8] {
+        (try? system.getxattr(name, of: file)) ?? []
+      }
       return [[UInt8(mode & 0xff), UInt8(mode >> 8 & 0xff)], acl(.access), acl(.default)]
     }
   }

@@ -114,7 +114,8 @@ final class FaultySystem: ForwardingSystem {
     return try real.statx(descriptor)
   }
 
-  func getxattr(_ attribute: ACLAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8] {
+  func getxattr(_ attribute: ExtendedAttribute, of descriptor: Descriptor) throws(Errno) -> [UInt8]
+  {
     let meanwhile = state.withLock { state in
       state.reads += 1
       return state.reads == state.readBeforeChange ? state.change : nil
