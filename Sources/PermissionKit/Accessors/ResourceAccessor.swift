@@ -349,7 +349,13 @@ extension ResourceAccessor {
         path: path, label: label, device: label, need: need, kind: .characterDevice,
         family: family)
       resource.isNamed = true
-      return ResourceSet(resources: [resource])
+      guard let control = DeviceCatalog.control(ofPCM: path, below: context.root, context.system),
+        family.busyTest == .soundSubstreams
+      else { return ResourceSet(resources: [resource]) }
+      let second = Resource(
+        path: control, label: label, device: label, need: need, kind: .characterDevice,
+        family: family)
+      return ResourceSet(resources: [resource, second])
     }
     let findings = find()
     var set = ResourceSet()

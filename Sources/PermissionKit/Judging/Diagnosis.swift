@@ -289,45 +289,6 @@ struct Diagnosis {
     }
     return report
   }
-
-  // MARK: - Devices in use
-
-  /// Returns a reason that names the process that uses the device; nil if the inode is no device.
-  func busyReason(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
-    guard let device = device(decision) else { return nil }
-    var evidence: [String] = []
-    if let probe {
-      let answer = probe.errno?.description ?? "granted"
-      evidence.append("\(probe.method.rawValue): \(answer)")
-      if probe.isBusy { evidence.append("VIDIOC_REQBUFS: EBUSY, another program captures") }
-    }
-    let family = ask.resource.family
-    if probe?.method.opens != true {
-      let owners = DeviceHolders.substreams(system, device, of: family).compactMap { $0 }
-      evidence += owners.map { "/proc/asound: owner_pid \($0)" }
-    }
-    var holders = DeviceHolders(system, users)
-    holders.find(device, of: family)
-    return holders.reason(
-      ask.path, for: users.userName(subject.credentials.user.fileSystem), evidence: evidence)
-  }
-
-  /// Returns whether every substream of a PCM is in use, without opening the device.
-  func isTaken(_ ask: Ask, _ decision: Decision) -> Bool {
-    guard context.root == "/", decision.isGranted, let device = device(decision) else {
-      return false
-    }
-    let substreams = DeviceHolders.substreams(system, device, of: ask.resource.family)
-    return !substreams.isEmpty && substreams.allSatisfy { $0 != nil }
-  }
-
-  /// Returns the number of the character device that the decision is about; nil for other inodes.
-  private func device(_ decision: Decision) -> DeviceNumber? {
-    guard let index = decision.inode, facts.inodes[index].kind == .characterDevice else {
-      return nil
-    }
-    return facts.inodes[index].device
-  }
 }
 
 extension Diagnosis {

@@ -191,12 +191,46 @@ extension Inspection {
       return Reason(
         .noDevice, .proven, "\(path) is not a \(wanted.noun)", evidence: [inode.summary.modeText])
     }
-    guard resource.isNamed, !isSaved, let family = resource.family, let number = inode.device,
-      let other = family.otherDevice(at: path, number, below: context.root, system)
+    guard resource.isNamed, !isSaved, let family = resource.family, let number = inode.device else {
+      return nil
+    }
+    let device = "device \(number.major):\(number.minor)"
+    func reason(_ other: String, _ evidence: [String]) -> Reason {
+      Reason(
+        .noDevice, .proven, "\(path) is \(other), not a \(family.noun)",
+        evidence: [device] + evidence)
+    }
+    if let other = family.otherDevice(
+      at: facts.path(of: index), number, below: context.root, system)
+    {
+      return reason(other, [])
+    }
+    guard family.busyTest != .none, let name = registeredName(number)?.lastComponent else {
+      return nil
+    }
+    if family.busyTest == .soundSubstreams {
+      return DeviceCatalog.isControl(name) ? reason("the control node of a sound card", []) : nil
+    }
+    let catalog = DeviceCatalog(
+      system, root: context.root,
+      mayOpen: context.probesAsSelf.opens || system.isRoot && context.probe.opens)
+    return catalog.otherVideoNode(name, number).map { reason($0.noun, [$0.evidence]) }
+  }
+
+  /// The name below /dev by which a driver has registered a number; nil if none has.
+  func registeredName(_ number: DeviceNumber) -> PathBytes? {
+    let entry = context.root.appending(
+      PathBytes("sys/dev/char/\(number.major):\(number.minor)/uevent"))
+    return (try? system.contents(of: entry, limit: 1 << 16)).flatMap(DeviceCatalog.nodeName)
+  }
+
+  /// What `-v` says about a named device whose number the kernel does not know; nil for every other.
+  func unknownDevice(_ resource: Resource, _ index: Int) -> String? {
+    guard resource.isNamed, !isSaved, let family = resource.family,
+      let number = facts.inodes[index].device, registeredName(number) == nil
     else { return nil }
-    return Reason(
-      .noDevice, .proven, "\(path) is \(other), not a \(family.noun)",
-      evidence: ["device \(number.major):\(number.minor)"])
+    return
+      "the kernel knows no device \(number.major):\(number.minor); by its name and its number it may be a \(family.noun)"
   }
 }
 

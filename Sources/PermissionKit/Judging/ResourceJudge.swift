@@ -144,7 +144,11 @@ package struct ResourceJudge {
     }
     report.probe = probe?.shown
     report.decision = resourceDecision(ask, decision, isAuthorized: report.status == .authorized)
-    if report.status.isAccess() { report.aside = diagnosis?.noSignOfLandlock }
+    if report.status.isAccess() {
+      report.aside =
+        decision.inode.flatMap { inspection.unknownDevice(ask.resource, $0) }
+        ?? diagnosis?.noSignOfLandlock
+    }
     if report.status != .authorized || !decision.isGranted || explains {
       explain(&report, ask, decision, ruling)
     }

@@ -79,7 +79,9 @@ struct StatusRules {
     case .otherKind: return otherKind.map { ruling(.unavailable, [$0]) }
     case .locked: return isGranted && isLocked ? ruling(.restricted) : nil
     case .taken:
-      guard isGranted, probe?.method.opens != true, diagnosis?.isTaken(ask, decision) == true
+      // In the place of another process nobody asks the driver.
+      guard isGranted, probe?.method.opens != true || probe?.method == .enter,
+        diagnosis?.isTaken(ask, decision) == true
       else { return nil }
       return ruling(.restricted)
     case .doubted:

@@ -89,6 +89,7 @@ extension DeviceCatalog {
   /// V4L2_CAP_… bits, see include/uapi/linux/videodev2.h.
   private static let videoCapture: UInt32 = 0x1 | 0x1000
   private static let memoryToMemory: UInt32 = 0x8000 | 0x4000
+  private static let videoOutput: UInt32 = 0x2 | 0x2000
 
   /// Returns whether this is the name of a video node: `video0`.
   private static func isVideo(_ name: PathBytes) -> Bool {
@@ -192,6 +193,34 @@ extension DeviceCatalog {
     return told ?? (index == "0" ? .capture : .other, "sysfs index \(index)")
   }
 
+  /// Returns what a video node is that captures no pictures, as udev or the driver itself tells.
+  ///
+  /// - Parameters:
+  ///   - name: The name that the driver has registered: `video1`.
+  ///   - number: The number of the node.
+  /// - Returns: `a video output`; nil if it captures, or nothing tells.
+  func otherVideoNode(
+    _ name: PathBytes, _ number: DeviceNumber
+  ) -> (noun: String, evidence: String)? {
+    guard Self.isVideo(name) else { return nil }
+    if let capabilities = udev("\(number.major):\(number.minor)")?["ID_V4L_CAPABILITIES"] {
+      let words = capabilities.split(separator: ":")
+      if words.contains("capture") { return nil }
+      let noun =
+        words.contains("video_output") ? "a video output" : "a video node that captures nothing"
+      return (noun, "udev ID_V4L_CAPABILITIES=\(capabilities)")
+    }
+    guard mayOpen, root == "/", let found = try? queryCapability(PathBytes("/dev").appending(name))
+    else { return nil }
+    let caps = found.deviceCaps
+    if caps & Self.videoCapture != 0, caps & Self.memoryToMemory == 0 { return nil }
+    let noun =
+      caps & Self.memoryToMemory != 0
+      ? "a codec"
+      : caps & Self.videoOutput != 0 ? "a video output" : "a video node that captures nothing"
+    return (noun, "VIDIOC_QUERYCAP device_caps 0x\(String(caps, radix: 16))")
+  }
+
   private func queryCapability(_ path: PathBytes) throws(Errno) -> VideoCapability {
     let descriptor = try system.openat(
       .currentDirectory, path, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
@@ -230,6 +259,28 @@ extension DeviceCatalog {
       let card = Int(parts[0]), let device = Int(parts[1])
     else { return nil }
     return (card, device)
+  }
+
+  /// Returns whether this is the name of a card's control node, which records nothing by itself.
+  static func isControl(_ name: PathBytes) -> Bool { name.hasPrefix("controlC") }
+
+  /// Returns the control node of the card of a PCM, which alsa-lib opens first.
+  ///
+  /// - Parameters:
+  ///   - path: The node, or a link below /dev to it.
+  ///   - root: The folder that contains /dev.
+  ///   - system: The system to read.
+  /// - Returns: The node; nil if the name is not that of a capture PCM.
+  package static func control(
+    ofPCM path: PathBytes, below root: PathBytes, _ system: any System
+  ) -> PathBytes? {
+    if let (card, _) = capturePCM(path.lastComponent.description) {
+      return path.parent.appending(PathBytes("controlC\(card)"))
+    }
+    guard path.isBelow(root.appending("dev")), let target = system.destination(ofLink: path),
+      let (card, _) = capturePCM(target.lastComponent.description)
+    else { return nil }
+    return root.appending(PathBytes("dev/snd/controlC\(card)"))
   }
 
   /// Returns the capture PCMs, each with the control node of its card, which alsa-lib opens first.

@@ -64,8 +64,14 @@ extension DeviceFamily {
   /// Returns what a node certainly is, if that is no device of this kind.
   ///
   /// A number that no device of the kind can have is enough, and so is the name or the subsystem by which a
-  /// driver has registered the number. Below another `root` the place counts.
+  /// driver has registered the number. Where none has, the name of the node counts, and below another `root`
+  /// its place.
   ///
+  /// - Parameters:
+  ///   - path: The node itself, at the end of every link.
+  ///   - number: The number of the node.
+  ///   - root: The folder that contains /dev and /sys.
+  ///   - system: The system to read.
   /// - Returns: `the null device (1:3)`; nil if the node may be a device of this kind.
   func otherDevice(
     at path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
@@ -80,6 +86,7 @@ extension DeviceFamily {
     {
       isOther = true
     }
+    if lines == nil, paths.isEmpty, !hasNode(named: path.lastComponent) { isOther = true }
     if let name {
       let usual = root.appending("dev").appending(name)
       if paths.isEmpty ? !hasNode(named: name.lastComponent) : !isPlace(usual, below: root) {

@@ -80,6 +80,25 @@ ask member camera=$camera
 says "camera: member learns that it is busy" 'has("camera", "busy")'
 says "camera: and that the holder is not visible to him" '"not visible" in evidence("camera", "busy")'
 check "camera: the stream was not disturbed" kill -0 "$holder"
+# Busy means the same whoever is asked for, and however.
+asleep() { "$@" sleep 1234 & asleep=$!; wait_for pgrep -n -x sleep; pid=$(pgrep -n -x sleep); }
+busy_for_all() {            # busy_for_all NAME: as root, for member and for a process of member
+    asleep "${member[@]}"
+    for more in "--user member" "--user member --probe none" "--pid $pid" "--pid $pid --probe enter" "--probe access"; do
+        # shellcheck disable=SC2086
+        ask camera=$camera $more
+        says "$1, $more: busy" 'status("camera") == "restricted" and has("camera", "busy") and exits(1)'
+    done
+    ask camera=$camera --user member --user other
+    says "$1, several users: busy" '[r.status for r in answer.reports] == ["restricted", "denied"]'
+    ask camera=$camera --user tester
+    says "$1, tester: the bits refuse all the same" 'status("camera") == "denied" and exits(1)'
+    kill "$asleep"
+    wait "$asleep" 2>/dev/null
+}
+busy_for_all "camera"
+ask member camera=$camera --user member
+says "camera: member asks for member by name" 'status("camera") != "authorized"'
 ask camera
 says "two cameras: the busy one alone is busy" \
     'status("camera") == "limited" and [r.path for r in report("camera").resources if any(x.code == "busy" for x in r.reasons)] == ["/dev/video0"]'
@@ -88,6 +107,24 @@ release
 ask camera=$camera
 says "camera: authorized after" 'status("camera") == "authorized" and not has("camera", "busy") and exits(0)'
 check "camera: and capturing" captures "$camera"
+
+section "a camera whose buffers somebody has, and who does not stream"
+# VIDIOC_REQBUFS of two buffers, of V4L2_MEMORY_MMAP, which nobody maps.
+hold python3 -c 'import fcntl, os, struct, sys, time
+node = os.open(sys.argv[1], os.O_RDWR)
+fcntl.ioctl(node, 0xC0145608, struct.pack("5I", 2, 1, 1, 0, 0))
+print("has buffers", flush=True)
+time.sleep(1000)' "$camera"
+wait_for is_streamed
+check "prepared: v4l2-ctl finds it busy" is_busy v4l2-ctl -d "$camera" --stream-mmap=2 --stream-count=1 --stream-to=/dev/null
+for more in "" "--user member"; do
+    # shellcheck disable=SC2086
+    ask camera=$camera $more
+    says "prepared ${more:-by root}: busy" 'status("camera") == "restricted" and has("camera", "busy")'
+done
+release
+ask camera=$camera --user member
+says "prepared: authorized after" 'status("camera") == "authorized" and not has("camera", "busy")'
 
 section "a camera that its user holds himself"
 stream "${member[@]}"

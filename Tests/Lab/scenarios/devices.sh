@@ -38,6 +38,51 @@ ask tester camera
 says "a user without access sees the same camera" 'paths("camera") == ["/dev/video0"] and status("camera") == "denied" and exits(1)'
 says "and its name" '"vivid" in resource("/dev/video0").label'
 
+section "a named node is of its kind"
+for node in /dev/video1 /dev/video2 /dev/video3 /dev/vbi0 /dev/radio0 /dev/swradio0 /dev/null /dev/snd/pcmC0D0c; do
+    # A software radio gives samples.
+    [ $node = /dev/swradio0 ] || refuse "$node gives no frame" captures "$node"
+    for more in "" "--user member" "--probe none"; do
+        # shellcheck disable=SC2086
+        ask camera=$node $more
+        says "$node is no camera ($more)" 'status("camera") == "unavailable" and has("camera", "no-device") and exits(3)'
+    done
+done
+ask camera=/dev/video1
+says "a video output is called so" '"a video output, not a camera" in evidence("camera", "no-device")'
+for node in /dev/snd/pcmC0D0p /dev/snd/controlC0 /dev/snd/timer /dev/video0 /dev/null; do
+    ask mic=$node
+    says "$node is no microphone" 'status("microphone") == "unavailable" and has("microphone", "no-device") and exits(3)'
+done
+mknod -m 660 /srv/cam c 81 0
+chgrp video /srv/cam
+ln -s /srv/cam /srv/webcam
+for node in /srv/cam /srv/webcam /dev/v4l/by-path/*index0; do
+    check "$node gives a frame" captures "$node"
+    ask member camera="$node"
+    says "$node is the camera" 'status("camera") == "authorized" and exits(0)'
+done
+rm /srv/cam /srv/webcam
+
+section "a named PCM and the control node of its card"
+records_by_name() { as "$1" arecord -q -D hw:0,0 -d 1 -f S16_LE -r 8000 -c 1 -t raw /dev/null; }
+check "member records" records_by_name member
+ask member mic=/dev/snd/pcmC0D0c
+says "member: authorized" 'status("microphone") == "authorized" and paths("microphone") == ["/dev/snd/pcmC0D0c", "/dev/snd/controlC0"]'
+chmod 600 /dev/snd/controlC0
+refuse "without the control node member does not" records_by_name member
+for more in "" "--user member"; do
+    # shellcheck disable=SC2086
+    ask ${more:+root} ${more:-member} mic=/dev/snd/pcmC0D0c
+    says "the control node refuses (${more:-self})" 'status("microphone") == "denied" and exits(1)'
+done
+mv /dev/snd/controlC0 /dev/snd/hidden
+refuse "nor where it is gone" records_by_name member
+ask member mic=/dev/snd/pcmC0D0c
+says "the control node is gone" 'status("microphone") != "authorized" and not exits(0)'
+mv /dev/snd/hidden /dev/snd/controlC0
+chmod 660 /dev/snd/controlC0
+
 section "microphones"
 drivers snd-aloop
 ask mic

@@ -176,15 +176,27 @@ struct OtherDeviceTests {
     #expect(verified.status == 1 && verified.output.contains(message), "\(verified)")
   }
 
+  /// A number that the kernel does not know counts where the name fits, too.
   @Test func `The number decides, not the name`() throws {
     let tree = try Tree()
     try tree.device("dev/video0", 1, 3, mode: 0o666)
+    try tree.device("video250", 81, 250, mode: 0o666)
     try tree.device("odd", 81, 250, mode: 0o666)
     let wrong = try Command.permcheck(["camera=\(tree.path("dev/video0"))"])
     #expect(wrong.status == 3 && wrong.output.contains("not a camera"), "\(wrong)")
     // There is no such device, but it would be a camera.
-    let absent = try Command.permcheck(["camera=\(tree.path("odd"))"])
+    let absent = try Command.permcheck(["camera=\(tree.path("video250"))"])
     #expect(absent.status == 3 && !absent.output.contains("not a camera"), "\(absent)")
+    let odd = try Command.permcheck(["camera=\(tree.path("odd"))"])
+    #expect(odd.status == 3 && odd.output.contains("not a camera"), "\(odd)")
+    // Without sysfs nobody can tell.
+    let other = try Command.run([
+      "unshare", "--mount", "sh", "-ec",
+      "mount -t tmpfs none /sys; exec \"$0\" -v \"camera=$1\" --user daemon", Command.permcheck,
+      tree.path("video250"),
+    ])
+    #expect(
+      other.status == 0 && other.output.contains("the kernel knows no device 81:250"), "\(other)")
   }
 
   /// What lies in a closed folder is looked at before anything is changed.
