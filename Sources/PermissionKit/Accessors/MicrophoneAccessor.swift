@@ -16,9 +16,53 @@ open class MicrophoneAccessor: ResourceAccessor {
 
   open override func resources(for subject: Subject) -> ResourceSet {
     let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
-    return deviceResources(
-      catalog.microphones, of: .microphone,
-      noneHint: "no node /dev/snd/pcm*c, and no capture PCM in /proc/asound")
+    let hint = "no node /dev/snd/pcm*c, and no capture PCM in /proc/asound"
+    guard context.path == nil, let (sound, files) = soundDefault(of: subject) else {
+      return deviceResources(catalog.microphones, of: .microphone, noneHint: hint)
+    }
+    var findings = catalog.microphones()
+    if findings.devices.isEmpty {
+      return deviceResources({ findings }, of: .microphone, noneHint: hint)
+    }
+    findings.devices.removeAll { !catalog.isDefault(sound, $0) }
+    if !findings.devices.isEmpty {
+      return deviceResources({ findings }, of: .microphone, noneHint: hint)
+    }
+    return ResourceSet(absences: [notPlain(sound, files)])
+  }
+
+  /// Returns what ALSA's default is, and the files that say so; nil where they say nothing.
+  private func soundDefault(of subject: Subject) -> (SoundDefault, [PathBytes])? {
+    let system = context.system
+    var files: [PathBytes] = []
+    var texts: [String] = []
+    for file in SoundDefault.files(home: subject.home, root: context.root)
+    where system.reach(file) == .immediate {
+      guard let bytes = try? system.contents(of: file, limit: 1 << 18) else { continue }
+      files.append(file)
+      texts.append(String(decoding: bytes, as: UTF8.self))
+    }
+    return texts.isEmpty ? nil : SoundDefault(texts).map { ($0, files) }
+  }
+
+  /// Returns the report on a default that is not plainly a node of a card that is there.
+  private func notPlain(_ sound: SoundDefault, _ files: [PathBytes]) -> ResourceReport {
+    let places = files.map(\.description).joined(separator: ", ")
+    let why =
+      switch sound {
+      case .hardware: "and there is no such capture device"
+      case .other("dsnoop"):
+        "which shares a card among programs and also opens /dev/snd/timer; only recording shows whether it works"
+      case .other: "which is not plainly a node of a card; only recording shows whether it works"
+      }
+    var reason = Reason(
+      .soundDefault, .proven, "ALSA's default device is \(sound.name) (\(places)), \(why)",
+      evidence: ["pcm.default: \(sound.name)"])
+    reason.ownAdvice = "name the node that is meant, such as mic=/dev/snd/pcmC0D0c"
+    return ResourceSet.absence(
+      context.root.appending("dev/snd"), label: "default", device: "default",
+      status: .notDetermined,
+      reason)
   }
 
   open override func sources(for subject: Subject) -> [PathBytes] {

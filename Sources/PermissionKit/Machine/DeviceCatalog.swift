@@ -314,6 +314,18 @@ extension DeviceCatalog {
     return findings
   }
 
+  /// Whether a capture PCM is the node that ALSA's default opens.
+  func isDefault(_ sound: SoundDefault, _ device: Device) -> Bool {
+    guard case .hardware(let card, let number) = sound, let found = Self.capturePCM(device.name)
+    else {
+      return false
+    }
+    // /proc/asound has a link by each card's id.
+    let link = system.destination(ofLink: root.appending(PathBytes("proc/asound/\(card)")))
+    let index = Int(card) ?? link.flatMap { Self.numbers($0.lastComponent.description).first }
+    return found.card == index && found.device == number ?? 0
+  }
+
   private struct PCM {
     var node: String
     var label: String

@@ -88,6 +88,8 @@ public struct Reason: Hashable, Sendable {
     case serviceSandbox = "service-sandbox"
     /// The subject is root without the capability that lets root pass.
     case rootWithoutCapability = "root-without-capability"
+    /// ALSA's default device is set to something that is not plainly a node of a card.
+    case soundDefault = "sound-default"
     /// A server of the session, such as PipeWire, offers the device or may offer it.
     case mediaServer = "media-server"
     /// Permissions allow connect(2) to a socket, and nobody listens on it, or none can be seen to.
@@ -162,7 +164,7 @@ extension Reason.Code {
     case .driver: [.restricted, .notDetermined]
     case .futureFiles: [.denied]
     case .folderContents: [.limited, .notDetermined]
-    case .unknownUmask, .loginPolicy, .landlockUnseen: [.notDetermined]
+    case .unknownUmask, .loginPolicy, .landlockUnseen, .soundDefault: [.notDetermined]
     case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink, .cannotCreate: [.unavailable]
     case .notConfigured, .noListener: [.unavailable, .notDetermined]
     case .automount, .notAnswering, .accessorFailed: [.notDetermined]

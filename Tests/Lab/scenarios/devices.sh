@@ -83,6 +83,58 @@ says "the control node is gone" 'status("microphone") != "authorized" and not ex
 mv /dev/snd/hidden /dev/snd/controlC0
 chmod 660 /dev/snd/controlC0
 
+section "ALSA's default device"
+drivers snd-dummy pcm_substreams=1
+records_default() { timeout 20 as "$1" arecord -q -d 1 -f S16_LE -r 8000 -c 1 -t raw /dev/null; }
+default() { printf '%s\n' "$@" >/etc/asound.conf; }
+# asks_default STATUS: what member, and root for member, are told.
+asks_default() {
+    ask member mic
+    says "$default: $1" "status('microphone') == '$1' and not has('microphone', 'busy')"
+    ask mic --user member
+    says "$default: $1, --user" "status('microphone') == '$1' and not has('microphone', 'busy')"
+}
+default='plughw'
+default 'pcm.!default "plughw:0,0"'
+check "$default: member records" records_default member
+asks_default authorized
+refuse "$default: other does not" records_default other
+ask other mic
+says "$default: other is refused" 'status("microphone") == "denied"'
+default='the card by its name'
+default 'pcm.!default { type plug; slave.pcm { type hw; card Dummy } }'
+check "$default: member records" records_default member
+asks_default authorized
+default='an absent card'
+default 'pcm.!default { type hw card 7 }'
+refuse "$default: member does not record" records_default member
+asks_default notDetermined
+says "$default is named" '"hw:7" in evidence("microphone", "sound-default") and exits(2)'
+default='null'
+default 'pcm.!default { type null }'
+check "$default: other records" records_default other
+ask other mic
+says "$default: not determined" 'status("microphone") == "notDetermined" and has("microphone", "sound-default")'
+default='dsnoop'
+default 'pcm.!default { type plug slave.pcm { type dsnoop ipc_key 4711 ipc_perm 0666 slave { pcm "hw:0,0" format S16_LE rate 8000 channels 1 } } }'
+as member timeout 60 arecord -q -d 50 -f S16_LE -r 8000 -c 1 -t raw /dev/null &
+sharing=$!
+sleep 3
+check "$default: a second program records" records_default member
+asks_default notDetermined
+says "$default: the timer is named" '"/dev/snd/timer" in evidence("microphone", "sound-default")'
+kill "$sharing"
+wait "$sharing" 2>/dev/null
+rm /etc/asound.conf
+install -o member -m 644 /dev/null /home/member/.asoundrc
+echo 'pcm.!default { type null }' >/home/member/.asoundrc
+ask member mic
+says "member's own file" 'status("microphone") == "notDetermined"'
+ask tester mic
+says "is not tester's" 'not has("microphone", "sound-default")'
+rm /home/member/.asoundrc
+drivers snd-dummy
+
 section "microphones"
 drivers snd-aloop
 ask mic

@@ -247,11 +247,13 @@ import Testing
     ]
     // A login to come is judged, see LoginPolicyTests and the lab's scenario login.
     let ofLogin: Set<Reason.Code> = [.loginPolicy]
+    // Files of ALSA say it, see SoundDefaultTests and the lab's scenario devices.
+    let ofSound: Set<Reason.Code> = [.soundDefault]
     // Of another process it is not known, see UnseenDomainTests.
     let ofProcesses: Set<Reason.Code> = [.landlockUnseen]
     #expect(
       Set(rows.map(\.code)).union(ofPrograms).union(ofFuture).union(ofContents)
-        .union(ofOperations).union(ofLogin).union(ofProcesses)
+        .union(ofOperations).union(ofLogin).union(ofProcesses).union(ofSound)
         == Set(Reason.Code.allCases))
     #expect(Set(rows.map(\.name)).count == rows.count)
   }

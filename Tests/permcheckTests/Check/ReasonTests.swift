@@ -372,8 +372,10 @@ struct ReasonTests {
     let text = try Command.permcheck(["schema"]).output
     let codes = try JSONDecoder().decode(Schema.self, from: Data(text.utf8)).defs.reason.properties
       .code.enum
-    // Only services and logins of systemd have such scenes.
-    let ofLab = ["service-sandbox": "units", "login-policy": "login"]
+    // Services and logins of systemd, and sound cards.
+    let ofLab = [
+      "service-sandbox": "units", "login-policy": "login", "sound-default": "devices",
+    ]
     // Programs of others give these, see ProgramAccessorTests.
     let ofPrograms = ["by-accessor", "accessor-failed"]
     // Only operations have these, see OperationTests.

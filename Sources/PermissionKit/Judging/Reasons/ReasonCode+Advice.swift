@@ -37,6 +37,7 @@ extension Reason.Code {
     case .unknownUmask:
       "name the umask (022 is usual), or the running process that makes the files"
     case .loginPolicy: "log in that way and check there, or name the process with --pid"
+    case .soundDefault: "name the node that is meant"
     case .accessorFailed: "repair or remove the program of the accessor"
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
       .futureFiles, .folderContents, .cannotCreate, .parentSearch, .parentWrite, .notPossible,

@@ -1,0 +1,158 @@
+/// What alsa-lib opens as `default` to record, where files of the user or the machine say something about it.
+///
+/// Their language computes names, includes files and runs functions. Here one thing is found out: whether the
+/// default is plainly a hardware node, perhaps behind a conversion (`plug`).
+///
+/// - SeeAlso: https://www.alsa-project.org/alsa-doc/alsa-lib/conf.html, pcm_plugins.html
+enum SoundDefault: Hashable, Sendable {
+  /// A node of a card, by the card's number or name; `device` is nil for the first.
+  case hardware(card: String, device: Int?)
+  /// Something else: `dsnoop`, `null`, or what nobody can tell without alsa-lib.
+  case other(String)
+
+  /// The files that alsa-lib reads after its own, in its order; see the hooks of alsa.conf.
+  static func files(home: PathBytes?, root: PathBytes) -> [PathBytes] {
+    let own = home.map { [$0.appending(".asoundrc"), $0.appending(".config/alsa/asoundrc")] } ?? []
+    return [root.appending("etc/asound.conf")] + own
+  }
+
+  /// Reads what the files say about the default, one after the other; nil if they say nothing.
+  init?(_ texts: [String]) {
+    var settings = Settings()
+    for text in texts { settings.read(text) }
+    guard settings.areAboutDefault else { return nil }
+    self = settings.isComputed ? .other("computed") : settings.resolved("pcm.default", 8)
+  }
+
+  /// The name of the plug-in or device, for people.
+  var name: String {
+    switch self {
+    case .hardware(let card, let device): "hw:\(card)\(device.map { ",\($0)" } ?? "")"
+    case .other(let name): name
+    }
+  }
+}
+
+/// The plain assignments of a file: `pcm.!default { type hw card 1 }` is `pcm.default.type` and
+/// `pcm.default.card`.
+private struct Settings {
+  private var values: [String: String] = [:]
+  private(set) var isComputed = false
+
+  /// Reads a file; what it says counts more than what was read before.
+  mutating func read(_ text: String) {
+    var prefixes: [String] = []
+    var key: String?
+    for token in Self.tokens(text) {
+      switch token {
+      case "{":
+        prefixes.append(key ?? "")
+        key = nil
+      case "}":
+        _ = prefixes.popLast()
+        key = nil
+      default:
+        // Functions, files that are included, and lists.
+        if token.hasPrefix("@") || token.hasPrefix("<") || token.hasPrefix("[") {
+          isComputed = true
+        }
+        if let name = key {
+          values[name] = token
+          key = nil
+        } else {
+          let parts = token.split(separator: ".").map { $0.drop { "!+-?".contains($0) } }
+          let name = ([prefixes.last ?? ""] + parts.map(String.init)).filter { !$0.isEmpty }
+            .joined(separator: ".")
+          // `!` takes the place of what was said before.
+          if token.contains("!") {
+            values = values.filter { $0.key != name && !$0.key.hasPrefix(name + ".") }
+          }
+          key = name
+        }
+      }
+    }
+    // alsa-lib refuses a file that ends within braces.
+    if !prefixes.isEmpty || key != nil { isComputed = true }
+  }
+
+  /// Whether something is said about the default, or may be.
+  var areAboutDefault: Bool {
+    isComputed
+      || values.keys.contains {
+        $0 == "pcm.default" || $0.hasPrefix("pcm.default.") || $0.hasPrefix("defaults.pcm.")
+      }
+  }
+
+  /// The words, braces apart; without comments, separators and quotes.
+  private static func tokens(_ text: String) -> [String] {
+    var tokens: [String] = []
+    var word = ""
+    var quote: Character?
+    var isComment = false
+    func isEnd(_ character: Character) -> Bool {
+      character == " " || character == "\t" || character == "\n" || character == "\r\n"
+        || character == "=" || character == ";" || character == ","
+    }
+    func add() {
+      if !word.isEmpty { tokens.append(word) }
+      word = ""
+    }
+    for character in text {
+      if isComment {
+        isComment = character != "\n" && character != "\r\n"
+      } else if let open = quote {
+        if character == open { quote = nil } else { word.append(character) }
+      } else if character == "\"" || character == "'" {
+        quote = character
+      } else if character == "#" {
+        add()
+        isComment = true
+      } else if character == "{" || character == "}" {
+        add()
+        tokens.append(String(character))
+      } else if isEnd(character) {
+        add()
+      } else {
+        word.append(character)
+      }
+    }
+    add()
+    return tokens
+  }
+
+  /// Returns what the definition at a key comes to.
+  func resolved(_ key: String, _ depth: Int) -> SoundDefault {
+    guard depth > 0 else { return .other("computed") }
+    if let name = values[key] { return named(name, depth - 1) }
+    switch values["\(key).type"] {
+    case "hw":
+      return .hardware(
+        card: values["\(key).card"] ?? "0", device: values["\(key).device"].flatMap { Int($0) })
+    case "plug": return resolved("\(key).slave.pcm", depth - 1)
+    case "asym": return resolved("\(key).capture.pcm", depth - 1)
+    case let type?: return .other(type)
+    case nil:
+      guard key == "pcm.default", let card = values["defaults.pcm.card"] else {
+        return .other("computed")
+      }
+      return .hardware(card: card, device: values["defaults.pcm.device"].flatMap { Int($0) })
+    }
+  }
+
+  /// Returns what a name comes to: `hw:1,0`, `plug:mine`, `mine`.
+  private func named(_ name: String, _ depth: Int) -> SoundDefault {
+    let colon = name.firstIndex { $0 == ":" }
+    let plugin = String(name[..<(colon ?? name.endIndex)])
+    let rest = colon.map { String(name[name.index(after: $0)...]) }
+    if let rest, plugin == "hw" || plugin == "plughw" {
+      let fields = rest.split(separator: ",").map(String.init)
+      guard let card = fields.first, !rest.contains("=") else { return .other(name) }
+      return .hardware(card: card, device: fields.count > 1 ? Int(fields[1]) : nil)
+    }
+    if let rest, plugin == "plug" { return named(rest, depth) }
+    guard rest == nil, values["pcm.\(name)"] != nil || values["pcm.\(name).type"] != nil else {
+      return .other(plugin)
+    }
+    return resolved("pcm.\(name)", depth)
+  }
+}
