@@ -245,7 +245,7 @@ import Testing
     let ofOperations: Set<Reason.Code> = [
       .parentWrite, .sticky, .notOwner, .protectedHardlink, .notPossible,
     ]
-    // A login to come is judged, see LoginPolicyTests and the lab's scenario login.
+    // A login to come is judged, see LoginPolicyTests and the lab's scenario user-login.
     let ofLogin: Set<Reason.Code> = [.loginPolicy]
     // Files of ALSA say it, see SoundDefaultTests and the lab's scenario devices.
     let ofSound: Set<Reason.Code> = [.soundDefault]

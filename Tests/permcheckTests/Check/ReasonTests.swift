@@ -374,7 +374,7 @@ struct ReasonTests {
       .code.enum
     // Services and logins of systemd, and sound cards.
     let ofLab = [
-      "service-sandbox": "units", "login-policy": "login", "sound-default": "devices",
+      "service-sandbox": "units", "login-policy": "user-login", "sound-default": "devices",
     ]
     // Programs of others give these, see ProgramAccessorTests.
     let ofPrograms = ["by-accessor", "accessor-failed"]
