@@ -85,7 +85,7 @@ chmod 660 /dev/snd/controlC0
 
 section "ALSA's default device"
 drivers snd-dummy pcm_substreams=1
-records_default() { timeout 20 as "$1" arecord -q -d 1 -f S16_LE -r 8000 -c 1 -t raw /dev/null; }
+records_default() { as "$1" timeout 20 arecord -q -d 1 -f S16_LE -r 8000 -c 1 -t raw /dev/null; }
 default() { printf '%s\n' "$@" >/etc/asound.conf; }
 # asks_default STATUS: what member, and root for member, are told.
 asks_default() {
@@ -123,7 +123,7 @@ sleep 3
 check "$default: a second program records" records_default member
 asks_default notDetermined
 says "$default: the timer is named" '"/dev/snd/timer" in evidence("microphone", "sound-default")'
-kill "$sharing"
+pkill -x arecord
 wait "$sharing" 2>/dev/null
 rm /etc/asound.conf
 install -o member -m 644 /dev/null /home/member/.asoundrc
