@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitArguments", targets: ["PermissionKitArguments"]),
+    .library(name: "PermissionKitFoundation", targets: ["PermissionKitFoundation"]),
     .library(name: "PermissionKitLogging", targets: ["PermissionKitLogging"]),
     .library(name: "PermissionKitPlugins", targets: ["PermissionKitPlugins"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
@@ -82,9 +83,24 @@ let package = Package(
       swiftSettings: safeSettings
     ),
     .target(
+      name: "PermissionKitFoundation", dependencies: ["PermissionKit"],
+      swiftSettings: safeSettings),
+    // Nobody pays for this but who traces programs.
+    // The files named .inc are made by Scripts/trace-object.
+    .target(
+      name: "CTrace",
+      exclude: [
+        "calls.inc", "calls.txt", "landlock.bpf.c", "landlock.inc", "refusals.bpf.c",
+        "refusals.inc",
+      ],
+      linkerSettings: [.linkedLibrary("bpf")]),
+    .target(
+      name: "PermissionTrace", dependencies: ["CTrace", "PermissionKit"],
+      swiftSettings: safeSettings),
+    .target(
       name: "PermissionKitArguments",
       dependencies: [
-        "PermissionKit", "PermissionKitLogging",
+        "PermissionKit", "PermissionKitFoundation", "PermissionKitLogging",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -93,7 +109,7 @@ let package = Package(
       name: "permcheck",
       dependencies: [
         "JSONSyntax", "PermissionDocuments", "PermissionKit", "PermissionKitLogging",
-        "PermissionKitPlugins", "ToolStart",
+        "PermissionKitPlugins", "PermissionTrace", "ToolStart",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safeSettings
@@ -107,6 +123,7 @@ let package = Package(
     ),
     .executableTarget(name: "kernel-asker", path: "Tests/Support/KernelAsker"),
     .executableTarget(name: "crash-tracer", path: "Tests/Support/CrashTracer"),
+    .executableTarget(name: "refused", path: "Tests/Support/Refused"),
     .executableTarget(
       name: "log-writer",
       dependencies: ["PermissionKit"],
@@ -131,8 +148,14 @@ let package = Package(
       exclude: ["Reference"],
       swiftSettings: settings),
     .testTarget(
+      name: "PermissionTraceTests",
+      dependencies: ["PermissionKit", "PermissionTrace", "TestSupport", "refused"],
+      swiftSettings: settings),
+    .testTarget(
       name: "PermissionDocumentsTests",
-      dependencies: ["JSONSyntax", "PermissionDocuments", "PermissionKit", "TestSupport"],
+      dependencies: [
+        "JSONSyntax", "PermissionDocuments", "PermissionKit", "PermissionKitTesting", "TestSupport",
+      ],
       exclude: ["Golden", "JSONSyntax/Reference"],
       swiftSettings: settings
     ),

@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The examples compile with both defaults; Examples/run tries both.
+let isolation: [SwiftSetting] =
+  Context.environment["DEFAULT_ISOLATION"] == "MainActor" ? [.defaultIsolation(MainActor.self)] : []
+
 let package = Package(
   name: "record",
   dependencies: [
@@ -16,7 +20,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "PermissionKit", package: "PermissionKit"),
         .product(name: "PermissionKitArguments", package: "PermissionKit"),
-      ]),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)] + isolation),
   ],
   swiftLanguageModes: [.v6]
 )

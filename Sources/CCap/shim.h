@@ -7,6 +7,7 @@
 #include <acl/libacl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/fscrypt.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -15,7 +16,6 @@
 #include <linux/videodev2.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/acl.h>
@@ -381,6 +381,17 @@ static inline int ccap_key_is_present(int fd) {
   return status.status == FSCRYPT_KEY_STATUS_PRESENT;
 }
 
+// Whether the subvolume of btrfs that a directory is in was made from another one; Linux 4.18.
+static inline int ccap_is_snapshot(int fd) {
+  struct btrfs_ioctl_get_subvol_info_args info;
+  memset(&info, 0, sizeof info);
+  if (ioctl(fd, BTRFS_IOC_GET_SUBVOL_INFO, &info) != 0) return -errno;
+  for (size_t i = 0; i < sizeof info.parent_uuid; i++) {
+    if (info.parent_uuid[i]) return 1;
+  }
+  return 0;
+}
+
 // pidfd_open(2), Linux 5.3; the number is the same on every architecture.
 static inline int ccap_pidfd_open(int pid) {
   long fd = syscall(434, pid, 0);
@@ -393,31 +404,99 @@ extern char *secure_getenv(const char *name);
 // secure_getenv(3): nothing in a program with more rights than who started it.
 static inline const char *ccap_getenv(const char *name) { return secure_getenv(name); }
 
-// Starts a program, found by PATH, with no signal blocked and the environment of this process; returns
-// its process id, or -errno. In a program with more rights than who started it, no environment is
-// handed on, and a name without a folder is not found.
-static inline int ccap_spawn(char *const argv[], int output) {
+// What became of a child since the last time: 1 if it was stopped, 2 if it was continued, else 0.
+static inline int ccap_child_news(int pid) {
+  siginfo_t info = {0};
+  if (waitid(P_PID, pid, &info, WSTOPPED | WCONTINUED | WNOHANG) != 0 || info.si_pid == 0) return 0;
+  return info.si_code == CLD_CONTINUED ? -1 : info.si_status;
+}
+
+// Stops this process by a signal that it blocks; by SIGSTOP if it ignores that one.
+static inline void ccap_stop(int number) {
+  struct sigaction action;
+  if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU) number = SIGSTOP;
+  if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL) number = SIGSTOP;
+  sigset_t one, before;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  kill(getpid(), number);
+  // A blocked one waits until here.
+  pthread_sigmask(SIG_UNBLOCK, &one, &before);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+// Whether a shell with job control started the group of this process: it is in the same session, and not in the group.
+static inline int ccap_is_in_job(void) {
+  pid_t parent = getppid();
+  return parent > 0 && getsid(parent) == getsid(0) && getpgid(parent) != getpgrp();
+}
+
+// Whether a folder of PATH that can be searched has a program of this name, see execvp(3).
+static inline int ccap_is_in_path(const char *name) {
+  const char *path = secure_getenv("PATH");
+  struct stat fields;
+  while (path && *path) {
+    size_t length = strcspn(path, ":"), size = strlen(name) + 1;
+    char file[4096] = "./";
+    if (length + 2 + size > sizeof file) return 1;
+    // An empty one is the working directory.
+    if (length) memcpy(file, path, length), file[length] = '/';
+    memcpy(file + (length ? length + 1 : 2), name, size);
+    if (stat(file, &fields) == 0) return 1;
+    path += length + (path[length] == ':');
+  }
+  return 0;
+}
+
+// Starts a program, found by PATH, with the environment of this process; returns its process id, or -errno. In a
+// program with more rights than who started it, no environment is handed on, and a name without a folder is not found.
+// `blocked` are the signals that the program blocks: bit n - 1 for signal n. `before` runs in the new process, and returns
+// 0 or an errno. Not by posix_spawn(3), of which the program would ignore signals 32 and 33.
+static inline int ccap_spawn(
+    char *const argv[], int output, uint64_t blocked, int (*before)(void *), void *context) {
   extern char **environ;
   char *secure[] = {(char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
   char **environment = getauxval(AT_SECURE) ? secure : environ;
   if (environment == secure && !strchr(argv[0], '/')) return -ENOENT;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t files;
-  sigset_t none;
-  pid_t pid;
-  sigemptyset(&none);
-  int result = posix_spawnattr_init(&attributes);
-  if (result) return -result;
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  result = posix_spawn_file_actions_init(&files);
-  if (!result) {
-    if (output != 1) result = posix_spawn_file_actions_adddup2(&files, output, 1);
-    if (!result) result = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environment);
-    posix_spawn_file_actions_destroy(&files);
+  int ends[2], error = 0;
+  if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
+  // No handler of this program runs in the child.
+  sigset_t mask, own;
+  sigfillset(&mask);
+  pthread_sigmask(SIG_SETMASK, &mask, &own);
+  pid_t pid = fork();
+  if (pid == 0) {
+    sigemptyset(&mask);
+    for (int number = 1; number <= 64; number++) {
+      struct sigaction action;
+      if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) signal(number, SIG_DFL);
+      if (blocked >> (number - 1) & 1) sigaddset(&mask, number);
+    }
+    if (output == 1 || dup2(output, 1) == 1) {
+      error = before ? before(context) : 0;
+      sigprocmask(SIG_SETMASK, &mask, NULL);
+      if (!error) execvpe(argv[0], argv, environment);
+    }
+    if (!error) error = errno;
+    // A folder that may not be searched does not make a name one that is there.
+    if (error == EACCES && !strchr(argv[0], '/') && !ccap_is_in_path(argv[0])) error = ENOENT;
+    _exit(write(ends[1], &error, sizeof error) == sizeof error ? 127 : 126);
   }
-  posix_spawnattr_destroy(&attributes);
-  return result ? -result : pid;
+  if (pid < 0) error = errno;
+  pthread_sigmask(SIG_SETMASK, &own, NULL);
+  close(ends[1]);
+  struct pollfd started = {.fd = ends[0], .events = POLLIN};
+  while (pid > 0 && poll(&started, 1, 20) <= 0) {
+    // Whoever stopped the job did so before the program began.
+    int stop = ccap_child_news(pid);
+    if (stop <= 0 || !ccap_is_in_job()) continue;
+    ccap_stop(stop);
+    kill(pid, SIGCONT);
+  }
+  if (pid > 0 && read(ends[0], &error, sizeof error) < 0) error = errno;
+  close(ends[0]);
+  if (pid > 0 && error) while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+  return error ? -error : pid;
 }
 
 // Whether a child has ended, and can still be waited for; -1 if this process has no such child.
@@ -436,6 +515,16 @@ static inline int ccap_waitpid(int pid, int options) {
   if (result < 0) return -errno;
   if (result == 0) return 512;
   return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// The signals that this thread blocks: bit n - 1 for signal n.
+static inline uint64_t ccap_blocked(void) {
+  sigset_t set;
+  uint64_t bits = 0;
+  if (pthread_sigmask(SIG_BLOCK, NULL, &set)) return 0;
+  for (int number = 1; number <= 64; number++)
+    if (sigismember(&set, number) == 1) bits |= 1ull << (number - 1);
+  return bits;
 }
 
 static inline void ccap_raise(int number) {
@@ -814,6 +903,7 @@ static inline int ccap_signalfd(const int *signals, int count) {
 #include "session.h"
 #include "apart.h"
 #include "enter.h"
+#include "landlock.h"
 #include "listener.h"
 #include "tree.h"
 

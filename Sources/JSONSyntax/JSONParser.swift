@@ -84,7 +84,7 @@ struct JSONParser: Sendable {
     offset += 1
   }
 
-  /// Reads a value that is not an array or object; its first byte tells the type.
+  /// Reads a value that is not an array or object; its first byte decides the type.
   private mutating func scalar(
     _ first: UInt8, _ bytes: Span<UInt8>
   ) throws(JSONError) -> JSONValue {

@@ -8,9 +8,9 @@ package struct DeviceLine: Sendable {
   package let status: AuthorizationStatus
   /// The first resource that has this status.
   package let main: ResourceReport
-  /// Whether there was a node or folder to judge; otherwise the line has the reason.
+  /// Whether a node or folder was judged; if none was, the line has the reason.
   package let isJudged: Bool
-  /// What stands after the status, safe for a terminal: the name, the path, and what granted access, or
+  /// The texts after the status, safe for a terminal: the name, the path, and the rule that grants, or
   /// only the reason.
   package let cells: [String]
 
@@ -52,21 +52,20 @@ extension AccessReport {
     return devices
   }
 
-  /// How many of several devices are usable, for people; empty without a device.
+  /// The number of usable devices among several, for people; empty without a device.
   package func usable(of devices: [[ResourceReport]]) -> String {
     let usable = devices.count { $0.allSatisfy { $0.status == .authorized } }
     return devices.isEmpty ? "" : "\(usable) of \(devices.count) usable"
   }
 
-  /// What stands after the status in the first line on this report, safe for a terminal.
+  /// The texts after the status in the first line of this report, safe for a terminal.
   package var headline: [String] {
     let devices = devices
     if devices.count == 1, let line = DeviceLine(devices[0]) { return line.cells }
     return [usable(of: devices)]
   }
 
-  /// Why the status is what it is, in one line that is safe for a terminal: the main reason, or what
-  /// granted access.
+  /// The main reason, or the rule that grants access, in one line that is safe for a terminal.
   package var mainMessage: String {
     let decision = resources.first { $0.status == status }?.decision
     let basis = decision.map { decision in

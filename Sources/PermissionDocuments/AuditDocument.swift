@@ -8,7 +8,7 @@ package struct AuditDocument: Sendable {
   private let roots: [PathBytes]
   private let counts: TreeCounts
   private let causes: [Cause]
-  private let doubts: [Reason]
+  private let possibleRefusals: [Reason]
   private let isStopped: Bool
   private let exitStatus: Int32
 
@@ -20,14 +20,15 @@ package struct AuditDocument: Sendable {
   /// Creates the totals.
   package init(
     toolVersion: String, subject: Subject, roots: [PathBytes], counts: TreeCounts,
-    causes: [(cause: AuditCause, count: Int)], doubts: [Reason], isStopped: Bool, exitStatus: Int32
+    causes: [(cause: AuditCause, count: Int)], possibleRefusals: [Reason], isStopped: Bool,
+    exitStatus: Int32
   ) {
     self.toolVersion = toolVersion
     self.subject = subject
     self.roots = roots
     self.counts = counts
     self.causes = causes.map { Cause(cause: $0.cause, count: $0.count) }
-    self.doubts = doubts
+    self.possibleRefusals = possibleRefusals
     self.isStopped = isStopped
     self.exitStatus = exitStatus
   }
@@ -75,7 +76,7 @@ package struct AuditDocument: Sendable {
       .sometimes("mode", JSONSchema.string) { $0.inode.map { .string($0.modeText) } },
     ], about: "A line of permcheck audit --json: a file or folder without access.")
 
-  private static let doubts = JSONSchema.about(
+  private static let possibleRefusals = JSONSchema.about(
     "What may refuse the process in addition, and cannot be seen from outside.",
     JSONSchema.array(JSONSchema.string))
 
@@ -96,8 +97,9 @@ package struct AuditDocument: Sendable {
           "Folders that cannot be listed, so that nothing below is known.", JSONSchema.natural())
       ) { JSONValue($0.counts.unlisted) },
       .always("causes", JSONSchema.array(cause.schema)) { .array($0.causes.map(cause.json)) },
-      .sometimes("doubts", doubts) { document in
-        document.doubts.isEmpty ? nil : .array(document.doubts.map { .string($0.message) })
+      .sometimes("doubts", possibleRefusals) { document in
+        document.possibleRefusals.isEmpty
+          ? nil : .array(document.possibleRefusals.map { .string($0.message) })
       },
       .always("isStopped", JSONSchema.bool) { .bool($0.isStopped) },
       .always("exitStatus", JSONSchema.integer) { JSONValue(Int($0.exitStatus)) },

@@ -1,7 +1,7 @@
 internal import JSONSyntax
 package import PermissionKit
 
-/// The document of `permcheck audit --who --json`: what each user has access to.
+/// The document of `permcheck audit --who --json`: the access of each user.
 package struct CensusDocument: Sendable {
   private let toolVersion: String
   private let need: Permissions
@@ -9,12 +9,13 @@ package struct CensusDocument: Sendable {
   private let counts: TreeCounts
   private let users: [CensusUser]
   private let isStopped: Bool
+  private let usersComplete: Bool?
   private let exitStatus: Int32
 
   /// Creates the document.
   package init(
     toolVersion: String, need: Permissions, roots: [PathBytes], counts: TreeCounts,
-    users: [CensusUser], isStopped: Bool, exitStatus: Int32
+    users: [CensusUser], isStopped: Bool, usersComplete: Bool?, exitStatus: Int32
   ) {
     self.toolVersion = toolVersion
     self.need = need
@@ -22,6 +23,7 @@ package struct CensusDocument: Sendable {
     self.counts = counts
     self.users = users
     self.isStopped = isStopped
+    self.usersComplete = usersComplete
     self.exitStatus = exitStatus
   }
 
@@ -51,6 +53,9 @@ package struct CensusDocument: Sendable {
       ) { JSONValue($0.counts.unlisted) },
       .always("users", JSONSchema.array(user.schema)) { .array($0.users.map(user.json)) },
       .always("isStopped", JSONSchema.bool) { .bool($0.isStopped) },
+      .sometimes("usersComplete", CheckDocument.usersComplete) {
+        $0.usersComplete.map { .bool($0) }
+      },
       .always("exitStatus", JSONSchema.integer) { JSONValue(Int($0.exitStatus)) },
     ], about: "The output of permcheck audit --who --json.")
 

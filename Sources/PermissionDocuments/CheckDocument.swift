@@ -13,13 +13,15 @@ package struct CheckDocument: Sendable {
   package var reports: [AccessReport]
   /// The exit status of the tool.
   package var exitStatus: Int32
+  /// Whether the list of users is complete; nil if no users were listed.
+  package var usersComplete: Bool?
   /// The planned changes of a request; nil for other commands.
   package var plans: [GrantPlan]?
   /// Whether the plans of a request were carried out; nil for other commands.
   package var isApplied: Bool?
-  /// What permcheck-helper answered to a request; empty if it was not asked.
+  /// The answers of permcheck-helper to a request; empty if it was not asked.
   package var helper: [HelperAnswered] = []
-  /// The commands that take back what a request gave, one for each of its accessors.
+  /// The commands that undo a request, one for each of its accessors.
   package var undo: [String] = []
   /// The facts of an explanation; nil for other commands.
   package var basis: FactsDocument?
@@ -50,13 +52,14 @@ package struct CheckDocument: Sendable {
       .sometimes(
         "root",
         JSONSchema.about(
-          "The folder that stood for / (--root); another one than / is a what-if.",
+          "The folder used as / (--root); if it is not /, the check is a what-if.",
           JSONSchema.string)
       ) { $0.setting.map { .string($0.root.description) } },
       .always("subject", SubjectDocument.record.schema) { SubjectDocument.record.json($0.subject) },
       .always("reports", JSONSchema.array(JSONSchema.ref("report"))) {
         .array($0.reports.map(ReportDocument.report.json))
       },
+      .sometimes("usersComplete", usersComplete) { $0.usersComplete.map { .bool($0) } },
       .always("exitStatus", ["enum": [0, 1, 2, 3, 77]]) { JSONValue($0.exitStatus) },
       .sometimes(
         "plans",
@@ -76,16 +79,20 @@ package struct CheckDocument: Sendable {
       .sometimes(
         "undo",
         JSONSchema.about(
-          "Of request: the commands that take back what it gave, one for each accessor.",
+          "Of request: the commands that undo it, one for each accessor.",
           JSONSchema.array(JSONSchema.string))
       ) { $0.undo.isEmpty ? nil : .array($0.undo.map { .string($0) }) },
     ] + basis, about: "The output of permcheck check, request, explain and evaluate with --json.")
+
+  static let usersComplete = JSONSchema.about(
+    "Of several users: whether the list has every user of the user data base.",
+    JSONSchema.bool)
 
   /// An answer of permcheck-helper, and the accessor that it was asked for.
   package struct HelperAnswered: Sendable {
     /// The name of the accessor.
     package let accessor: String
-    /// What the helper answered.
+    /// The answers of the helper.
     package let answer: HelperAnswer
 
     /// Creates an element with these values.
@@ -126,7 +133,8 @@ package struct CheckDocument: Sendable {
     basis("names", "the names of users and groups", FactsDocument.names),
   ]
 
-  /// Returns a member of an explanation; its field takes longer to set up than a check.
+  /// Returns a member of an explanation, as a closure, because a field takes longer to set up than
+  /// a check.
   private static func basis(
     _ name: String, _ about: String,
     _ field: @escaping @Sendable @autoclosure () -> JSONField<FactsDocument>

@@ -4,7 +4,7 @@ internal import JSONSyntax
 package enum Documents: Sendable {
   /// The version of the tool and of the library for C, which documents name.
   package static var version: StaticString { "0.9.0" }
-  /// The same, as documents have it.
+  /// The version as a string.
   package static var toolVersion: String { version.description }
 
   /// Returns a document as one line with a newline; members are sorted by name.
@@ -19,7 +19,8 @@ package enum Documents: Sendable {
   private static let commands = [
     ("check", "check"), ("request", "check"), ("explain", "check"), ("evaluate", "check"),
     ("watch", "change"), ("list", "accessors"), ("list --grants", "grants"),
-    ("revoke", "revocation"), ("log", "log"), ("verify", "verification"), ("audit", "audit"),
+    ("revoke", "revocation"), ("log", "log"), ("trace", "refusal"), ("verify", "verification"),
+    ("audit", "audit"),
   ]
 
   /// The names of the commands whose `--json` has a schema.
@@ -32,6 +33,7 @@ package enum Documents: Sendable {
   package static func schema(of command: String? = nil) -> String? {
     var names = [
       "check", "change", "accessors", "grants", "revocation", "log", "verification", "audit",
+      "refusal",
     ]
     if let command {
       guard let name = commands.first(where: { $0.0 == command })?.1 else { return nil }
@@ -44,7 +46,7 @@ package enum Documents: Sendable {
       ("$id", .string("urn:permissionkit:permcheck:1:\(id)")), ("title", .string(title)),
       (
         "description",
-        #"Paths are UTF-8; the backslash, and each byte that is not UTF-8, is written as \xNN. With schemaVersion 1, no member changes its meaning or type, and none that is required goes; new members and new values of codes may come, and readers must accept them. Each line of permcheck watch --json and permcheck audit --json is a document."#
+        #"Paths are UTF-8; the backslash, and each byte that is not UTF-8, is written as \xNN. With schemaVersion 1, no member changes its meaning or type, and none that is required goes; new members and new values of codes may come, and readers must accept them. Each line that watch, audit and trace print is a document."#
       ),
       ("anyOf", .array((names + ["error"]).map(JSONSchema.ref))),
       ("$defs", .object(JSONObject(definitions))),
@@ -62,7 +64,7 @@ package enum Documents: Sendable {
       ("plan", PlanDocument.plan.schema), ("change", ChangeDocument.schema),
       ("accessors", AccessorsDocument.record.schema), ("grants", GrantsDocument.record.schema),
       ("revocation", RevocationDocument.record.schema), ("log", LogDocument.record.schema),
-      ("audit", AuditDocument.schema),
+      ("audit", AuditDocument.schema), ("refusal", RefusalDocument.schema),
       ("error", ErrorDocument.record.schema),
     ]
   }

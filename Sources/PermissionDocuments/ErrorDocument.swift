@@ -1,14 +1,14 @@
 internal import JSONSyntax
 
-/// What permcheck prints with `--json` where there is no answer.
+/// The document that permcheck prints with `--json` instead of an answer.
 package struct ErrorDocument: Sendable {
   /// The version of the tool.
   package var toolVersion: String
   /// The kind of the error: `usage`, or a code of `PermissionError`.
   package var code: String
-  /// What went wrong, in one line.
+  /// The error, in one line.
   package var message: String
-  /// What to do next; nil if there is no advice.
+  /// The advice; nil if there is none.
   package var advice: String?
   /// The exit status of the tool.
   package var exitStatus: Int32

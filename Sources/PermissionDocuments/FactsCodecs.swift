@@ -13,7 +13,7 @@ extension JSONCodec<AccessFacts> {
     .required("landlock", \.landlock, JSONCodec<LandlockRuleset>.ruleset.list),
     .defaulted("readerIsSubject", \.readerIsSubject, .bool),
     .optional("overflow", \.overflow, overflow),
-    .optional("silentStart", \.silentStart, .path),
+    .optional("unresponsiveStart", \.unresponsiveStart, .path),
   ]).codec(.blank)
 
   private static let sysctls = JSONRecord<AccessFacts.Sysctls>([
@@ -32,7 +32,7 @@ extension JSONCodec<AccessFacts> {
 }
 
 extension AccessFacts {
-  /// Facts that another process read, as far as a document does not say.
+  /// The facts before the members of a document are read into them.
   fileprivate static var blank: AccessFacts {
     var facts = AccessFacts(inodes: [], mounts: [])
     facts.readerIsSubject = false
@@ -49,6 +49,7 @@ extension JSONCodec<InodeFacts> {
     .required("isImmutable", \.isImmutable, .bool),
     .required("isAppendOnly", \.isAppendOnly, .bool),
     .optional("isLocked", \.isLocked.ifTrue, .bool),
+    .optional("subvolume", \.subvolume, subvolume),
     .optional("device", \.device, .deviceNumber),
     .optional("driverErrno", \.driverErrno, .number),
     .optional("hasNoListedDriver", \.hasNoListedDriver.ifTrue, .bool),
@@ -58,6 +59,11 @@ extension JSONCodec<InodeFacts> {
     .optional("isEmpty", \.isEmpty, .bool),
     .optional("target", \.target, .path), .optional("jump", \.jump, .integer),
   ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
+
+  private static let subvolume = JSONRecord<InodeFacts.Subvolume>([
+    .required("device", \.device, .deviceNumber), .required("isReadOnly", \.isReadOnly, .bool),
+  ]).codec(
+    InodeFacts.Subvolume(device: DeviceNumber(major: 0, minor: 0), isReadOnly: false))
 
   /// An entry of a directory: `{name, inode}`, `{name, errno}` if the lookup failed, or `{name}` if
   /// there is no such file.
@@ -88,14 +94,15 @@ extension JSONCodec<MountFacts> {
     .required("idMappingIsUnreadable", \.idMappingIsUnreadable, .bool),
     .defaulted("mayBelongToNamespace", \.mayBelongToNamespace, .bool),
     .optional("hasLayerOnServer", \.hasLayerOnServer.ifTrue, .bool),
-    .optional("isOfOtherMachine", \.isOfOtherMachine.ifTrue, .bool),
+    .optional("isPart", \.isPart.ifTrue, .bool),
+    .optional("isOfOtherMachine", \.isOtherMachine.ifTrue, .bool),
     .required("isUnreadable", \.isUnreadable, .bool), .required("point", \.point, .path),
     .required("superblockOptions", \.superblockOptions, .string),
   ]).codec(.blank)
 }
 
 extension MountFacts {
-  /// A mount that may belong to a user namespace, as far as a document does not say.
+  /// A mount before the members of a document are read into it.
   fileprivate static var blank: MountFacts {
     var mount = MountFacts()
     mount.mayBelongToNamespace = true

@@ -98,7 +98,7 @@ package struct FactsDocument: Sendable {
 
 /// The error for a document that cannot be used.
 package struct DocumentError: Error, Hashable, Sendable {
-  /// What is wrong with the document; a predicate that follows its name.
+  /// The fault of the document: a predicate that follows its name.
   package let message: String
 }
 

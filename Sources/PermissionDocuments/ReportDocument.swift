@@ -6,14 +6,34 @@ enum ReportDocument {
   static let report = JSONRecord<AccessReport>([
     .always("accessor", JSONSchema.string) { .string($0.accessor) },
     .always("status", JSONSchema.ref("status")) { .string($0.status.rawValue) },
-    .always("requestable", JSONSchema.bool) { .bool($0.isRequestable) },
+    .always(
+      "granted",
+      JSONSchema.about(
+        "Whether there is access: the status is authorized, or limited where that is enough.",
+        JSONSchema.bool)
+    ) { .bool($0.isGranted) },
+    .always(
+      "requestable",
+      JSONSchema.about("Whether a request of the caller could give access.", JSONSchema.bool)
+    ) { .bool($0.isRequestable) },
+    .sometimes(
+      "requestableBy",
+      JSONSchema.about(
+        "Who can make the change that gives access.", JSONSchema.oneOf(["caller", "root"]))
+    ) { $0.requestability.maker.map { .string($0) } },
+    .sometimes(
+      "notRequestable",
+      JSONSchema.about("Why nobody can, if there is no access.", JSONSchema.string)
+    ) { report in
+      report.isGranted ? nil : report.requestability.obstacle.map { .string($0) }
+    },
     .always("resources", JSONSchema.array(JSONSchema.ref("resource"))) {
       .array($0.resources.map(resource.json))
     },
     .sometimes(
       "alternatives",
       JSONSchema.about(
-        "Other ways to the same thing, which do not count for the status.",
+        "Other ways to the same device, which do not affect the status.",
         JSONSchema.array(JSONSchema.ref("resource")))
     ) { $0.alternatives.isEmpty ? nil : .array($0.alternatives.map(resource.json)) },
     .sometimes("subject", SubjectDocument.record.schema) {
@@ -116,7 +136,7 @@ enum ReportDocument {
     .always(
       "below",
       JSONSchema.about(
-        "search: this folder refuses search, and counts with all below; folders: the names are in several folders below; names: they are in this folder.",
+        "search: this folder refuses search, which includes everything below; folders: the names are in several folders below; names: they are in this folder.",
         JSONSchema.oneOf(["search", "folders", "names"]))
     ) { .string($0.isSearch ? "search" : $0.isBelow ? "folders" : "names") },
     .always("rule", JSONSchema.string) { .string($0.rule) },
@@ -142,7 +162,7 @@ enum ReportDocument {
     .always(
       "heedsUmask",
       JSONSchema.about(
-        "False where a default ACL or the options of the mount count instead.", JSONSchema.bool)
+        "False if a default ACL or the mount options apply instead.", JSONSchema.bool)
     ) { .bool($0.heedsUmask) },
   ])
 
@@ -209,8 +229,30 @@ enum ReportDocument {
       JSONSchema.about(
         "The simulated result; undetermined if the remedy cannot be simulated.", verdicts)
     ) { .string($0.outcome.rawValue) },
-    .sometimes("line", JSONSchema.about("A line to add to a file.", JSONSchema.string)) {
+    .sometimes(
+      "line",
+      JSONSchema.about("Lines to add to a file, with newlines between them.", JSONSchema.string)
+    ) {
       $0.line.map { .string($0) }
+    },
+    .sometimes(
+      "after",
+      JSONSchema.about("The command that makes it take effect, for sh.", JSONSchema.string)
+    ) {
+      $0.typedAfter.map { .string($0) }
+    },
+    .sometimes(
+      "suggestion",
+      JSONSchema.about("True for a remedy that no test has carried out.", JSONSchema.bool)
+    ) {
+      $0.isSuggestion ? .bool(true) : nil
+    },
+    .sometimes(
+      "onHost",
+      JSONSchema.about(
+        "True for a command for the machine that runs the container.", JSONSchema.bool)
+    ) {
+      $0.isOnHost ? .bool(true) : nil
     },
     .sometimes(
       "note",

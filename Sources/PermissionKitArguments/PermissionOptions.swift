@@ -2,7 +2,7 @@ public import ArgumentParser
 @_spi(SystemCalls) public import PermissionKit
 import PermissionKitLogging
 
-/// The options by which people tell a command how to come to its permissions.
+/// The options that decide how a command requests its permissions.
 ///
 /// ```swift
 /// @OptionGroup var permissions: PermissionOptions
@@ -41,9 +41,11 @@ public struct PermissionOptions: ParsableArguments, Sendable {
   /// "skipped", as in automake.
   public static let noPermission = ExitCode(ExitStatus.skipped.rawValue)
 
-  /// Makes sure that there is access; otherwise says why not, and ends the command.
+  /// Makes sure that there is access; otherwise prints why not, and ends the command.
   ///
-  /// The message is on standard error and begins with the name of the tool.
+  /// The message is on standard error and begins with the name of the tool. After a refusal nothing
+  /// more is requested, but the other accessors are checked, so that one message names everything
+  /// that is missing.
   ///
   /// - Parameters:
   ///   - accessors: What the command needs, in the order of asking.
@@ -56,27 +58,28 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     _ accessors: PermissionAccessor..., purpose: String? = nil
   ) throws(ExitCode) -> [AccessReport] {
     var reports: [AccessReport] = []
+    var isRefused = false
     do throws(PermissionError) {
       for accessor in accessors {
-        let report = try request(accessor, purpose: purpose)
-        guard accessor.isAccess(report) else {
-          say(report.explanation)
-          if report.requestOutcome == .declined, !TerminalConsent().canAsk {
-            say("no terminal to ask at; --request-access makes the change without a question\n")
-          }
-          throw PermissionError(.notAllowed, "")
-        }
+        let report =
+          isRefused ? try check(accessor) : try request(accessor, purpose: purpose)
         reports.append(report)
+        if report.isGranted { continue }
+        isRefused = true
+        say(report.explanation)
+        if report.requestOutcome == .declined, !TerminalConsent().canAsk {
+          say("no terminal to ask at; --request-access makes the change without a question\n")
+        }
       }
-      return reports
     } catch {
-      if error.message.isEmpty { throw Self.noPermission }
       say(Sanitizer.clean(error.description) + "\n")
       throw ExitCode(ExitStatus.failure.rawValue)
     }
+    if isRefused { throw Self.noPermission }
+    return reports
   }
 
-  /// Checks access, waits for it and requests it, as the options say; prints nothing but the question.
+  /// Checks access, waits for it and requests it, as the options say; prints only the question.
   ///
   /// - Parameters:
   ///   - accessor: What the command needs.
@@ -95,15 +98,25 @@ public struct PermissionOptions: ParsableArguments, Sendable {
     if let purpose, resources?.grants.purpose == nil { resources?.grants.purpose = purpose }
     if requestAccess == true {
       resources?.grants.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in true }
+    } else if resources?.grants.consent == nil {
+      resources?.grants.consent = GrantOptions.askAtTerminal
     }
     if let waitForAccess {
       let system = resources?.context.system ?? Systems.running
-      try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) { accessor.isAccess($0[0]) }
+      try AccessWatcher.wait(waitForAccess, system, [{ accessor }]) { $0[0].isGranted }
     }
     return try accessor.requestAccessIfNeeded()
   }
 
-  /// The name by which this program was started.
+  /// Checks access and calls the hooks, but requests nothing.
+  private func check(_ accessor: PermissionAccessor) throws(PermissionError) -> AccessReport {
+    let requestsAccess = accessor.requestsAccess
+    accessor.requestsAccess = false
+    defer { accessor.requestsAccess = requestsAccess }
+    return try accessor.requestAccessIfNeeded()
+  }
+
+  /// The name that this program was started by.
   private static var tool: String {
     Sanitizer.clean(LinuxSystem.arguments.first?.lastComponent.description ?? "permissions")
   }

@@ -2,30 +2,42 @@ internal import CPermissionKit
 internal import PermissionDocuments
 internal import PermissionKit
 
-/// A result as it lies behind a `pk_result`: written once, then only read, so threads may share it.
+/// A result in the memory behind a `pk_result`.
+///
+/// It is written once and then only read, so threads may share it.
 struct Answer {
   /// A text of a result.
   enum Text: Int, CaseIterable {
-    case reason, message, line, explanation, request, error, json
+    case reason, message, line, explanation, obstacle, request, plan, error, json
   }
 
   var status = PK_ERROR
   var isGranted = false
-  var isRequestable = false
-  /// The texts that are not empty.
-  var texts: [Text: String] = [:]
+  var requestability = PK_NOT_REQUESTABLE
+  /// The texts; not a dictionary, which would look up its types at each start.
+  var texts = Texts()
+
+  /// A text for each kind; nil if it is empty.
+  struct Texts {
+    private var values = [String?](repeating: nil, count: Text.allCases.count)
+
+    subscript(kind: Text) -> String? {
+      get { values[kind.rawValue] }
+      set { values[kind.rawValue] = newValue }
+    }
+  }
 
   /// Creates the answer for a report.
   ///
   /// - Parameters:
   ///   - report: The report.
   ///   - name: The short name of what was checked: `mic`.
-  ///   - isStrict: Whether `limited` is no access.
   ///   - json: The document.
-  init(_ report: AccessReport, name: String, isStrict: Bool, json: String) {
+  init(_ report: AccessReport, name: String, json: String) {
     status = report.status.number
-    isGranted = report.status.isAccess(acceptsLimited: !isStrict)
-    isRequestable = report.isRequestable
+    isGranted = report.isGranted
+    requestability = report.requestability.number
+    if !report.isGranted { texts[.obstacle] = report.requestability.obstacle.map(Sanitizer.clean) }
     texts[.reason] = report.mainReason?.code.rawValue
     texts[.message] = report.mainMessage
     let cells = ["\(Mark(report.status).text) \(name)", report.status.rawValue] + report.headline
@@ -50,11 +62,11 @@ struct Answer {
   }
 }
 
-/// What a `pk_result` points to; its texts are allocated apart, each with a NUL at its end.
+/// The memory behind a `pk_result`; each text has its own allocation, with a NUL at its end.
 @unsafe struct StoredAnswer {
   private var status: pk_status
   private var isGranted: Bool
-  private var isRequestable: Bool
+  private var requestability: pk_requestability
   private var texts: UnsafeMutablePointer<UnsafeMutablePointer<CChar>>
 
   /// Allocates an answer, which `free(_:)` frees.
@@ -62,17 +74,17 @@ struct Answer {
     let kinds = Answer.Text.allCases
     let texts = UnsafeMutablePointer<UnsafeMutablePointer<CChar>>.allocate(capacity: kinds.count)
     for kind in kinds {
-      let bytes = (answer.texts[kind] ?? "").utf8
-      let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-      for (index, byte) in bytes.enumerated() { unsafe text[index] = CChar(bitPattern: byte) }
-      unsafe text[bytes.count] = 0
+      let characters = (answer.texts[kind] ?? "").utf8CString
+      let text = UnsafeMutablePointer<CChar>.allocate(capacity: characters.count)
+      let copy = unsafe UnsafeMutableBufferPointer(start: text, count: characters.count)
+      _ = unsafe copy.initialize(fromContentsOf: characters)
       unsafe (texts + kind.rawValue).initialize(to: text)
     }
     let stored = UnsafeMutablePointer<StoredAnswer>.allocate(capacity: 1)
     unsafe stored.initialize(
       to: StoredAnswer(
-        status: answer.status, isGranted: answer.isGranted, isRequestable: answer.isRequestable,
-        texts: texts))
+        status: answer.status, isGranted: answer.isGranted,
+        requestability: answer.requestability, texts: texts))
     return OpaquePointer(stored)
   }
 
@@ -103,9 +115,9 @@ struct Answer {
     unsafe read(result) { unsafe $0.isGranted } == true ? 1 : 0
   }
 
-  /// Returns 1 if a request could help.
-  static func isRequestable(_ result: OpaquePointer?) -> Int32 {
-    unsafe read(result) { unsafe $0.isRequestable } == true ? 1 : 0
+  /// Returns who can make the change that gives access.
+  static func requestability(_ result: OpaquePointer?) -> pk_requestability {
+    unsafe read(result) { unsafe $0.requestability } ?? PK_NOT_REQUESTABLE
   }
 
   /// Returns a text of a result.

@@ -4,16 +4,88 @@ internal import PermissionDocuments
 internal import PermissionKitPlugins
 internal import Synchronization
 
-/// The three things that a caller can ask; each answers, whatever happens.
-enum Inquiry {
+/// One accessor with the options of a call; each function returns an answer, even after an error.
+struct Inquiry: Sendable {
+  /// The name as the caller wrote it.
+  let name: String
+  private let entry: AccessorRegistry.Entry
+  private let question: Question
+
+  /// Reads the arguments of a call.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the accessor.
+  ///   - options: What to check, and for whom; nil for this thread.
+  ///   - system: The system to ask; by default one that reads once what is the same for all of a call.
+  /// - Throws: If there is no such accessor, user or process, or an option has no meaning.
+  init(
+    _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?,
+    _ system: any System = LinuxSystem.cached()
+  ) throws(PermissionError) {
+    self.name = unsafe name.map { unsafe String(cString: $0) } ?? ""
+    // Files and programs may change from one call to the next.
+    let problems = Problems()
+    let accessors = Accessors(LinuxSystem()) { line in problems.lines.withLock { $0.append(line) } }
+    guard let entry = accessors[self.name] else {
+      let known = accessors.names.joined(separator: ", ")
+      let problems = problems.lines.withLock { $0 }
+      throw PermissionError(
+        .invalidArgument,
+        (["there is no accessor \"\(self.name)\""] + problems).joined(separator: "; "),
+        advice: "known: \(known)")
+    }
+    self.entry = entry
+    question = try unsafe Question(options, system)
+    if question.context.question != nil {
+      throw Question.misuse("only pk_explain_path knows `to`")
+    }
+  }
+
+  /// Creates the accessor, and looks up the subject again.
+  func accessor() throws(PermissionError) -> PermissionAccessor {
+    make(try question.contextNow())
+  }
+
+  private func make(_ context: AccessContext) -> PermissionAccessor {
+    let accessor = entry.make(context, .discard)
+    accessor.acceptsLimited = !question.isStrict
+    (accessor as? ResourceAccessor)?.grants = grants
+    return accessor
+  }
+
+  /// Returns the answer of a report.
+  func answer(_ report: AccessReport) throws(PermissionError) -> Answer {
+    answer(report, try Self.document(report, question))
+  }
+
+  private func answer(_ report: AccessReport, _ document: CheckDocument) -> Answer {
+    // As permcheck prints it: "mic", but the name of a declared accessor.
+    let short = entry.origin == .builtIn ? entry.aliases.first : nil
+    return Answer(report, name: short ?? entry.name, json: document.text)
+  }
+
+  // MARK: - What can be asked
+
   /// Checks an accessor.
   static func check(
     _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
   ) -> Answer {
-    unsafe answer(name) { (name) throws(PermissionError) in
-      let (entry, question) = try unsafe read(name, options)
-      let report = entry.make(question.context, .discard).currentAccess()
-      return try answer(report, entry, question, document(report, question))
+    unsafe answer(name) { () throws(PermissionError) in
+      let inquiry = try unsafe Inquiry(name, options)
+      return try inquiry.answer(inquiry.make(inquiry.question.context).currentAccess())
+    }
+  }
+
+  /// Checks an accessor, and finds what a request would change.
+  static func plan(
+    _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+  ) -> Answer {
+    unsafe answer(name) { () throws(PermissionError) in
+      let inquiry = try unsafe Inquiry(name, options)
+      try inquiry.requireUser("pk_plan")
+      let prepared = inquiry.make(inquiry.question.context).prepare()
+      if let obstacle = prepared.obstacle { throw obstacle }
+      return try inquiry.answer(prepared.report, prepared.plan)
     }
   }
 
@@ -21,21 +93,65 @@ enum Inquiry {
   static func request(
     _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
   ) -> Answer {
-    unsafe answer(name) { (name) throws(PermissionError) in
-      let (entry, question) = try unsafe read(name, options)
-      if question.context.subject?.process != nil {
-        throw Question.misuse("pk_request does not work with pid, only for users")
-      }
-      try Accessors.requireTrust([entry], question.context.system)
-      let accessor = entry.make(question.context, .discard)
-      accessor.acceptsLimited = !question.isStrict
-      (accessor as? ResourceAccessor)?.grants = grants(question)
+    unsafe answer(name) { () throws(PermissionError) in
+      let inquiry = try unsafe Inquiry(name, options)
+      try inquiry.requireUser("pk_request")
+      let question = inquiry.question
+      try Accessors.requireTrust([inquiry.entry], question.context.system)
+      if question.cancellation?.isCancelled == true { throw .withdrawn }
+      let accessor = inquiry.make(question.context)
       let prepared = accessor.prepare()
-      let report = try accessor.carryOut(prepared)
-      var document = try document(report, question)
-      document.plans = prepared.plan.map { [$0] } ?? []
-      document.isApplied = report.requestOutcome == .granted
-      return answer(report, entry, question, document)
+      let given = try unsafe Question.options(options)
+      func carryOut() -> Result<AccessReport, PermissionError> {
+        if let accessor = accessor as? ResourceAccessor, let plan = prepared.plan,
+          unsafe !inquiry.isAgreed(to: plan, given)
+        {
+          accessor.grants.consent = nil
+        }
+        return Result { () throws(PermissionError) in try accessor.carryOut(prepared) }
+      }
+      let report = question.cancellation?.during(carryOut) ?? carryOut()
+      return try inquiry.answer(report.get(), prepared.plan)
+    }
+  }
+
+  /// Revokes what requests gave, and checks.
+  static func revoke(
+    _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+  ) -> Answer {
+    unsafe answer(name) { () throws(PermissionError) in
+      let inquiry = try unsafe Inquiry(name, options)
+      try inquiry.requireUser("pk_revoke")
+      let accessor = inquiry.make(inquiry.question.context)
+      guard let accessor = accessor as? ResourceAccessor else {
+        throw PermissionError(
+          .notAllowed,
+          "\(inquiry.name) manages its access by itself: permcheck has no grants of it")
+      }
+      let isChanged = try accessor.revokeAccess()
+      var answer = try inquiry.answer(inquiry.accessor().currentAccess())
+      answer.texts[.request] = isChanged ? "revoked" : RequestOutcome.nothingToChange.rawValue
+      return answer
+    }
+  }
+
+  /// Checks an accessor until there is access.
+  static func wait(
+    _ name: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?,
+    milliseconds: UInt32
+  ) -> Answer {
+    unsafe answer(name) { () throws(PermissionError) in
+      // What it sees changes while it waits.
+      let inquiry = try unsafe Inquiry(name, options, LinuxSystem())
+      let cancellation = inquiry.question.cancellation
+      if cancellation?.isCancelled == true { throw .withdrawn }
+      let end = milliseconds == .max ? nil : TimeSpan(microseconds: Int64(milliseconds) * 1000)
+      let waited = try AccessWatcher.wait(
+        end, inquiry.question.context.system, [inquiry.accessor],
+        stoppedBy: cancellation?.event.map { [$0.request] } ?? []
+      ) { $0[0].isGranted }
+      if cancellation?.isCancelled == true, !waited[0].isGranted { throw .withdrawn }
+      return try inquiry.answer(waited[0])
     }
   }
 
@@ -43,7 +159,7 @@ enum Inquiry {
   static func explain(
     _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
   ) -> Answer {
-    unsafe answer(path) { (_) throws(PermissionError) in
+    unsafe answer(path) { () throws(PermissionError) in
       guard let path = unsafe PathBytes(copying: path), !path.isEmpty else {
         throw Question.misuse("the path is empty")
       }
@@ -55,52 +171,64 @@ enum Inquiry {
       let explanation = Explanation(
         try Inspection(context) { (_) in
           [Inspection.Target(path: context.belowRoot(path), in: context)]
-        })
+        }, acceptsLimited: !question.isStrict)
       guard let report = explanation.reports.first else {
-        throw PermissionError(.system, "nothing can be told about \(path)", path: path)
+        throw PermissionError(.system, "the access to \(path) is unknown", path: path)
       }
       var document = try document(report, question)
       document.basis = FactsDocument(explanation)
-      return Answer(
-        report, name: report.accessor, isStrict: question.isStrict, json: document.text)
+      return Answer(report, name: report.accessor, json: document.text)
     }
+  }
+
+  /// The name and the summary of each accessor.
+  static var names: [(name: String, summary: String)] {
+    let accessors = Accessors(LinuxSystem()) { _ in }
+    return (accessors.all.entries + accessors.executables).map { ($0.name, $0.summary) }
   }
 
   // MARK: - Parts
 
-  /// Answers with what `body` returns or throws.
+  /// Returns the answer for the result or the error of `body`.
   private static func answer(
-    _ argument: UnsafePointer<CChar>?, _ body: (String) throws(PermissionError) -> Answer
+    _ argument: UnsafePointer<CChar>?, _ body: () throws(PermissionError) -> Answer
   ) -> Answer {
-    let text = unsafe argument.map { unsafe String(cString: $0) } ?? ""
-    do throws(PermissionError) { return try body(text) } catch { return Answer(error, name: text) }
-  }
-
-  private static func answer(
-    _ report: AccessReport, _ entry: AccessorRegistry.Entry, _ question: Question,
-    _ document: CheckDocument
-  ) -> Answer {
-    // As permcheck prints it: "mic", but the name of a declared accessor.
-    let short = entry.origin == .builtIn ? entry.aliases.first : nil
-    return Answer(
-      report, name: short ?? entry.name, isStrict: question.isStrict, json: document.text)
-  }
-
-  private static func read(
-    _ name: String, _ options: UnsafePointer<pk_options>?
-  ) throws(PermissionError) -> (AccessorRegistry.Entry, Question) {
-    // Files and programs may change from one call to the next.
-    let problems = Problems()
-    let accessors = Accessors(LinuxSystem()) { line in problems.lines.withLock { $0.append(line) } }
-    guard let entry = accessors[name] else {
-      let known = accessors.names.joined(separator: ", ")
-      let problems = problems.lines.withLock { $0 }
-      throw PermissionError(
-        .invalidArgument,
-        (["there is no accessor \"\(name)\""] + problems).joined(separator: "; "),
-        advice: "known: \(known)")
+    do throws(PermissionError) {
+      return try body()
+    } catch {
+      return Answer(error, name: unsafe argument.map { unsafe String(cString: $0) } ?? "")
     }
-    return (entry, try unsafe Question(options))
+  }
+
+  /// Returns the answer for the report of a request or of its plan.
+  private func answer(
+    _ report: AccessReport, _ plan: GrantPlan?
+  ) throws(PermissionError) -> Answer {
+    var document = try Self.document(report, question)
+    document.plans = plan.map { [$0] } ?? []
+    document.isApplied = report.requestOutcome == .granted
+    var answer = answer(report, document)
+    answer.texts[.plan] = plan.map { "\($0)" }
+    return answer
+  }
+
+  /// Returns whether the C program or the person agrees to a plan; asks on the thread of the
+  /// caller.
+  private func isAgreed(to plan: GrantPlan, _ options: pk_options) -> Bool {
+    // No question where nothing could be done.
+    if plan.needsRoot { return true }
+    if let consent = unsafe options.consent {
+      return unsafe plan.description.withCString { text in
+        unsafe consent(text, options.consent_data) == 1
+      }
+    }
+    return !question.asks || TerminalConsent(system: question.context.system).ask(plan)
+  }
+
+  private func requireUser(_ function: String) throws(PermissionError) {
+    if question.context.subject?.process != nil {
+      throw Question.misuse("\(function) does not work with pid, only for users")
+    }
   }
 
   private static func document(
@@ -116,22 +244,20 @@ enum Inquiry {
     var document = CheckDocument(
       toolVersion: Documents.toolVersion,
       subject: subject, reports: [report],
-      exitStatus: ExitStatus(report.status, wantsAll: question.isStrict).rawValue)
+      exitStatus: ExitStatus(report).rawValue)
     document.setting = Setting(question.context, [report])
     return document
   }
 
-  /// What is wrong with the files that declare accessors; told to who asks for a name that is missing.
+  /// Errors in the files that declare accessors, which the error for an unknown name repeats.
   private final class Problems: Sendable {
     let lines = Mutex<[String]>([])
   }
 
-  /// Returns how to request: the smallest change; the call is the consent, or a person gives it.
-  private static func grants(_ question: Question) -> GrantOptions {
-    let (asks, system) = (question.asks, question.context.system)
-    var grants = GrantOptions { (plan: GrantPlan) throws(PermissionError) -> Bool in
-      !asks || TerminalConsent(system: system).ask(plan)
-    }
+  /// The options of a request: the smallest change, after `isAgreed` has asked.
+  private var grants: GrantOptions {
+    let system = question.context.system
+    var grants = GrantOptions { (_) in true }
     grants.purpose = question.purpose
     if question.seconds > 0 {
       grants.lifetime.expires = system.realtime() + Int64(question.seconds) * 1_000_000

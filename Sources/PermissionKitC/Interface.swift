@@ -24,6 +24,110 @@ public func pk_request(
   _ accessor: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
 ) -> OpaquePointer { unsafe StoredAnswer.allocate(Inquiry.request(accessor, options)) }
 
+/// Checks an accessor, and finds what a request would change.
+///
+/// - Parameters:
+///   - accessor: The name of the accessor.
+///   - options: What to request, and for whom; nil for this thread.
+/// - Returns: A result for `pk_result_free(_:)`; never nil.
+@_cdecl("pk_plan")
+public func pk_plan(
+  _ accessor: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+) -> OpaquePointer { unsafe StoredAnswer.allocate(Inquiry.plan(accessor, options)) }
+
+/// Revokes what requests gave, and checks.
+///
+/// - Parameters:
+///   - accessor: The name of the accessor.
+///   - options: Whose access is taken back; nil for that of this thread.
+/// - Returns: A result for `pk_result_free(_:)`; never nil.
+@_cdecl("pk_revoke")
+public func pk_revoke(
+  _ accessor: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+) -> OpaquePointer { unsafe StoredAnswer.allocate(Inquiry.revoke(accessor, options)) }
+
+/// Checks an accessor until there is access.
+///
+/// - Parameters:
+///   - accessor: The name of the accessor.
+///   - options: What to check, and for whom; nil for this thread.
+///   - milliseconds: The longest wait; the greatest number for no end.
+/// - Returns: A result for `pk_result_free(_:)`; never nil.
+@_cdecl("pk_wait")
+public func pk_wait(
+  _ accessor: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?, _ milliseconds: UInt32
+) -> OpaquePointer {
+  unsafe StoredAnswer.allocate(Inquiry.wait(accessor, options, milliseconds: milliseconds))
+}
+
+/// Begins to watch an accessor.
+///
+/// - Parameters:
+///   - accessor: The name of the accessor.
+///   - options: What to check, and for whom; nil for this thread.
+/// - Returns: A watch for `pk_watch_free(_:)`; never nil.
+@_cdecl("pk_watch_new")
+public func pk_watch_new(
+  _ accessor: UnsafePointer<CChar>?, _ options: UnsafePointer<pk_options>?
+) -> OpaquePointer { unsafe Handle.make(Watch(accessor, options)) }
+
+/// Returns a descriptor that is readable while there is a result; -1 without one.
+@_cdecl("pk_watch_descriptor")
+public func pk_watch_descriptor(_ watch: OpaquePointer?) -> Int32 {
+  guard let watch = unsafe watch else { return -1 }
+  return unsafe Handle<Watch>.object(watch).descriptor ?? -1
+}
+
+/// Returns the newest result that was not returned yet; nil if there is none.
+@_cdecl("pk_watch_next")
+public func pk_watch_next(_ watch: OpaquePointer?) -> OpaquePointer? {
+  guard let watch = unsafe watch else { return nil }
+  return unsafe Handle<Watch>.object(watch).next().map { unsafe StoredAnswer.allocate($0) }
+}
+
+/// Ends a watch; nil is allowed.
+@_cdecl("pk_watch_free")
+public func pk_watch_free(_ watch: OpaquePointer?) { unsafe Handle<Watch>.free(watch) }
+
+/// Returns a cancellation for `pk_cancellation_free(_:)`; never nil.
+@_cdecl("pk_cancellation_new")
+public func pk_cancellation_new() -> OpaquePointer { unsafe Handle.make(Cancellation()) }
+
+/// Ends the calls that were given a cancellation; nil is allowed.
+@_cdecl("pk_cancel")
+public func pk_cancel(_ cancellation: OpaquePointer?) {
+  guard let cancellation = unsafe cancellation else { return }
+  unsafe Handle<Cancellation>.object(cancellation).cancel()
+}
+
+/// Frees a cancellation; nil is allowed.
+@_cdecl("pk_cancellation_free")
+public func pk_cancellation_free(_ cancellation: OpaquePointer?) {
+  unsafe Handle<Cancellation>.free(cancellation)
+}
+
+/// Tells the name and the summary of each accessor.
+///
+/// - Parameters:
+///   - tell: Called for each.
+///   - data: For `tell`.
+@_cdecl("pk_accessors")
+public func pk_accessors(
+  _ tell:
+    (
+      @convention(c) (UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) ->
+        Void
+    )?,
+  _ data: UnsafeMutableRawPointer?
+) {
+  guard let tell = unsafe tell else { return }
+  for (name, summary) in Inquiry.names {
+    unsafe name.withCString { name in
+      unsafe summary.withCString { unsafe tell(name, $0, data) }
+    }
+  }
+}
+
 /// Explains the access to a path.
 ///
 /// - Parameters:
@@ -51,10 +155,22 @@ public func pk_result_is_granted(_ result: OpaquePointer?) -> Int32 {
   unsafe StoredAnswer.isGranted(result)
 }
 
-/// Returns 1 if a request could turn the refusal into access, and otherwise 0.
+/// Returns 1 if a request of this process could turn the refusal into access, and otherwise 0.
 @_cdecl("pk_result_is_requestable")
 public func pk_result_is_requestable(_ result: OpaquePointer?) -> Int32 {
-  unsafe StoredAnswer.isRequestable(result)
+  unsafe StoredAnswer.requestability(result) == PK_REQUESTABLE ? 1 : 0
+}
+
+/// Returns who can make the change that gives access.
+@_cdecl("pk_result_requestability")
+public func pk_result_requestability(_ result: OpaquePointer?) -> pk_requestability {
+  unsafe StoredAnswer.requestability(result)
+}
+
+/// Returns why no request helps; empty if one does, or if there is access.
+@_cdecl("pk_result_not_requestable")
+public func pk_result_not_requestable(_ result: OpaquePointer?) -> UnsafePointer<CChar> {
+  unsafe StoredAnswer.text(.obstacle, of: result)
 }
 
 /// Returns the code of the main reason; empty if there is none.
@@ -85,6 +201,12 @@ public func pk_result_explanation(_ result: OpaquePointer?) -> UnsafePointer<CCh
 @_cdecl("pk_result_request")
 public func pk_result_request(_ result: OpaquePointer?) -> UnsafePointer<CChar> {
   unsafe StoredAnswer.text(.request, of: result)
+}
+
+/// Returns what a request changes, or would change; empty if nothing.
+@_cdecl("pk_result_plan")
+public func pk_result_plan(_ result: OpaquePointer?) -> UnsafePointer<CChar> {
+  unsafe StoredAnswer.text(.plan, of: result)
 }
 
 /// Returns the kind of the error; empty without an error.

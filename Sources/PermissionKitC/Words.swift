@@ -16,6 +16,29 @@ extension AuthorizationStatus {
   }
 }
 
+extension Requestability {
+  /// The number in the header.
+  var number: pk_requestability {
+    switch self {
+    case .never: PK_NOT_REQUESTABLE
+    case .now: PK_REQUESTABLE
+    case .onlyByRoot: PK_REQUESTABLE_BY_ROOT
+    }
+  }
+}
+
+extension AudioRoute {
+  /// Creates the route for a number in the header; nil for an unknown number.
+  init?(number: UInt32) {
+    switch number {
+    case PK_THROUGH_USUAL.rawValue: self = .alsa
+    case PK_THROUGH_SERVER.rawValue: self = .server
+    case PK_THROUGH_ANY.rawValue: self = .any
+    default: return nil
+    }
+  }
+}
+
 extension String {
   /// The text without blanks at its end.
   var withoutBlanksAtEnd: String {
@@ -25,7 +48,7 @@ extension String {
   }
 }
 
-/// Texts that are there as long as the library is.
+/// Texts that live as long as the library is loaded.
 enum StaticText {
   static var empty: UnsafePointer<CChar> { unsafe start(of: "") }
   static var version: UnsafePointer<CChar> { unsafe start(of: Documents.version) }

@@ -19,7 +19,7 @@ struct DatagramSocket: Sendable {
       _ = try system.send(socket, bytes)
     } catch {
       throw PermissionError(
-        .system, "\(path) takes no event of the analytics log", path: path, call: call,
+        .system, "\(path) accepts no event of the analytics log", path: path, call: call,
         errno: error,
         advice: "see whether the daemon runs, or choose another log")
     }

@@ -2,9 +2,10 @@ public import PermissionKit
 
 /// A strategy that sends each event to the journal of systemd, by its native protocol.
 ///
-/// An event has the fields `PERMISSION_EVENT`, `_ACCESSOR`, `_STATUS`, `_REASON`, `_SUBJECT`, `_ROOT` and
-/// `_DURATION_USEC`, so that `journalctl PERMISSION_STATUS=denied` finds it. The journal itself adds who
-/// sent it. The strategy never waits: where the journal takes nothing, the event is lost.
+/// An event has the fields `PERMISSION_EVENT`, `_ACCESSOR`, `_STATUS`, `_REASON`, `_SUBJECT`,
+/// `_ROOT` and `_DURATION_USEC`, so that `journalctl PERMISSION_STATUS=denied` finds it. The
+/// journal itself adds the sender. The strategy never waits: if the journal does not accept the
+/// event, it is lost.
 ///
 /// - SeeAlso: systemd.io/JOURNAL_NATIVE_PROTOCOL, systemd-journald.service(8)
 public struct JournaldLogging: LoggingStrategy {
@@ -39,12 +40,6 @@ public struct JournaldLogging: LoggingStrategy {
     try socket.send(fields.flatMap { Self.field($0.0, $0.1) })
   }
 
-  /// Does nothing, because the journal keeps what was sent.
-  public func clear() {}
-
-  /// Returns nothing, because reading the journal is the work of journalctl(1).
-  public func loggedEvents() -> [AccessEvent] { [] }
-
   /// Returns a field; a value of several lines has its length before it, in 64 bits, little-endian.
   private static func field(_ name: String, _ value: String) -> [UInt8] {
     let bytes = Array(value.utf8)
@@ -58,13 +53,13 @@ public struct JournaldLogging: LoggingStrategy {
 }
 
 extension AccessEvent {
-  /// The event in words.
+  /// The event as a sentence.
   var sentence: String {
     let reason = reason.map { " (\($0.rawValue))" } ?? ""
     return "\(event.rawValue) \(accessor): \(status.rawValue)\(reason)"
   }
 
-  /// Whether the event is of refused access.
+  /// Whether the event reports refused access.
   var isRefusal: Bool { [.denied, .restricted].contains(status) }
 
   /// The level of syslog(3): notice (5) where access is refused, otherwise info (6).

@@ -25,6 +25,6 @@ extension AnalyticsLog {
     }
   }
 
-  /// The words that name no file.
+  /// The values of the option that are not files.
   package static var placesWithoutFile: [PathBytes] { ["none", "-", "journald", "syslog"] }
 }

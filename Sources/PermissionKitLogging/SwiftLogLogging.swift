@@ -2,12 +2,13 @@
   public import Logging
   public import PermissionKit
 
-  /// A strategy that sends each event to a `Logger` of swift-log; exists with the package trait `SwiftLog`.
+  /// A strategy that sends each event to a `Logger` of swift-log; exists with the package trait
+  /// `SwiftLog`.
   ///
-  /// The level is notice where access is refused, otherwise info. The metadata has the members of a line of
-  /// `FileLogging`, by their names: `accessor`, `status`, `reason`. Texts have no control characters, so
-  /// that a name adds no line of its own. The strategy does not wait; whether a handler does is its own
-  /// affair.
+  /// The level is notice if access is refused, otherwise info. The metadata has the members of a
+  /// line of `FileLogging`, by their names: `accessor`, `status`, `reason`. Texts have no control
+  /// characters, so that a name cannot add a line of its own. The strategy does not wait; a log
+  /// handler may.
   public struct SwiftLogLogging: LoggingStrategy {
     private let logger: Logger
 
@@ -37,11 +38,5 @@
       for case (let name, let text?) in texts { metadata[name] = .string(Sanitizer.clean(text)) }
       return metadata
     }
-
-    /// Does nothing, because the logger keeps what was sent.
-    public func clear() {}
-
-    /// Returns nothing, because a logger cannot be asked.
-    public func loggedEvents() -> [AccessEvent] { [] }
   }
 #endif

@@ -4,9 +4,10 @@
 
   /// A strategy that counts events in swift-metrics; exists with the package trait `SwiftMetrics`.
   ///
-  /// The counters are those of `permcheck log --format openmetrics`: `permcheck_log_checks` by `accessor` and
-  /// `outcome` (granted, refused, unavailable, undetermined), and `permcheck_log_requests` by `accessor`. A
-  /// what-if counts for nothing. The strategy does not wait; whether a backend does is its own affair.
+  /// The counters are those of `permcheck log --format openmetrics`: `permcheck_log_checks` by
+  /// `accessor` and `outcome` (granted, refused, unavailable, undetermined), and
+  /// `permcheck_log_requests` by `accessor`. A what-if is not counted. The strategy does not wait;
+  /// a backend may.
   public struct SwiftMetricsLogging: LoggingStrategy {
     private let factory: (any MetricsFactory)?
 
@@ -41,11 +42,5 @@
       case .notDetermined: "undetermined"
       }
     }
-
-    /// Does nothing, because counters only rise.
-    public func clear() {}
-
-    /// Returns nothing, because counters cannot be asked.
-    public func loggedEvents() -> [AccessEvent] { [] }
   }
 #endif

@@ -1,8 +1,9 @@
 @_spi(SystemCalls) public import PermissionKit
 
-/// A strategy that sends each event to the syslog daemon, as syslog(3) does: facility user, RFC 3164.
+/// A strategy that sends each event to the syslog daemon, as syslog(3) does: facility user, RFC
+/// 3164.
 ///
-/// The strategy never waits: where the daemon takes nothing, the event is lost.
+/// The strategy never waits: if the daemon does not accept the event, it is lost.
 public struct SyslogLogging: LoggingStrategy {
   private let identifier: String
   private let socket: DatagramSocket
@@ -46,10 +47,4 @@ public struct SyslogLogging: LoggingStrategy {
     return "\(names[parts[1] - 1]) \(two(parts[2], " ")) "
       + "\(two(clock.hour, "0")):\(two(clock.minute, "0")):\(two(clock.second, "0"))"
   }
-
-  /// Does nothing, because the daemon keeps what was sent.
-  public func clear() {}
-
-  /// Returns nothing, because the daemon cannot be asked.
-  public func loggedEvents() -> [AccessEvent] { [] }
 }

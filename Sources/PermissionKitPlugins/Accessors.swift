@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Built-in names come first, so that a check of them reads no file that declares others.
 package final class Accessors: Sendable {
-  /// Those that are built in, which a check without a name is about.
+  /// The built-in accessors, which a check without a name is about.
   package let builtIn = AccessorRegistry.standard
   /// The system whose files and programs are looked up.
   package let system: LinuxSystem
@@ -34,7 +34,7 @@ package final class Accessors: Sendable {
     return all[String(name.map { $0 == "_" ? "-" : $0 })].map(knowing)
   }
 
-  /// Returns an accessor that knows the devices of all others.
+  /// Returns an accessor by its name; it also knows the devices of all other accessors.
   private func knowing(_ entry: AccessorRegistry.Entry) -> AccessorRegistry.Entry {
     var registry = AccessorRegistry()
     registry.add(
@@ -56,15 +56,15 @@ package final class Accessors: Sendable {
     return registry.entries[0]
   }
 
-  /// The accessors that are programs in PATH; each is asked what it is about.
+  /// The accessors that are programs in PATH, each with the summary that the program returns.
   ///
-  /// Reports those that give no answer.
+  /// Reports programs that return none.
   package var executables: [AccessorRegistry.Entry] {
     ExecutableSearch.names(system).compactMap { name in
       guard all[name] == nil, let program = ExecutableSearch.program(name, system) else {
         return nil
       }
-      do throws(Dialogue.Failure) {
+      do throws(ProgramProtocol.Failure) {
         let summary = try ExecutableAccessor.summary(of: name, program, system)
         return entry(name, program, summary: summary)
       } catch {
@@ -74,15 +74,15 @@ package final class Accessors: Sendable {
     }
   }
 
-  /// The names that a person may type, without asking any program.
+  /// The names for completions and suggestions; no program is run.
   package var names: [String] {
     all.entries.flatMap { [$0.name] + $0.aliases }
       + ExecutableSearch.names(system).filter { all[$0] == nil }
   }
 
-  /// All accessors, which are read from files when they are asked for the first time.
+  /// All accessors; their files are read at the first use.
   ///
-  /// Reports what is wrong with the files then.
+  /// Reports the mistakes in the files then.
   package var all: AccessorRegistry {
     declared.withLock { declared in
       if let known = declared { return known }
@@ -93,7 +93,7 @@ package final class Accessors: Sendable {
     }
   }
 
-  /// Makes sure that root changes nothing because a file tells so that others can write.
+  /// Throws if a file that other users can write would make root change something.
   ///
   /// - Throws: If others than root can change the file of one of them, and this process is root.
   package static func requireTrust(

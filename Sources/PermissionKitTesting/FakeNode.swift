@@ -23,11 +23,11 @@ public struct FakeNode: Sendable {
   /// Whether a program listens on a socket.
   public var hasListener = true
   /// Nobody can write to the file, see chattr(1), `+i`.
-  package var isImmutable = false
+  public var isImmutable = false
   /// The file can only be added to, see chattr(1), `+a`.
-  package var isAppendOnly = false
-  /// The file is encrypted, and its key is not there.
-  package var isLocked = false
+  public var isAppendOnly = false
+  /// The file is encrypted, and its key is missing.
+  public var isLocked = false
 
   /// Creates a node; by default an empty file that root owns and everybody can read.
   ///

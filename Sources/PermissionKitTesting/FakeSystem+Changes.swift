@@ -163,8 +163,11 @@ extension FakeSystem {
     try call("lsm_list_modules") { _ throws(Errno) in [] }
   }
 
-  /// See `System.reqbufs`; nobody captures, unless a test forces EBUSY.
+  /// See `System.reqbufs`; no program captures, unless `occupy` was called.
   @_spi(SystemCalls) public func reqbufs(none descriptor: Descriptor) throws(Errno) {
-    try call("reqbufs") { _ throws(Errno) in }
+    try call("reqbufs") { state throws(Errno) in
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      if let errno = state.forcedOn["reqbufs"]?[file.inode] { throw errno }
+    }
   }
 }

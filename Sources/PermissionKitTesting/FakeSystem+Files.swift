@@ -148,7 +148,12 @@ extension FakeSystem {
 
   /// See `System.answers`; every mount answers that is not silenced.
   @_spi(SystemCalls) public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
-    state.withLock { !$0.silent.contains(path) }
+    state.withLock { !$0.unresponsive.contains(path) }
+  }
+
+  /// See `System.isSnapshot`; no file system in memory is btrfs.
+  @_spi(SystemCalls) public func isSnapshot(_ directory: Descriptor) throws(Errno) -> Bool {
+    try call("isSnapshot") { _ throws(Errno) in throw .ENOTTY }
   }
 
   /// See `System.encryptionKeyIsPresent`.
@@ -189,7 +194,7 @@ extension FakeSystem {
     try call("statmount") { _ throws(Errno) in nil }
   }
 
-  /// See `System.fstatfs`; a tmpfs, or what was mounted.
+  /// See `System.fstatfs`; a tmpfs, or the type that was mounted.
   @_spi(SystemCalls) public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields
   {
     try call("fstatfs") { state throws(Errno) in

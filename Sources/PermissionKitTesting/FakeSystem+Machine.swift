@@ -4,46 +4,27 @@
 extension FakeSystem {
   /// Creates the machine of one user, who runs the calling process.
   ///
-  /// The user has uid 1000 and a home directory. Group video has gid 44, audio 29; other groups are
-  /// numbered from 2000.
+  /// The user has uid 1000 and a home directory; `root` is root, with every capability. `addUser` adds
+  /// others.
   ///
   /// - Parameters:
   ///   - name: The name of the user, and of the user's own group.
-  ///   - groups: The names of further groups that the user is in.
+  ///   - groups: The names of further groups that the user is in: video has gid 44, audio 29, others are
+  ///     numbered from 2000.
   public convenience init(user name: String, groups: [String] = []) {
-    let known: [String: UInt32] = ["root": 0, "audio": 29, "video": 44]
-    let ids = groups.enumerated().map { known[$1] ?? 2000 + UInt32($0) }
-    self.init(credentials: Credentials(uid: 1000, gid: 1000, groups: ids))
-    for (name, gid) in known { addGroup(gid, name) }
-    for (name, gid) in zip(groups, ids) { addGroup(gid, name) }
-    addGroup(1000, name)
-    addUser(UserRecord(name: "root", uid: 0, gid: 0, home: "/root"))
-    let home = PathBytes("/home/\(name)")
-    addUser(UserRecord(name: name, uid: 1000, gid: 1000, home: home), groups: ids)
-    setEnvironment("HOME", home)
-    add(home, FakeNode(kind: .directory, mode: 0o755, uid: 1000, gid: 1000))
+    self.init(credentials: Credentials(uid: 1000, gid: 1000, groups: []))
+    for (group, gid) in [("root", 0), ("audio", 29), ("video", 44)] as [(String, UInt32)] {
+      addGroup(gid, group)
+    }
+    let root = UserRecord(name: "root", uid: 0, gid: 0, home: "/root")
+    addUser(root, groups: name == root.name ? groups.map(gid) : [])
+    add("/root", FakeNode(kind: .directory, mode: 0o700))
     mount("/dev", "devtmpfs")
-    let all = ids.map(String.init).joined(separator: " ")
-    add(
-      "/proc/self/status",
-      .file(
-        """
-        Name:\ttest
-        PPid:\t1
-        Uid:\t1000\t1000\t1000\t1000
-        Gid:\t1000\t1000\t1000\t1000
-        Groups:\t\(all) 
-        CapPrm:\t0000000000000000
-        CapEff:\t0000000000000000
-        CapBnd:\t000001ffffffffff
-        NoNewPrivs:\t0
-        Seccomp:\t0
-
-        """))
     add("/proc/self/cgroup", .file("0::/user.slice\n"))
+    become(name == root.name ? root : added(name, groups))
   }
 
-  /// Adds a camera, as its driver and udev make it: root's, for group video.
+  /// Adds a camera as its driver and udev would: it belongs to root and group video.
   ///
   /// - Parameters:
   ///   - number: The number of the node: 2 for `/dev/video2`.
@@ -60,10 +41,12 @@ extension FakeSystem {
     add(PathBytes("/sys/class/video4linux/\(node)/dev"), .file("81:\(number)\n"))
     add(PathBytes("/sys/class/video4linux/\(node)/name"), .file("\(name)\n"))
     add(PathBytes("/run/udev/data/c81:\(number)"), .file("E:ID_V4L_CAPABILITIES=:capture:\n"))
+    add(PathBytes("/run/udev/tags/uaccess/c81:\(number)"))
+    giveToSeat()
   }
 
-  /// Adds the first sound card, with a microphone, as its driver and udev make it: root's, for group
-  /// audio.
+  /// Adds the first sound card, with a microphone, as its driver and udev would: it belongs to root
+  /// and group audio.
   ///
   /// - Parameters:
   ///   - name: The name of the card.
@@ -79,7 +62,9 @@ extension FakeSystem {
         PathBytes("/sys/dev/char/116:\(minor)/uevent"),
         .file("MAJOR=116\nDEVNAME=snd/\(node)\n"))
       add(PathBytes("/sys/class/sound/\(node)/dev"), .file("116:\(minor)\n"))
+      add(PathBytes("/run/udev/tags/uaccess/c116:\(minor)"))
     }
+    giveToSeat()
     add("/proc/asound/pcm", .file("00-00: \(name) : \(name) : capture 1\n"))
     add("/proc/asound/cards", .file(" 0 [\(name)            ]: USB-Audio - \(name)\n"))
   }
@@ -88,9 +73,9 @@ extension FakeSystem {
   ///
   /// - Parameter mode: The permission bits of the folder.
   public func addPictures(mode: UInt16 = 0o755) {
-    guard let home = getenv("HOME") else { return }
+    guard let home = getenv("HOME"), let owner = try? credentials().user.real else { return }
     add(
       home.appending("Pictures"),
-      FakeNode(kind: .directory, mode: mode, uid: 1000, gid: 1000))
+      FakeNode(kind: .directory, mode: mode, uid: owner, gid: owner))
   }
 }

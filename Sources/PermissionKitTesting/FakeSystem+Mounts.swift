@@ -1,19 +1,20 @@
-@_spi(SystemCalls) package import PermissionKit
+@_spi(SystemCalls) public import PermissionKit
 internal import Synchronization
 
 // What the kernel has above mode and ACL: mounts, and refusals of one inode.
 extension FakeSystem {
-  /// Mounts a file system on a directory, which is made if it is not there.
+  /// Mounts a file system on a directory, which is created if it is missing.
   ///
-  /// What was in the directory is hidden; what is added below it lies on the mount. A server lets
-  /// everybody in by mode and ACL, and so does a FUSE daemon: `force` makes them refuse.
+  /// The mount hides the old content of the directory; files that are added below it later are on
+  /// the mount. A server grants by mode and ACL, and so does a FUSE daemon; use `force` to make
+  /// them refuse.
   ///
   /// - Parameters:
   ///   - point: The directory: absolute, without `.`, `..`, links and blanks.
   ///   - fileSystem: The type, as mountinfo has it: `ext4`, `fuse.sshfs`.
   ///   - options: The options of the mount, as mountinfo has them: `ro,nodev`.
   ///   - superblock: The options of the superblock.
-  package func mount(
+  public func mount(
     _ point: PathBytes, _ fileSystem: String, options: String = "rw", superblock: String = "rw"
   ) {
     add(point, FakeNode(kind: .directory))
@@ -42,7 +43,7 @@ extension FakeSystem {
     }
   }
 
-  /// Takes away what is mounted on a directory; `remount` brings it back.
+  /// Unmounts what is mounted on a directory; `remount` mounts it again.
   package func unmount(_ point: PathBytes) {
     state.withLock { state in
       guard let root = Self.inode(of: point, state),
@@ -58,7 +59,7 @@ extension FakeSystem {
     }
   }
 
-  /// Mounts again what `unmount` took away, with another device number.
+  /// Mounts again what `unmount` unmounted, with another device number.
   package func remount(_ point: PathBytes) {
     state.withLock { state in
       guard let root = Self.inode(of: point, state),
@@ -73,12 +74,12 @@ extension FakeSystem {
     }
   }
 
-  /// Lets the server of a mount answer no longer.
-  package func silence(_ point: PathBytes) {
-    state.withLock { _ = $0.silent.insert(point) }
+  /// Makes the server of a mount unresponsive.
+  package func makeUnresponsive(_ point: PathBytes) {
+    state.withLock { _ = $0.unresponsive.insert(point) }
   }
 
-  /// Deletes what is at a path, and gives its inode number to a new node there.
+  /// Deletes the file at a path, and gives its inode number to a new node there.
   package func replace(_ path: PathBytes, _ node: FakeNode) {
     state.withLock { state in
       guard let inode = Self.inode(of: path, state) else { return }
@@ -88,31 +89,71 @@ extension FakeSystem {
     add(path, node)
   }
 
-  /// Changes the owner and the group of what is at a path, as root.
-  package func chown(_ path: PathBytes, _ uid: UInt32, _ gid: UInt32) {
+  /// Changes the owner and the group of the file at a path, as root.
+  public func chown(_ path: PathBytes, uid: UInt32, gid: UInt32) {
+    change(path) { ($0.uid, $0.gid) = (uid, gid) }
+  }
+
+  /// Changes the permission bits of the file at a path, 07777, as root.
+  public func chmod(_ path: PathBytes, _ mode: UInt16) {
+    change(path) { $0.mode = mode & 0o7777 }
+  }
+
+  /// Sets the access ACL of the file at a path, as root; its mask replaces the group bits of the
+  /// mode.
+  public func setACL(_ path: PathBytes, _ acl: AccessControlList?) {
+    change(path) { inode in
+      inode.acl = acl
+      if let mask = acl?.mask { inode.mode = inode.mode & ~0o070 | UInt16(mask.rawValue) << 3 }
+    }
+  }
+
+  private func change(_ path: PathBytes, _ body: (inout InodeFacts) -> Void) {
     state.withLock { state in
       let root = Credentials(uid: 0, gid: 0, groups: [])
       let decision = AccessEvaluator(facts: state.facts, credentials: root)
         .decide(.open([.path, .noFollow]), path: path)
-      guard let inode = decision.inode else { return }
-      (state.facts.inodes[inode].uid, state.facts.inodes[inode].gid) = (uid, gid)
+      if let inode = decision.inode { body(&state.facts.inodes[inode]) }
     }
   }
 
-  /// Makes the calls of one name fail about one inode.
+  /// The layer that refuses an open although mode, ACL and mount grant it.
+  public enum Refusal: Sendable {
+    /// The device cgroup of a container or service without the device: EPERM.
+    case deviceCgroup
+    /// A rule set of Landlock, landlock(7): EACCES.
+    case landlock
+    /// A filter of system calls, seccomp(2), that refuses openat(2): EPERM.
+    case seccomp
+  }
+
+  /// Makes a layer refuse the file at a path.
+  ///
+  /// - Parameters:
+  ///   - path: What is there already.
+  ///   - refusal: What refuses; nil for nothing any more.
+  public func refuse(_ path: PathBytes, by refusal: Refusal?) {
+    let errno: Errno? = refusal == nil ? nil : refusal == .landlock ? .EACCES : .EPERM
+    force("openat", errno, on: path)
+    force("openat2", refusal == .seccomp ? nil : errno, on: path)
+    force("faccessat2", refusal == .deviceCgroup ? errno : nil, on: path)
+    setSeccomp(refusal == .seccomp ? 2 : 0)
+  }
+
+  /// Makes the calls of one name fail for one inode.
   ///
   /// - Parameters:
   ///   - call: `openat` and `openat2`, which fail without O_PATH alone, `faccessat2` or `statx`.
   ///   - errno: The errno to fail with; nil lets the call work again.
   ///   - path: What is there already.
-  package func force(_ call: String, _ errno: Errno?, on path: PathBytes) {
+  public func force(_ call: String, _ errno: Errno?, on path: PathBytes) {
     state.withLock { state in
       guard let inode = Self.inode(of: path, state) else { return }
       state.forcedOn[call, default: [:]][inode] = errno
     }
   }
 
-  private static func inode(of path: PathBytes, _ state: State) -> Int? {
+  static func inode(of path: PathBytes, _ state: State) -> Int? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
     let decision = AccessEvaluator(facts: state.facts, credentials: anybody)
       .decide(.open(.path), path: path)
@@ -120,13 +161,13 @@ extension FakeSystem {
   }
 }
 
-/// What is mounted, and what it holds while it is not.
+/// A mount, and its content while it is not mounted.
 struct FakeSuperblock {
   var fields: FileSystemFields
   var device: DeviceNumber
   /// The line of mountinfo.
   var line: [UInt8]
-  /// Where it was mounted; nil while it is.
+  /// The mount point; nil while it is mounted.
   var point: PathBytes?
   var entries: [InodeFacts.Entry] = []
 }

@@ -115,7 +115,7 @@ extension FakeSystem {
 
   /// See `System.poll`; if nothing is ready, the clock advances by the timeout at once.
   ///
-  /// Without a timeout waits for what another thread adds with `notify` or writes to an eventfd.
+  /// Without a timeout, waits until another thread calls `notify` or writes to an eventfd.
   @_spi(SystemCalls) public func poll(
     _ requests: [PollRequest], timeout: Int32?
   ) throws(Errno) -> [PollEvents] {

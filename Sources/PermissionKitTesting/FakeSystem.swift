@@ -1,7 +1,7 @@
 @_spi(SystemCalls) public import PermissionKit
 internal import Synchronization
 
-/// A system in memory, for tests that need no device and no root.
+/// A system in memory, for tests without devices and without root.
 ///
 /// Holds a tree of inodes and answers each call as the kernel does: `AccessEvaluator` decides
 /// access for the credentials of the test. A test can force errors.
@@ -16,7 +16,7 @@ public final class FakeSystem: System {
     var facts: AccessFacts
     var contents: [Int: [UInt8]] = [:]
     var files: [Int32: OpenFile] = [:]
-    /// What was written to descriptor 2.
+    /// The text that was written to descriptor 2.
     var standardError: [UInt8] = []
     var nextDescriptor: Int32 = 3
     var credentials: Credentials
@@ -28,7 +28,7 @@ public final class FakeSystem: System {
     /// The errors of calls about one inode, by the call's name.
     var forcedOn: [String: [Int: Errno]] = [:]
     var cards: [Int: VideoCapability] = [:]
-    /// How many inodes had the number of an inode before it.
+    /// The number of inodes that had the number of an inode before it.
     var generations: [Int: Int] = [:]
     /// The file systems besides that of the root directory, by the index of their mount.
     var superblocks: [Int: FakeSuperblock] = [:]
@@ -36,10 +36,10 @@ public final class FakeSystem: System {
     var calls: [String] = []
     /// The number of calls that still work; nil for all of them.
     var callsLeft: Int?
-    /// The sockets on which nobody listens.
+    /// The sockets on which no program listens.
     var stale: Set<Int> = []
     /// The mount points that do not answer.
-    var silent: Set<PathBytes> = []
+    var unresponsive: Set<PathBytes> = []
     /// The changes to make before a path is opened for reading and writing, in order.
     var changes: [PathBytes: [@Sendable (FakeSystem) -> Void]] = [:]
   }
@@ -63,6 +63,8 @@ public final class FakeSystem: System {
     add("/proc/self/uid_map", .file("0 0 4294967295\n"))
     add("/proc/self/gid_map", .file("0 0 4294967295\n"))
     add("/proc/sys/fs/protected_symlinks", .file("1\n"))
+    // udev runs.
+    add("/run/udev/control", FakeNode(kind: .socket, mode: 0o600))
   }
 
   // MARK: - Setup by the test
@@ -173,7 +175,7 @@ public final class FakeSystem: System {
     state.withLock { $0.changes[path] = changes }
   }
 
-  /// What was written to standard error.
+  /// The text that was written to standard error.
   package var standardError: [UInt8] { state.withLock { $0.standardError } }
 
   /// The names of the calls so far, in order.

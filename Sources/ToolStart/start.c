@@ -6,7 +6,6 @@
 #include "ToolStart.h"
 
 static char no_search[] = "SWIFT_BACKTRACE=enable=no,swift-backtrace=/";
-static char **place;
 static char *replaced;
 
 // The runtime would look for the arguments in /proc/self/maps before main(). In a static program these
@@ -24,9 +23,13 @@ void _swift_stdlib_overrideUnsafeArgvArgc(char **argv, int argc) {
   arguments = argv;
 }
 
+// A constructor, also of a preloaded library, may have moved the environment by setenv(3).
 void tool_start_done(void) {
-  if (place && *place == no_search) *place = replaced;
-  place = NULL;
+  extern char **environ;
+  for (char **variable = environ; replaced && variable && *variable; variable++) {
+    if (*variable == no_search) *variable = replaced;
+  }
+  replaced = NULL;
 }
 
 // The environment cannot grow here, and libc cannot change it yet, so one variable gives its place
@@ -38,9 +41,8 @@ static void start(int argc, char **argv, char **environment) {
   for (char **variable = environment; *variable; variable++) {
     if (strncmp(*variable, "SWIFT_BACKTRACE=", 16) == 0) return;
   }
-  place = environment;
-  replaced = *place;
-  *place = no_search;
+  replaced = environment[0];
+  environment[0] = no_search;
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = start;

@@ -1,9 +1,9 @@
 @_spi(SystemCalls) import PermissionKit
 
-/// The process that ends the leases on devices, each when its time is over or its process has ended.
+/// The process that ends leases on devices, each when its time is over or its process has ended.
 ///
-/// There is one for all users, however many leases there are: it holds a lock, and ends with the last lease
-/// that can end by itself. What wakes it decides nothing; it reads the journal each time.
+/// One guardian serves all users and leases: it holds a lock, and ends with the last lease that can
+/// end by itself. An event that wakes it decides nothing; it reads the journal each time.
 struct Guardian {
   private let system: LinuxSystem
   private let journal: GrantJournal
@@ -11,7 +11,7 @@ struct Guardian {
 
   /// The longest sleep in milliseconds: the clock may be set, and a wake-up may be lost.
   private static let pause: Int64 = 60_000
-  /// The same before what failed is tried again; twice as long each time.
+  /// The same after a failure; twice as long after each further one.
   private static let soon: Int64 = 1_000
 
   /// Creates the guardian, without a process.
@@ -30,7 +30,7 @@ struct Guardian {
     (self.system, self.isServed) = (system, isServed)
   }
 
-  /// Leaves a process behind that guards the leases; does nothing if there is one.
+  /// Starts the process that guards the leases; does nothing if there is one.
   func start() throws(Errno) {
     guard try system.forkDetached() else { return }
     while let lock = try? lock() {
@@ -72,7 +72,7 @@ struct Guardian {
     }
   }
 
-  /// The leases that are over, by their identifiers.
+  /// The identifiers of the leases that are over.
   private func over(_ leases: [Grant]) -> Set<String> {
     let now = system.realtime()
     return Set(leases.filter { $0.lifetime.hasEnded(at: now, system) }.map(\.id))

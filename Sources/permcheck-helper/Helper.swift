@@ -4,8 +4,8 @@ import PermissionKitPlugins
 /// The program that changes device nodes as root; sudo and pkexec start it for an ordinary user.
 ///
 /// It changes ACL entries of cameras, microphones and the device nodes that are declared with
-/// `grant = "acl"`, for that user, and nothing else. It reads no file that others than root can change,
-/// opens no device, and answers by one line of JSON. SECURITY.md says what it relies on.
+/// `grant = "acl"`, for that user, and nothing else. It reads no file that others than root can
+/// change, opens no device, and answers by one line of JSON. SECURITY.md lists what it relies on.
 @main
 struct Helper {
   private let system = LinuxSystem()
@@ -55,7 +55,7 @@ struct Helper {
     self.accessors = accessors
   }
 
-  /// Returns the accessor that is asked for; ends the helper if it gives no access to that.
+  /// Returns the accessor of the invocation; ends the helper if it may not give that access.
   private func served() -> AccessorRegistry.Entry {
     let name = invocation.accessor
     guard let entry = accessors[name], entry.isHelperGrantable else {
@@ -70,7 +70,7 @@ struct Helper {
 
   /// Writes the answer and exits.
   ///
-  /// The journal is not locked now, so a reader that does not read holds up nobody.
+  /// The journal is not locked now, so a slow reader delays nobody.
   private static func finish(_ answer: HelperAnswer) -> Never {
     let system = LinuxSystem()
     _ = try? system.write(.standardOutput, Array(answer.line.utf8))
@@ -89,8 +89,8 @@ struct Helper {
     return journal
   }
 
-  /// Returns whether a grant is one that this helper may undo for this user: an ACL entry of a device,
-  /// whoever gave it.
+  /// Returns whether this helper may undo a grant for this user: an ACL entry of a device, by any
+  /// program.
   private func isOwn(_ grant: Grant) -> Bool { grant.uid == uid && Self.isOfDevice(grant) }
 
   @Sendable private static func isOfDevice(_ grant: Grant) -> Bool {

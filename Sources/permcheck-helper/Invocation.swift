@@ -2,16 +2,16 @@ import HelperStart
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
-/// What the helper is asked to do: the only input that it takes, besides who asks.
+/// The command line of the helper: its only input, besides the uid of the caller.
 ///
 ///     grant ACCESSOR [--need r|w|rw] [--for SECONDS] [--while PID]
 ///     revoke ACCESSOR [--while PID | --request ID]
 struct Invocation: Sendable {
-  /// What to do.
+  /// The action.
   enum Action: String, Sendable {
-    /// To give the user who asks access to the devices of the accessor.
+    /// Gives the calling user access to the devices of the accessor.
     case grant
-    /// To take back what the helper gave that user.
+    /// Revokes what the helper gave that user.
     case revoke
   }
 
@@ -23,7 +23,7 @@ struct Invocation: Sendable {
   var seconds: Int64?
   /// The process whose end ends the access.
   var process: Int32?
-  /// The id of the request to take back: letters, digits, `:`, `.` and `-`.
+  /// The id of the request to revoke: letters, digits, `:`, `.` and `-`.
   var request: String?
 
   /// The longest time that a grant may have: a year, in seconds.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PermissionKit
 import PermissionKitPlugins
+import PermissionTrace
 import ToolStart
 
 @main
@@ -24,8 +25,9 @@ struct Permcheck: ParsableCommand {
       """,
     version: Tool.version,
     subcommands: [
-      Check.self, Explain.self, RequestAccess.self, Revoke.self, Run.self, Watch.self,
-      Verify.self, Audit.self, Evaluate.self, List.self, Log.self, Schema.self,
+      Check.self, Explain.self, RequestAccess.self, Revoke.self, Run.self, Trace.self, Watch.self,
+      Verify.self, Audit.self, Evaluate.self, List.self, Log.self, Report.self,
+      Schema.self,
     ],
     defaultSubcommand: Check.self)
 
@@ -34,9 +36,10 @@ struct Permcheck: ParsableCommand {
   /// Arguments are bytes. Bytes that are not UTF-8 reach the parser escaped, see `PathBytes`.
   static func main() {
     tool_start_done()
+    LinuxSystem.readLandlock { landlockDomains?.isRestricted($0) }
     let arguments = arguments
     do {
-      switch Front.command(arguments) {
+      switch FastArguments.command(arguments) {
       case .version(let isVerbose)?:
         let console = Console(LinuxSystem())
         console.print(Tool.version + "\n" + (isVerbose ? build : ""))
@@ -77,18 +80,25 @@ struct Permcheck: ParsableCommand {
   }
 
   /// The commit and the toolchain, a line each.
-  private static var build: String {
+  static var build: String {
     let lines = unsafe String(cString: tool_build())
     return lines.isEmpty ? "commit unknown: Release/build did not build this program\n" : lines
   }
 
+  /// Which processes have a Landlock domain; nil if this process cannot see it.
+  private static let landlockDomains = try? LandlockDomains()
+
   private static var arguments: [String] {
     var arguments = LinuxSystem.arguments.dropFirst().map(\.description)
+    guard let first = arguments.first, first == "run" || first == Trace.name else {
+      return arguments
+    }
     // The parser needs an option to separate the names before `--` from the command after it.
-    if arguments.first == "run", let end = arguments.firstIndex(of: "--"),
-      end + 1 < arguments.count
-    {
+    if let end = arguments.firstIndex(of: "--"), end + 1 < arguments.count {
       arguments[end] = "--" + Run.terminator
+    } else if first == Trace.name {
+      // strace(1) wants no `--`.
+      arguments = Trace.separated(arguments)
     }
     return arguments
   }
@@ -97,6 +107,9 @@ struct Permcheck: ParsableCommand {
   private static func finish(_ error: any Error) -> Never {
     if let error = error as? PermissionError {
       Failure(error).exit(arguments)
+    }
+    if let error = error as? ForegroundCommand.NotStarted {
+      exit(withError: ExitCode(error.status))
     }
     let code = exitCode(for: error)
     let text = fullMessage(for: error)

@@ -19,6 +19,7 @@ let package = Package(
         .product(name: "MetricsTestKit", package: "swift-metrics"),
         .product(name: "PermissionKit", package: "PermissionKit"),
         .product(name: "PermissionKitLogging", package: "PermissionKit"),
+        .product(name: "PermissionKitTesting", package: "PermissionKit"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)])
   ],

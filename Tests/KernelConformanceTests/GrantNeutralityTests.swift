@@ -49,7 +49,7 @@ struct GrantNeutralityTests {
 
   /// What the plans would do is judged by a model in C that `whatIsAppliedIsNeutral` holds to the
   /// kernel; the evaluator, by which they were made, has no say.
-  @Test func `Every plan is neutral`() {
+  @Test func `No plan gives access to anybody else`() {
     let total = Mutex(Plans())
     let workers = 8
     DispatchQueue.concurrentPerform(iterations: workers) { worker in
@@ -138,7 +138,7 @@ struct GrantNeutralityTests {
 
   // MARK: - Applied
 
-  @Test func `What is applied is neutral`() throws {
+  @Test func `No applied plan gives access to anybody else`() throws {
     let place = "/tmp/permissionkit-grants-\(ProcessInfo.processInfo.processIdentifier)"
     try FileManager.default.createDirectory(
       atPath: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])

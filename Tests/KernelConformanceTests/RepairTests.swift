@@ -70,7 +70,7 @@ struct RepairTests {
     }
   }
 
-  @Test func `The named rule decides`() throws {
+  @Test func `Access follows when the named rule is repaired`() throws {
     let lines = try OracleCorpus.lines(of: CorpusTests.paths[0])
     let header = try JSONDecoder().decode(OracleCorpus.Header.self, from: lines[0])
     let families: Set = ["dac", "acl", "cap", "overlay", "userns", "mount"]

@@ -9,7 +9,7 @@ import Testing
 struct StackTests {
   static let stacks = Effort.of(1_000, atLeast: 40)
 
-  @Test func `The first named cause decides`() throws {
+  @Test func `Each repair of the first named cause leads to the next one`() throws {
     let driver = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Oracle/stacks.py")
     let outcome = try Command.run(

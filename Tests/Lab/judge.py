@@ -86,7 +86,8 @@ def exits(number):
 
 def summary():
     for r in answer.reports or []:
-        yield f"{r.accessor} {r.status}{', requestable' if r.requestable else ''}"
+        who = f", requestable by {r.requestableBy}" if r.requestableBy else ""
+        yield f"{r.accessor} {r.status}{who}"
         for s in r.resources + (r.alternatives or []):
             d, p = s.decision or Fields(), s.probe
             decided = " ".join(str(v) for v in (d.verdict, d.errno) if v)

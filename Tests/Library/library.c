@@ -11,72 +11,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static atomic_int checks, failures;
-
-#define CHECK(condition)                                                          \
-  do {                                                                            \
-    atomic_fetch_add(&checks, 1);                                                 \
-    if (!(condition)) {                                                           \
-      atomic_fetch_add(&failures, 1);                                             \
-      fprintf(stderr, "library: %s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-    }                                                                             \
-  } while (0)
-#define SAME(found, wanted) CHECK(strcmp((found), (wanted)) == 0)
-#define HAS(found, wanted)                                                     \
-  do {                                                                         \
-    CHECK(strstr((found), (wanted)) != NULL);                                  \
-    if (strstr((found), (wanted)) == NULL) fprintf(stderr, "  it is: %s\n", (found)); \
-  } while (0)
-
-static char folder[4096];
-
-/* Creates a file below the folder of the test, and returns its path. */
-static const char *file(const char *name, mode_t mode, char path[5000]) {
-  snprintf(path, 5000, "%s/%s", folder, name);
-  CHECK(unlink(path) == 0 || errno == ENOENT);
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  CHECK(fd >= 0 && fchmod(fd, mode) == 0 && close(fd) == 0);
-  return path;
-}
-
-static const char *directory(const char *name, mode_t mode, char path[5000]) {
-  snprintf(path, 5000, "%s/%s", folder, name);
-  CHECK((mkdir(path, 0700) == 0 || errno == EEXIST) && chmod(path, mode) == 0);
-  return path;
-}
-
-/* What every result must hold to, whatever it says. */
-static void well_formed(const pk_result *result) {
-  pk_status status = pk_result_status(result);
-  CHECK(status >= PK_ERROR && status <= PK_NOT_DETERMINED);
-  CHECK((status == PK_ERROR) == (pk_result_error(result)[0] != '\0'));
-  CHECK(status == PK_AUTHORIZED || status == PK_LIMITED || !pk_result_is_granted(result));
-  CHECK(status == PK_AUTHORIZED || pk_result_message(result)[0] != '\0');
-  CHECK(strchr(pk_result_message(result), '\n') == NULL);
-  CHECK(strchr(pk_result_line(result), '\n') == NULL && pk_result_line(result)[0] != '\0');
-  HAS(pk_result_line(result), pk_status_name(status));
-  const char *json = pk_result_json(result);
-  size_t length = strlen(json);
-  CHECK(length > 2 && json[0] == '{' && json[length - 2] == '}' && json[length - 1] == '\n');
-  HAS(json, "\"schemaVersion\":1");
-  /* The same pointer each time: the texts belong to the result. */
-  CHECK(pk_result_json(result) == json);
-}
-
-static void is_error(pk_result *result, const char *code, const char *message) {
-  well_formed(result);
-  CHECK(pk_result_status(result) == PK_ERROR);
-  SAME(pk_result_error(result), code);
-  HAS(pk_result_message(result), message);
-  HAS(pk_result_json(result), "\"error\":{");
-  pk_result_free(result);
-}
+#include "checks.h"
 
 static void numbers(void) {
   CHECK(PK_ERROR == 0 && PK_AUTHORIZED == 1 && PK_LIMITED == 2 && PK_DENIED == 3);
@@ -85,17 +27,20 @@ static void numbers(void) {
                          "unavailable", "notDetermined", "error"};
   for (int number = 0; number < 8; number++) SAME(pk_status_name((pk_status)number), names[number]);
   SAME(pk_status_name((pk_status)-1), "error");
-  CHECK(sizeof(pk_options) == sizeof(size_t) + 3 * sizeof(char *) + 16);
+  CHECK(sizeof(pk_options) == 2 * (sizeof(size_t) + 3 * sizeof(char *)) + 16 + 16);
 }
 
 static void nothing(void) {
   CHECK(pk_result_status(NULL) == PK_ERROR);
   CHECK(!pk_result_is_granted(NULL) && !pk_result_is_requestable(NULL));
+  CHECK(pk_result_requestability(NULL) == PK_NOT_REQUESTABLE);
+  SAME(pk_result_not_requestable(NULL), "");
   SAME(pk_result_reason(NULL), "");
   SAME(pk_result_message(NULL), "");
   SAME(pk_result_line(NULL), "");
   SAME(pk_result_explanation(NULL), "");
   SAME(pk_result_request(NULL), "");
+  SAME(pk_result_plan(NULL), "");
   SAME(pk_result_error(NULL), "");
   SAME(pk_result_json(NULL), "");
   pk_result_free(NULL);
@@ -140,7 +85,7 @@ static void mistakes(void) {
 
   /* A size of before the first version, and members of a later one. */
   options = (pk_options)PK_OPTIONS_INIT;
-  options.size = sizeof options - 1;
+  options.size = offsetof(pk_options, consent) - 1;
   is_error(pk_check("camera", &options), "invalid-argument", "size");
   struct {
     pk_options known;

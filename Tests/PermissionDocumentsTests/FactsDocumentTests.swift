@@ -12,7 +12,7 @@ import Testing
     return Array(try Data(contentsOf: folder.appending(path: name)))
   }
 
-  @Test func `The first document is still judged as then`()
+  @Test func `The first version of a document is judged as it was then`()
     throws
   {
     let document = try FactsDocument(Self.golden("facts-1.json"))
@@ -108,7 +108,7 @@ import Testing
     #expect(document.targets.map(\.name) == ["camera"])
   }
 
-  @Test func `A member that is not known is passed over`() throws {
+  @Test func `An unknown member is ignored`() throws {
     let text = String(decoding: try Self.golden("facts-1.json"), as: UTF8.self)
     let more = text.replacing(
       "\"schemaVersion\":1", with: "\"schemaVersion\":1,\"new\":{\"a\":[1]}")
@@ -135,7 +135,7 @@ import Testing
     (#"{"schemaVersion":1}"#, "expected a member credentials"),
     (#"{"schemaVersion":1,"credentials":[]}"#, "credentials: expected an object"),
   ])
-  func `What is wrong is named`(text: String, message: String) {
+  func `A mistake is named`(text: String, message: String) {
     let error = #expect(throws: DocumentError.self) { try FactsDocument(Array(text.utf8)) }
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
   }

@@ -52,6 +52,22 @@ private final class Door: PermissionAccessor {
     let (first, second) = (Door(.restricted), Door(.denied))
     #expect(throws: ExitCode(77)) { try Self.options().gate(first, second) }
     #expect(first.rejections == 1 && second.requests == 0)
+    // It is told all the same.
+    #expect(second.rejections == 1 && second.requestsAccess)
+  }
+
+  @Test func `The gate prints all refusals`() throws {
+    let doors = [Door(.restricted), Door(.authorized), Door(.unavailable)]
+    #expect(throws: ExitCode(77)) { try Self.options().gate(doors[0], doors[1], doors[2]) }
+    #expect(doors.map(\.rejections) == [1, 0, 1])
+    #expect(doors.allSatisfy { $0.latestReport != nil })
+  }
+
+  @Test func `Foundation shows the text of an error`() {
+    let error = PermissionError(
+      .system, "the list cannot be read", call: "open", errno: .EACCES, advice: "ask as root")
+    #expect((error as any Error).localizedDescription == error.description)
+    #expect((error as? any LocalizedError)?.recoverySuggestion == "ask as root")
   }
 
   @Test func `Requests can be forbidden`() throws {
@@ -64,13 +80,13 @@ private final class Door: PermissionAccessor {
     #expect(other.requests == 1)
   }
 
-  @Test func `Limited is not enough for who says so`() throws {
+  @Test func `Limited access is not enough with the strict option`() throws {
     let door = Door(.limited)
     door.acceptsLimited = false
     #expect(throws: ExitCode(77)) { try Self.options().gate(door) }
   }
 
-  @Test func `Consent is given by the option alone`() throws {
+  @Test func `Only the option gives consent`() throws {
     for (arguments, isGranted) in [([], false), (["--request-access"], true)] {
       let fake = FakeSystem(credentials: Credentials(uid: 1000, gid: 1000, groups: []))
       fake.addUser(UserRecord(name: "ada", uid: 1000, gid: 1000, home: "/home/ada"))

@@ -45,7 +45,7 @@ private final class Daemon {
     return log.failure
   }
 
-  @Test func `The journal gets fields`() throws {
+  @Test func `The journal receives fields`() throws {
     let tree = try Tree()
     let daemon = try Daemon(tree.path("journal"))
     let journal = JournaldLogging(identifier: "tool", socket: PathBytes(tree.path("journal")))
@@ -60,7 +60,7 @@ private final class Daemon {
   }
 
   /// A name with a line feed adds no field of its own.
-  @Test func `The journal gets lines whole`() throws {
+  @Test func `The journal receives whole lines`() throws {
     let tree = try Tree()
     let daemon = try Daemon(tree.path("journal"))
     let journal = JournaldLogging(identifier: "tool", socket: PathBytes(tree.path("journal")))
@@ -73,7 +73,7 @@ private final class Daemon {
     #expect(Data(bytes).range(of: Data(field)) != nil)
   }
 
-  @Test func `Syslog gets a line`() throws {
+  @Test func `Syslog receives one line`() throws {
     let tree = try Tree()
     let daemon = try Daemon(tree.path("log"))
     let syslog = SyslogLogging(identifier: "tool", socket: PathBytes(tree.path("log")))

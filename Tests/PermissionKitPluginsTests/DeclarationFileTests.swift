@@ -154,7 +154,7 @@ import Testing
     #expect(registry["kvm"]?.origin == .shipped)
   }
 
-  @Test func `Nothing shadows what is built in`() throws {
+  @Test func `No file replaces a built-in accessor`() throws {
     let tree = try Tree()
     for name in ["camera", "microphone", "mic", "photos"] {
       try tree.file("a/\(name).toml", text(name, "/x"))
@@ -181,7 +181,7 @@ import Testing
   }
 
   /// What is no file that can be read; each is told, none holds anything up, and the others count.
-  @Test func `Broken files take no other down`() throws {
+  @Test func `A broken file does not affect other files`() throws {
     let tree = try Tree()
     try tree.file("a/good.toml", text("good", "/srv"))
     try tree.file("a/wrong.toml", text("wrong", "srv"))

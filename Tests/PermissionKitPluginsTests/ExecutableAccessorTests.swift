@@ -49,7 +49,7 @@ struct ExecutableAccessorTests {
     #expect(lines.last == "4", "\(lines)")
   }
 
-  @Test func `Whatever it does it ends`() throws {
+  @Test func `Every program ends in time`() throws {
     #expect(try runProgram("kill -9 $$").end == .ended(.signalled(9)))
     #expect(try runProgram("exit 3").end == .ended(.exited(3)))
     #expect(try runProgram("sleep 600", timeout: 300).end == .late)
@@ -69,7 +69,7 @@ struct ExecutableAccessorTests {
   }
 
   /// Nothing of the group goes on.
-  @Test func `Its children end with it`() throws {
+  @Test func `The children of a program end with it`() throws {
     let tree = try Tree()
     _ = try runProgram(
       "(sleep 1; touch \(tree.path("late"))) & (sleep 1; touch \(tree.path("late"))) & sleep 600",
@@ -78,7 +78,7 @@ struct ExecutableAccessorTests {
     #expect(!FileManager.default.fileExists(atPath: tree.path("late")))
   }
 
-  @Test func `What cannot be started is told`() throws {
+  @Test func `A program that cannot be started is reported`() throws {
     let (place, path) = try program("")
     func errno(_ path: PathBytes) -> Errno? {
       do throws(Errno) {

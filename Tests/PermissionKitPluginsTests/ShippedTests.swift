@@ -11,7 +11,7 @@ import Testing
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Accessors")
 
-  @Test func `The files are what is compiled in`() throws {
+  @Test func `The compiled declarations are those of the files`() throws {
     let shipped = AccessorDeclaration.shipped
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
     #expect(files.sorted() == shipped.map { "\($0.name).toml" }.sorted())
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `They have no mistakes and no clashes`() {
+  @Test func `The shipped declarations have no mistakes and no clashes`() {
     for declaration in AccessorDeclaration.shipped {
       #expect(declaration.mistakes.isEmpty, "\(declaration.name): \(declaration.mistakes)")
       #expect(AccessorRegistry.shipped.clashes(of: declaration).isEmpty)
@@ -32,7 +32,7 @@ import Testing
     #expect(Set(names).count == names.count)
   }
 
-  @Test func `The root side serves serial alone`() {
+  @Test func `permcheck-helper serves serial alone`() {
     #expect(AccessorDeclaration.shipped.filter { $0.grant == .acl }.map(\.name) == ["serial"])
     let files = DeclarationFiles(ofRoot: LinuxSystem(), folders: [])
     let served = files.registry().registry.filter(\.isHelperGrantable)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: AccessorDeclaration.shipped.map(\.name))
-  func `Each follows the bits`(_ name: String) throws {
+  func `Each shipped accessor follows the permission bits`(_ name: String) throws {
     let entry = try #require(AccessorRegistry.shipped[name])
     func report(_ credentials: Credentials, _ mode: UInt16) -> AccessReport {
       let system = Self.machine(credentials, mode: mode)
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: AccessorDeclaration.shipped.map(\.name))
-  func `Each keeps the contract`(_ name: String) throws {
+  func `Each shipped accessor keeps the contract`(_ name: String) throws {
     let entry = try #require(AccessorRegistry.shipped[name])
     let stale = Self.machine(.init(uid: 1000, gid: 1000, groups: [44]))
     var socket = FakeNode(kind: .socket, mode: 0o660, gid: 44)
@@ -164,7 +164,7 @@ import Testing
     #expect(violations.isEmpty, "on this machine: \(violations)")
   }
 
-  @Test func `A controller without a node cannot be told`()
+  @Test func `A controller without a node is not determined`()
     throws
   {
     let system = FakeSystem()
@@ -176,7 +176,7 @@ import Testing
     #expect(!report.isRequestable)
   }
 
-  @Test func `A codec works from memory to memory`() throws {
+  @Test func `A codec is a memory-to-memory node`() throws {
     let entry = try #require(AccessorRegistry.shipped["codec"])
     func report(_ nodes: [(name: String, caps: UInt32)], mode: UInt16 = 0o666) -> AccessReport {
       let system = FakeSystem(credentials: .init(uid: 1000, gid: 1000, groups: []))
@@ -219,7 +219,7 @@ import Testing
     #expect(report.resources.first?.probe == Probe(method: .access, errno: nil))
   }
 
-  @Test func `What is no such device does not count`() throws {
+  @Test func `A node of another device is left out`() throws {
     let entry = try #require(AccessorRegistry.shipped["tty"])
     func status(_ change: (FakeSystem) -> Void) -> AuthorizationStatus {
       let system = FakeSystem(credentials: .init(uid: 0, gid: 0, groups: []))

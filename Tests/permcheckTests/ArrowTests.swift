@@ -23,7 +23,7 @@ struct ArrowTests {
       environment: ["CHECK_ARROWS_SOURCES": sources.path])
   }
 
-  @Test func `What points down passes`() throws {
+  @Test func `An import of a lower room passes`() throws {
     let sources = try Self.sources(adding: "\n", to: "PermissionKit/Model/Errno.swift")
     defer { try? FileManager.default.removeItem(at: sources) }
     let outcome = try Self.check(["Model", "Kernel"], sources)
@@ -42,7 +42,9 @@ struct ArrowTests {
       "cannot find 'Inspection'"
     ),
   ])
-  func `What points up is named`(room: String, file: String, line: String, message: String) throws {
+  func `An import of a higher room is reported`(
+    room: String, file: String, line: String, message: String
+  ) throws {
     let sources = try Self.sources(adding: line, to: "PermissionKit/\(file)")
     defer { try? FileManager.default.removeItem(at: sources) }
     let outcome = try Self.check([room], sources)
@@ -51,7 +53,7 @@ struct ArrowTests {
     #expect(outcome.errors.contains(file), "\(outcome.errors)")
   }
 
-  @Test func `What is not on the map is named`() throws {
+  @Test func `A room that is not on the map is reported`() throws {
     let sources = try Self.sources(adding: "\n", to: "PermissionKit/Model/Errno.swift")
     defer { try? FileManager.default.removeItem(at: sources) }
     try FileManager.default.createDirectory(

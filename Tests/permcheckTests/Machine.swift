@@ -52,6 +52,7 @@ struct Document: Decodable {
     let accessor: String
     let status: String
     let requestable: Bool
+    let requestableBy: String?
     let resources: [Resource]
     var codes: [String] { resources.flatMap { $0.reasons.map(\.code) } }
     var paths: [String] { resources.map(\.path) }

@@ -58,6 +58,42 @@ class Checks(Case):
             self.assertIsInstance(result.status, Status)
             self.assertEqual(bool(result), result.status in (Status.AUTHORIZED, Status.LIMITED))
 
+    def test_counts_as_access_what_the_tool_counts(self):
+        folders = [self.made(f"g{mode:o}", mode, True) for mode in range(0o000, 0o1000, 0o100)]
+        folders += [self.made(f"o{mode:o}", 0o700 | mode, True) for mode in range(0o10)]
+        questions = [
+            (folder, user, need, strict)
+            for folder in [*folders, self.folder / "none"]
+            for user in (None, 65534)
+            for need in ("", "rx", "w")
+            for strict in (False, True)
+        ]
+        self.assertGreaterEqual(len(questions), 200)
+        seen = set()
+        for folder, user, need, strict in questions:
+            arguments = [f"photos={folder}", "--json"]
+            arguments += ["--all"] if strict else []
+            arguments += ["--user", str(user)] if user is not None else []
+            arguments += ["--need", need] if need else []
+            with self.subTest(arguments):
+                options = {"path": folder, "user": user, "need": need, "all": strict}
+                result, asked = check("photos", **options), request("photos", **options, ask=True)
+                printed = permcheck(*arguments)
+                [report] = json.loads(printed.stdout)["reports"]
+                [own] = result.document["reports"]
+                answers = [
+                    result.granted, asked.granted, bool(result), printed.returncode == 0,
+                    report["granted"], own["granted"], result.document["exitStatus"] == 0,
+                    # Of the status alone.
+                    result.status is Status.AUTHORIZED or result.status is Status.LIMITED and not strict,
+                ]
+                self.assertEqual(len(set(answers)), 1, answers)
+                seen.add((result.status, strict, result.granted))
+        self.assertIn((Status.AUTHORIZED, True, True), seen)
+        self.assertIn((Status.DENIED, True, False), seen)
+        if not ROOT:
+            self.assertLessEqual({(Status.LIMITED, True, False), (Status.LIMITED, False, True)}, seen)
+
     def test_prints_as_the_tool_does(self):
         folders = [self.made(f"p{mode:o}", mode, True) for mode in (0o000, 0o300, 0o500, 0o700)]
         questions = [("camera", {}, ["camera"]), ("mic", {}, ["mic"]), ("photos", {}, ["photos"])]
@@ -161,7 +197,12 @@ class Paths(Case):
             self.assertTrue(result.document["reports"][0]["resources"][0]["walk"])
         denied = explain("/etc/shadow", user="nobody")
         self.assertEqual((denied.status, denied.reason), (Status.DENIED, "not-in-group"))
-        self.assertTrue(denied.requestable)
+        self.assertEqual(denied.requestable, ROOT)
+        self.assertEqual(denied.requestable_by, "caller" if ROOT else "root")
+        self.assertIsNone(denied.not_requestable)
+        missing = explain("/nowhere/at/all")
+        self.assertEqual((missing.requestable, missing.requestable_by), (False, None))
+        self.assertIn("/nowhere", missing.not_requestable or "")
         self.assertIn("setfacl", denied.explanation)
 
 

@@ -69,7 +69,7 @@ public struct AccessBatch: Sendable {
   }
 }
 
-/// How far a batch is.
+/// The progress of a batch.
 public struct BatchProgress: Sendable, CustomStringConvertible {
   /// The title of the accessor, or its name.
   public let title: String
@@ -77,7 +77,7 @@ public struct BatchProgress: Sendable, CustomStringConvertible {
   public let number: Int
   /// The number of accessors in the batch.
   public let count: Int
-  /// The status of the accessor; nil before it was checked.
+  /// The status of the accessor; nil until it was checked.
   public internal(set) var status: AuthorizationStatus?
   /// The number of accessors so far that have access.
   public internal(set) var granted: Int
@@ -94,19 +94,21 @@ public struct BatchResult: Sendable {
   public let reports: [AccessReport]
   /// The number of accessors in the batch; those without a report did not run.
   public let count: Int
-  /// The number of accessors that have access, by their own measure (`acceptsLimited`).
+  /// The number of accessors that have access, see `AccessReport.isGranted`.
   public let granted: Int
   /// The number of accessors that are denied or restricted.
   public let refused: Int
 
-  /// Whether every accessor of the batch has access.
-  public var isGranted: Bool { granted == count }
+  /// Whether every accessor of the batch has access; false without accessors.
+  public var isGranted: Bool { count > 0 && granted == count }
 }
 
 /// One run of a batch, on one or several threads.
 private final class BatchRun: Sendable {
   private struct State {
     var reports: [AccessReport?]
+    /// Whether the step of each accessor has begun.
+    var begun: [Bool]
     var began = 0
     var granted = 0
     var refused = 0
@@ -117,7 +119,9 @@ private final class BatchRun: Sendable {
   private let progress: @Sendable (BatchProgress) -> Void
 
   init(count: Int, _ progress: @escaping @Sendable (BatchProgress) -> Void) {
-    state = Mutex(State(reports: Array(repeating: nil, count: count)))
+    state = Mutex(
+      State(
+        reports: Array(repeating: nil, count: count), begun: Array(repeating: false, count: count)))
     self.progress = progress
   }
 
@@ -127,13 +131,18 @@ private final class BatchRun: Sendable {
     _ action: (PermissionAccessor) throws(PermissionError) -> AccessReport
   ) -> Bool {
     do throws(PermissionError) {
-      if state.withLock({ $0.failure != nil }) { return false }
+      let mayRun = state.withLock { state in
+        if state.failure != nil || state.begun[index] { return false }
+        state.begun[index] = true
+        return true
+      }
+      if !mayRun { return false }
       // To create an accessor may take as long as a check.
       let early = title.map(begin)
       let accessor = try make()
       let shown = early ?? begin(accessor.name)
       let report = try action(accessor)
-      return end(index, report, isAccess: accessor.isAccess(report), shown)
+      return end(index, report, shown)
     } catch {
       state.withLock { $0.failure = $0.failure ?? error }
       return false
@@ -151,18 +160,16 @@ private final class BatchRun: Sendable {
     }
   }
 
-  private func end(
-    _ index: Int, _ report: AccessReport, isAccess: Bool, _ shown: BatchProgress
-  ) -> Bool {
+  private func end(_ index: Int, _ report: AccessReport, _ shown: BatchProgress) -> Bool {
     state.withLock { state in
       state.reports[index] = report
-      if isAccess { state.granted += 1 }
+      if report.isGranted { state.granted += 1 }
       if [.denied, .restricted].contains(report.status) { state.refused += 1 }
       var shown = shown
       (shown.status, shown.granted, shown.refused) = (report.status, state.granted, state.refused)
       progress(shown)
     }
-    return isAccess
+    return report.isGranted
   }
 
   /// Returns the outcome; throws the first error.

@@ -29,9 +29,9 @@ public struct AccessorRegistry: Sendable {
     case shipped
     /// The program that added it.
     case program
-    /// A file that declares it.
+    /// A file with the declaration.
     case file(PathBytes)
-    /// A program that answers for it.
+    /// A program that answers the checks.
     case executable(PathBytes)
   }
 

@@ -20,7 +20,8 @@ public struct BatchSteps: Sendable {
   /// Runs one accessor; several threads may run different ones.
   ///
   /// - Parameter index: The number of the accessor, from 0 to `count` - 1.
-  /// - Returns: Whether there is access. After an error nothing more runs, and the answer is false.
+  /// - Returns: Whether there is access. False, and nothing runs, if the step was run before, and after an
+  ///   error.
   @discardableResult
   public func run(_ index: Int) -> Bool { step(index) }
 }

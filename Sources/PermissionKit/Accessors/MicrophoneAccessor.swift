@@ -14,6 +14,15 @@ open class MicrophoneAccessor: ResourceAccessor {
     super.init(name: Self.name, context: context, analytics: analytics)
   }
 
+  /// Creates an accessor for one microphone: `/dev/snd/pcmC0D0c`.
+  ///
+  /// - Parameters:
+  ///   - path: The path, from `/`.
+  ///   - analytics: The log that receives the events.
+  public convenience init(path: PathBytes, analytics: AnalyticsLog = .shared) {
+    self.init(AccessContext(path: path), analytics: analytics)
+  }
+
   open override func resources(for subject: Subject) -> ResourceSet {
     let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
     let hint = "no node /dev/snd/pcm*c, and no capture PCM in /proc/asound"
@@ -31,13 +40,13 @@ open class MicrophoneAccessor: ResourceAccessor {
     return ResourceSet(absences: [notPlain(sound, files)])
   }
 
-  /// Returns what ALSA's default is, and the files that say so; nil where they say nothing.
+  /// Returns ALSA's default device, and the files that define it; nil if none does.
   private func soundDefault(of subject: Subject) -> (SoundDefault, [PathBytes])? {
     let system = context.system
     var files: [PathBytes] = []
     var texts: [String] = []
     for file in SoundDefault.files(home: subject.home, root: context.root)
-    where system.reach(file) == .immediate {
+    where system.availability(of: file) == .immediate {
       guard let bytes = try? system.contents(of: file, limit: 1 << 18) else { continue }
       files.append(file)
       texts.append(String(decoding: bytes, as: UTF8.self))
@@ -45,7 +54,7 @@ open class MicrophoneAccessor: ResourceAccessor {
     return texts.isEmpty ? nil : SoundDefault(texts).map { ($0, files) }
   }
 
-  /// Returns the report on a default that is not plainly a node of a card that is there.
+  /// Returns the report on a default that is not plainly a node of a present card.
   private func notPlain(_ sound: SoundDefault, _ files: [PathBytes]) -> ResourceReport {
     let places = files.map(\.description).joined(separator: ", ")
     let why =
@@ -58,7 +67,7 @@ open class MicrophoneAccessor: ResourceAccessor {
     var reason = Reason(
       .soundDefault, .proven, "ALSA's default device is \(sound.name) (\(places)), \(why)",
       evidence: ["pcm.default: \(sound.name)"])
-    reason.ownAdvice = "name the node that is meant, such as mic=/dev/snd/pcmC0D0c"
+    reason.ownAdvice = "name the node, such as mic=/dev/snd/pcmC0D0c"
     return ResourceSet.absence(
       context.root.appending("dev/snd"), label: "default", device: "default",
       status: .notDetermined,

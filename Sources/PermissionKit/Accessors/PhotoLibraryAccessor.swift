@@ -14,6 +14,15 @@ open class PhotoLibraryAccessor: ResourceAccessor {
     super.init(name: Self.name, context: context, analytics: analytics)
   }
 
+  /// Creates an accessor for one folder of pictures.
+  ///
+  /// - Parameters:
+  ///   - path: The path, from `/`.
+  ///   - analytics: The log that receives the events.
+  public convenience init(path: PathBytes, analytics: AnalyticsLog = .shared) {
+    self.init(AccessContext(path: path), analytics: analytics)
+  }
+
   open override func resources(for subject: Subject) -> ResourceSet {
     userFolder("PICTURES", label: "pictures", for: subject)
   }

@@ -7,16 +7,21 @@ open class ResourceAccessor: PermissionAccessor {
   public let context: AccessContext
   /// How to request missing access.
   public var grants = GrantOptions()
-  /// Whether files of the subject name the resources that are no devices, as user-dirs.dirs(5) does.
+  /// Whether files of the subject, such as user-dirs.dirs(5), name the resources; devices are never
+  /// named so.
   package var followsSubject = true
-  /// What each plan of a request says besides, for people.
+  /// Additional lines for people in each plan of a request.
   package var planNotes: [String] = []
-  /// The id in the journal of what the latest request gave; nil if it gave nothing, or root did.
+  /// The journal's id of the latest request's grants; nil if it made none, or the helper made them.
   package private(set) var made: String?
-  /// What root's program answered to the latest request; nil if it was not asked.
+  /// The answer of permcheck-helper to the latest request; nil if it was not asked.
   package private(set) var answer: HelperAnswer?
   /// The inspection of the latest check; nil if it failed.
   private(set) var inspection: Inspection?
+  /// The subject's open grants, read before the facts of the latest check of a request.
+  ///
+  /// Access that ends after the facts were read still has its grant here.
+  private var ledgerBefore = GrantLedger()
 
   /// Creates an accessor.
   ///
@@ -47,7 +52,10 @@ open class ResourceAccessor: PermissionAccessor {
       let inspection = try inspect()
       self.inspection = inspection
       let reports = context.question?.reports(inspection) ?? ResourceJudge(inspection).reports()
-      if let report = reports.first { return report }
+      if var report = reports.first {
+        report.requestability = requestability(report)
+        return report
+      }
     } catch {
       let reason = Reason(.unreadableFacts, .proven, error.description)
       let resource = ResourceReport(
@@ -62,8 +70,35 @@ open class ResourceAccessor: PermissionAccessor {
       time: inspection?.time)
   }
 
+  /// Returns who can make the changes of the report, with these options.
+  private func requestability(_ report: AccessReport) -> Requestability {
+    guard report.requestability.isPossible else { return report.requestability }
+    guard grants.strategy.isCarriedOut else {
+      return .never("the strategy \(grants.strategy.name) changes nothing")
+    }
+    let others = report.remedies.filter(\.isGrant).flatMap(\.othersAffected)
+    if let first = others.first, !grants.allowsOthers {
+      return .never("every change that gives access also gives it to others: \(first)")
+    }
+    let isOpen = report.requestability == .now || grants.elevation != nil
+    return isOpen ? .now : .onlyByRoot
+  }
+
+  package override func requestability(
+    of planned: Result<GrantPlan?, PermissionError>
+  ) -> Requestability? {
+    switch planned {
+    case .success(let plan?):
+      guard grants.strategy.isCarriedOut else { return nil }
+      return Requestability(needsRoot: plan.needsRoot, hasWayToRoot: grants.elevation != nil)
+    case .success(nil): return .never("no change of permissions gives access")
+    case .failure(let error): return .never(error.description)
+    }
+  }
+
   private func inspect() throws(PermissionError) -> Inspection {
     try Inspection(context) { (subject) throws(PermissionError) -> [Inspection.Target] in
+      if isPreparing { ledgerBefore = ledger(for: subject.credentials.user.fileSystem) }
       var set = resources(for: subject)
       if set.resources.isEmpty, set.absences.isEmpty {
         set.absences = [
@@ -96,14 +131,16 @@ open class ResourceAccessor: PermissionAccessor {
   package override var endsTooEarly: Bool {
     guard grants.strategy.isCarriedOut, let uid = inspection?.subject.credentials.user.fileSystem
     else { return false }
-    let journal = try? GrantJournal.standard(context.system)
-    let own = grants.journaled?.grants(of: uid) ?? (try? journal?.grants(of: uid)) ?? []
-    return (own + rootLedger(journal, for: uid).grants(of: uid)).contains { isShorter($0, of: uid) }
+    return ledgerBefore.grants(of: uid).contains(where: mayEndEarlier)
   }
 
-  /// Returns whether a grant of the user may end before those that `grants` asks for.
-  private func isShorter(_ grant: Grant, of uid: UInt32) -> Bool {
-    grant.uid == uid && grant.stage == .active && !grant.lifetime.outlasts(grants.lifetime)
+  /// Returns whether a grant may end before those that `grants` asks for.
+  private func mayEndEarlier(_ grant: Grant) -> Bool {
+    switch grant.stage {
+    case .active, .intended, .applied: !grant.lifetime.outlasts(grants.lifetime)
+    case .undoing: true
+    case .released, .missing, .ended, .undone: false
+    }
   }
 
   /// The open grants of this process's journal, and those that root made for the subject.
@@ -116,7 +153,7 @@ open class ResourceAccessor: PermissionAccessor {
     return ledger
   }
 
-  /// What root granted to the subject; empty if the journal of this process is root's.
+  /// Returns root's grants to the subject; empty if the journal of this process is root's.
   private func rootLedger(_ journal: GrantJournal?, for uid: UInt32) -> GrantLedger {
     let isRoots = journal?.path == GrantJournal.root(context.system).path
     return isRoots ? GrantLedger() : GrantMirror(context.system).ledger(of: uid)
@@ -127,7 +164,8 @@ open class ResourceAccessor: PermissionAccessor {
     guard grants.strategy.isCarriedOut, let plan = try agreedPlan() else { return .nothingToChange }
     // No question where nothing could be done.
     if plan.needsRoot, grants.elevation == nil { return .needsRoot }
-    guard try grants.consent(plan) else { return .declined }
+    guard let consent = grants.consent, try consent(plan) else { return .declined }
+    try beginChange()
     if plan.needsRoot, let elevation = grants.elevation {
       answer = try elevation.request(
         ElevatedRequest(
@@ -153,21 +191,23 @@ open class ResourceAccessor: PermissionAccessor {
     return outcome.grants.isEmpty ? .nothingToChange : .granted
   }
 
-  /// The plan of the request that is carried out; made now if nobody prepared it, or if another
-  /// accessor of the batch may have made changes since.
+  /// The plan of the request that is carried out.
+  ///
+  /// A new plan is made if `prepare()` made none, or if another accessor of the batch may have made
+  /// changes since.
   private func agreedPlan() throws(PermissionError) -> GrantPlan? {
     guard requestLock == nil, let prepared else { return try grantPlan() }
     return try prepared.planned.get()
   }
 
-  /// Returns the plan on the facts of the latest check; reads them again if they give no plan.
+  /// Returns the plan from the facts of the latest check; reads them again if no plan follows from them.
   package override func plannedChanges() throws(PermissionError) -> GrantPlan? {
     guard let inspection, !grants.isRecursive else { return try grantPlan() }
     let wanted = inspection.targets.flatMap(\.set.resources).map { resource in
       context.need.map(resource.needing) ?? resource
     }
     do throws(PermissionError) {
-      return try plan(inspection, wanted)
+      return try plan(inspection, wanted, ledgerBefore)
     } catch {
       guard error.errno == .EAGAIN else { throw error }
       return try grantPlan()
@@ -193,9 +233,9 @@ open class ResourceAccessor: PermissionAccessor {
     return try planOnce(journaled)
   }
 
-  /// Returns whether the files of an ordinary user tell root which resources to change.
+  /// Returns whether files of an ordinary user name the resources that root would change.
   ///
-  /// A path that the caller names, and devices, are nobody else's choice.
+  /// False for devices, and for a path that the caller names.
   private func isChosenByAnother(
     _ subject: Subject, _ resources: [Resource]
   ) throws(PermissionError) -> Bool {
@@ -211,8 +251,10 @@ open class ResourceAccessor: PermissionAccessor {
 
   private func planOnce(_ journaled: GrantLedger?) throws(PermissionError) -> GrantPlan? {
     var contents: [FolderContents.Found] = []
+    var ledger = GrantLedger()
     let inspection = try Inspection(context) {
       (subject) throws(PermissionError) -> [Inspection.Target] in
+      ledger = self.ledger(for: subject.credentials.user.fileSystem, journaled)
       var set = resources(for: subject)
       if let need = context.need { set.resources = set.resources.map { $0.needing(need) } }
       if grants.isRecursive {
@@ -225,15 +267,15 @@ open class ResourceAccessor: PermissionAccessor {
       return [Inspection.Target(name: name, set: set)]
     }
     let wanted = inspection.targets.flatMap(\.set.resources)
-    return try plan(inspection, wanted, contents, journaled)
+    return try plan(inspection, wanted, ledger, contents)
   }
 
-  /// Returns the plan on facts that were read.
+  /// Returns the plan for facts that were read.
   ///
   /// - Throws: EAGAIN if the facts are outdated; otherwise an obstacle that a person must resolve.
   private func plan(
-    _ inspection: Inspection, _ wanted: [Resource], _ contents: [FolderContents.Found] = [],
-    _ journaled: GrantLedger? = nil
+    _ inspection: Inspection, _ wanted: [Resource], _ ledger: GrantLedger,
+    _ contents: [FolderContents.Found] = []
   ) throws(PermissionError) -> GrantPlan? {
     if wanted.isEmpty { return nil }
     let wanted = grants.isConfinedToDevices ? try servable(wanted, inspection.facts) : wanted
@@ -262,7 +304,7 @@ open class ResourceAccessor: PermissionAccessor {
         asks: wanted.map { inspection.ask($0, need: $0.need) },
         allowsOthers: grants.allowsOthers, isRecursive: grants.isRecursive,
         ownedOnly: try isChosenByAnother(inspection.subject, wanted),
-        journaled: ledger(for: inspection.subject.credentials.user.fileSystem, journaled),
+        journaled: ledger,
         lifetime: grants.lifetime))
     plan?.warnings += planNotes
     plan?.purpose = grants.purpose
@@ -282,7 +324,7 @@ open class ResourceAccessor: PermissionAccessor {
 }
 
 extension ResourceAccessor {
-  /// Returns the resources without those that an ordinary user is not given.
+  /// Returns the resources without those that ordinary users must not get.
   ///
   /// - Throws: If nothing is left.
   private func servable(
@@ -297,7 +339,7 @@ extension ResourceAccessor {
       let text =
         grants.withheld.contains { $0.contains(number) }
         ? "ports of the mainboard are granted only if root declares them in /etc/permcheck/accessors.d"
-        : terminals.objection(number, uid: inode.uid, gid: inode.gid)
+        : terminals.reasonNotToGive(number, uid: inode.uid, gid: inode.gid)
       if let text { objection = (resource.path, text) }
       return text == nil
     }
@@ -309,7 +351,8 @@ extension ResourceAccessor {
 }
 
 extension ResourceAccessor {
-  /// Takes back what requests of this accessor gave the subject: for `context.path` alone, if it is set.
+  /// Revokes what requests of this accessor gave the subject: for `context.path` alone, if it is
+  /// set.
   ///
   /// - Returns: Whether something was taken back.
   /// - Throws: If a grant cannot be undone, or one is not found.
@@ -451,7 +494,7 @@ extension ResourceAccessor {
           evidence: [evidence]),
         [
           Remedy(
-            .file,
+            .userFolder,
             ["xdg-user-dirs-update", "--set", PathBytes(key), home.appending(places.name)])
         ])
     case .unknown(let reason): return absence(.notDetermined, reason)
@@ -465,7 +508,7 @@ extension ResourceAccessor {
     return file.map { [$0] } ?? []
   }
 
-  /// Returns a folder; if everything is needed, listing and reading is `limited`.
+  /// Returns a folder; if everything is needed, permission to list and read makes it `limited`.
   package func folder(_ path: PathBytes, label: String, need: Permissions = .all) -> Resource {
     Resource(
       path: path, label: path.lastComponent.description, device: label, need: need,

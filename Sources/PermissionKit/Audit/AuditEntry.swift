@@ -22,7 +22,8 @@ package struct AuditEntry: Sendable {
   package var place = Place.itself
   /// The rule that decided; nil if the facts do not explain the answer of the kernel.
   package var rule: Rule?
-  /// What ls(1) shows of the inode that decided; nil if it could not be read.
+  /// Type, mode and owners of the inode that decided, as ls(1) prints them; nil if it could not be
+  /// read.
   package var inode: InodeSummary?
 
   /// The errno of a refusal; nil if access cannot be determined.
@@ -41,7 +42,7 @@ package struct AuditEntry: Sendable {
   }
 }
 
-/// What many files or folders are refused by.
+/// A cause by which many files or folders are refused.
 package struct AuditCause: Hashable, Sendable {
   /// The folder that refuses search, or that the refused names are in.
   package var folder: PathBytes

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// How many files and folders each cause refuses; several threads add to it.
+/// The number of files and folders that each cause refuses; several threads add to it.
 ///
-/// Where there are many causes, or long paths, those of the deepest folders are put together, so that the
-/// memory does not grow with the tree.
+/// If the causes are many or their paths long, the causes of the deepest folders are merged, so
+/// that the memory does not grow with the tree.
 package final class AuditTotals: Sendable {
   private static let limit = 4096
   private let causes = Mutex<[AuditCause: Int]>([:])
 
-  /// Creates totals of nothing.
+  /// Creates empty totals.
   package init() {}
 
   /// Adds the counts of one thread.
@@ -19,7 +19,7 @@ package final class AuditTotals: Sendable {
     }
   }
 
-  /// The causes, those that refuse most first.
+  /// The causes, the one that refuses most first.
   package var sorted: [(cause: AuditCause, count: Int)] {
     causes.withLock { $0.map { (cause: $0.key, count: $0.value) } }
       .sorted { left, right in
@@ -29,7 +29,9 @@ package final class AuditTotals: Sendable {
   }
 
   private static func shrink(_ causes: inout [AuditCause: Int]) {
-    while isMuch(causes), let deepest = causes.keys.map({ depth($0.folder) }).max(), deepest > 0 {
+    while exceedsLimit(causes), let deepest = causes.keys.map({ depth($0.folder) }).max(),
+      deepest > 0
+    {
       let most = deepest * 3 / 4
       var fewer: [AuditCause: Int] = [:]
       for (cause, count) in causes {
@@ -45,12 +47,12 @@ package final class AuditTotals: Sendable {
     }
   }
 
-  /// Whether there are many causes, or the paths of their folders are long.
-  static func isMuch(_ causes: [AuditCause: Int], limit: Int = limit) -> Bool {
+  /// Whether the causes are so many, or their paths so long, that they must be merged.
+  static func exceedsLimit(_ causes: [AuditCause: Int], limit: Int = limit) -> Bool {
     causes.count > limit || causes.keys.reduce(0) { $0 + $1.folder.bytes.count } > limit * 512
   }
 
-  /// Returns the folder of a depth on the way to a path.
+  /// Returns the ancestor of a path that has this many slashes.
   private static func ancestor(of path: PathBytes, _ depth: Int) -> PathBytes {
     var slashes = 0
     let end = path.bytes.firstIndex { byte in
@@ -66,23 +68,23 @@ package final class AuditTotals: Sendable {
   }
 }
 
-/// Explains the findings of one thread, adds them up, and hands them on.
-package struct AuditSink {
-  private var finder: RefusalFinder
+/// Explains the findings of one thread, counts them, and passes them on.
+package final class AuditSink {
+  private let finder: RefusalFinder
   private let totals: AuditTotals
   private var counts: [AuditCause: Int] = [:]
   /// The length of the paths in `counts`.
   private var bytes = 0
   private let list: (AuditEntry) -> Void
 
-  /// Creates a sink that explains and adds up.
+  /// Creates a sink that explains and counts.
   ///
   /// - Returns: The sink.
   package static func sink(
     _ subject: Credentials, _ question: TreeQuestion, _ system: any System, _ totals: AuditTotals,
     list: @escaping (AuditEntry) -> Void, end: @escaping () -> Void
   ) -> TreeSink {
-    var sink = AuditSink(subject, question, system, totals, list)
+    let sink = AuditSink(subject, question, system, totals, list)
     return TreeSink(
       found: { sink.found($0) },
       finish: {
@@ -101,7 +103,7 @@ package struct AuditSink {
   }
 
   /// Explains a finding.
-  private mutating func found(_ finding: TreeFinding) {
+  private func found(_ finding: TreeFinding) {
     let entry = finder.entry(finding)
     let cause = AuditCause(entry)
     if counts[cause] == nil { bytes += cause.folder.bytes.count }
@@ -114,8 +116,8 @@ package struct AuditSink {
     list(entry)
   }
 
-  /// Adds what is left to the totals.
-  private mutating func finish() {
+  /// Adds the remaining counts to the totals.
+  private func finish() {
     totals.add(counts)
     counts = [:]
   }

@@ -1,10 +1,10 @@
-/// What an audit counts for one user.
+/// The counts of an audit for one user.
 package struct CensusUser: Sendable {
-  /// How often one answer was given.
+  /// An answer, with the number of files and folders that it was given for.
   package struct Count: Sendable {
     /// How access is decided.
     package let answer: CensusAnswer
-    /// For how many files and folders.
+    /// The number of files and folders with this answer.
     package let number: Int
   }
 
@@ -22,7 +22,7 @@ package struct CensusUser: Sendable {
       }
   }
 
-  /// For how many files and folders the answer is this.
+  /// Returns the number of files and folders with this verdict.
   package func number(_ verdict: CensusAnswer.Verdict) -> Int {
     counts.reduce(0) { $0 + ($1.answer.verdict == verdict ? $1.number : 0) }
   }

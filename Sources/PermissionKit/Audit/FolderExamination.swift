@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// Asks about everything in a folder, as a recursive request would give it.
+/// Checks everything in a folder for the permissions that a recursive request would give.
 ///
-/// It asks the kernel for this process, and the evaluator for others, who may not be able to list what they
-/// are refused.
+/// For this process the kernel answers. For other subjects the evaluator does, since they may not
+/// be able to list a folder that refuses them.
 enum FolderExamination {
-  /// How many of the refused files and folders are listed.
+  /// The most refused files and folders that are listed.
   private static let limit = 1000
-  /// How long a server may keep the walk from coming further, in tenths of a second.
+  /// The longest time without progress that the walk waits for a server, in tenths of a second.
   private static let patience = 50
 
-  /// Returns what is found in a folder that the subject can reach.
+  /// Returns the findings in a folder that the subject can reach.
   ///
   /// - Returns: The counts and causes; nil if the path is no folder.
   static func examine(
-    _ inspection: Inspection, _ ask: Ask, isRefused: Bool
+    _ inspection: Inspection, _ ask: ResourceQuery, isRefused: Bool
   ) -> ContentsReport? {
     let facts = inspection.facts
     guard let index = facts.target(of: ask.path), facts.inodes[index].kind == .directory else {
@@ -36,7 +36,7 @@ enum FolderExamination {
       }
       let folder = try inspection.system.open(
         facts.path(of: index), [.directory, .noFollow, .nonBlocking], through: [],
-        within: Reach.limit)
+        within: PathAvailability.limit)
       try walk(folder, ask, question(inspection, ask), inspection, &report)
     } catch .EACCES {
       report.unlisted = 1
@@ -46,7 +46,7 @@ enum FolderExamination {
     return report
   }
 
-  private static func question(_ inspection: Inspection, _ ask: Ask) -> TreeQuestion {
+  private static func question(_ inspection: Inspection, _ ask: ResourceQuery) -> TreeQuestion {
     var question = TreeQuestion(need: ask.need)
     question.judged = inspection.subject.credentials
     question.asksKernel = inspection.context.probesAsSelf != .none
@@ -56,9 +56,9 @@ enum FolderExamination {
     return question
   }
 
-  /// Walks below an open folder, and adds what was found.
+  /// Walks below an open folder, and adds the findings.
   private static func walk(
-    _ folder: Descriptor, _ ask: Ask, _ question: TreeQuestion, _ inspection: Inspection,
+    _ folder: Descriptor, _ ask: ResourceQuery, _ question: TreeQuestion, _ inspection: Inspection,
     _ report: inout ContentsReport
   ) throws(Errno) {
     let totals = AuditTotals()
@@ -83,7 +83,7 @@ enum FolderExamination {
     }
   }
 
-  /// The paths that are refused, from several threads.
+  /// The refused paths, collected from several threads.
   private final class Refused: Sendable {
     private let limit: Int
     private let paths = Mutex<[PathBytes]>([])
@@ -99,11 +99,11 @@ enum FolderExamination {
 }
 
 extension AccessContext {
-  /// Makes checks with this context ask about everything in a folder, too, as a recursive request would
-  /// give it; what is refused there makes the folder `limited`.
+  /// Makes checks with this context also check everything in a folder, for the permissions that a
+  /// recursive request would give; a refusal there makes the folder `limited`.
   ///
-  /// Links, special files and other file systems in the folder do not count. A program that never calls
-  /// this does not contain it.
+  /// Links, special files and other file systems in the folder do not count. Only a program that
+  /// calls this links the walk.
   public mutating func includeContents() {
     examines = { FolderExamination.examine($0, $1, isRefused: $2) }
   }

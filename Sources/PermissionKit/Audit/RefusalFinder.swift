@@ -1,7 +1,7 @@
 /// Finds the rule behind a refusal, from the facts of a name and of its open folder.
 ///
 /// It opens names as O_PATH below that folder alone, and never the target of a link.
-struct RefusalFinder {
+final class RefusalFinder {
   private let subject: Credentials
   private let question: TreeQuestion
   private let system: any System
@@ -17,7 +17,7 @@ struct RefusalFinder {
   }
 
   /// Returns a finding with the rule that decided, if the facts explain it.
-  mutating func entry(_ finding: TreeFinding) -> AuditEntry {
+  func entry(_ finding: TreeFinding) -> AuditEntry {
     let isTop = finding.folder == .currentDirectory
     let folder =
       isTop || finding.folderLength == finding.path.bytes.count
@@ -44,8 +44,8 @@ struct RefusalFinder {
     return PathBytes(Array(bytes))
   }
 
-  /// Explains by the folder and the name alone, for everything above was passed by the walk.
-  private mutating func explain(
+  /// Explains by the folder and the name alone, because the walk has passed every folder above.
+  private func explain(
     _ finding: TreeFinding, _ entry: inout AuditEntry, _ errno: Errno
   ) {
     if folder?.path != entry.folder {
@@ -87,7 +87,7 @@ struct RefusalFinder {
     if decision.step == .walk, errno == .EACCES { entry.place = .ancestor(facts.path(of: index)) }
   }
 
-  /// The rule that an errno alone tells for a link whose target is not looked at.
+  /// The rule that follows from the errno alone, for a link whose target is not examined.
   private static func linkRule(_ errno: Errno) -> Rule? {
     switch errno {
     case .ENOENT: .missing

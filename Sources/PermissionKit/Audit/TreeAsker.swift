@@ -1,4 +1,4 @@
-/// Who answers about the names of a tree, in one thread.
+/// The source of the answers about the files of a tree, in one thread.
 enum TreeAsker {
   /// The kernel, by faccessat2(2).
   case kernel
@@ -6,7 +6,7 @@ enum TreeAsker {
   case judge(TreeJudge)
   /// The evaluator, for many users whose answers are counted.
   case census(TreeCensus)
-  /// Nobody: something is done with the names.
+  /// No answers: a visitor handles each file instead.
   case visitor(TreeVisitor)
 
   init(_ question: TreeQuestion, _ system: any System) {
@@ -25,11 +25,11 @@ enum TreeAsker {
   /// Whether the kernel answers.
   var isKernel: Bool { if case .kernel = self { true } else { false } }
 
-  /// What is done with the names; nil if somebody is asked about them.
+  /// The visitor that handles each file; nil if access is checked.
   var visitor: TreeVisitor? {
     if case .visitor(let visitor) = self { visitor } else { nil }
   }
 
-  /// What counts for many users; nil if nobody is counted.
+  /// The counts for many users; nil if nothing is counted.
   var census: TreeCensus? { if case .census(let census) = self { census } else { nil } }
 }

@@ -3,21 +3,21 @@ internal import Glibc
 
 /// How access to a file or folder is decided for one user.
 package struct CensusAnswer: Hashable, Sendable {
-  /// What the kernel would answer.
+  /// The answer of the kernel.
   package enum Verdict: String, Sendable {
     case granted
     case refused
     case undetermined
   }
 
-  /// What the kernel would answer.
+  /// The answer of the kernel.
   package let verdict: Verdict
   /// The rule that decides.
   package let rule: Rule
-  /// Whether a folder on the way decides, because it refuses search.
+  /// Whether the rule is that of a folder on the path, which refuses search.
   package let isSearch: Bool
 
-  /// Places answers that were given equally often.
+  /// A sort key for answers with equal counts.
   package var order: String { "\(rule) \(isSearch) \(verdict)" }
 
   init(_ decision: Decision, isSearch: Bool) {
@@ -33,24 +33,24 @@ package struct CensusAnswer: Hashable, Sendable {
 
 /// Counts for each of many users, in one thread, how access to the names of a tree is decided.
 ///
-/// Inodes that are alike in owner, group, mode, ACL and mount are judged once for all users.
+/// Inodes with equal owner, group, mode, ACL and mount are judged once for all users.
 final class TreeCensus {
-  /// The answer that folders above give for each user, by its number; 0 where none decides.
-  struct Bars {
-    /// Nil if no folder decides for anybody.
+  /// The users whom the folders above block, each with the number of the answer that blocks; 0 for none.
+  struct BlockedUsers {
+    /// Nil if nobody is blocked.
     fileprivate let numbers: [Int]?
-    static let none = Bars(numbers: nil)
+    static let none = BlockedUsers(numbers: nil)
   }
 
-  /// The answers of all users about inodes that are alike.
+  /// The answers for all users to equal inodes.
   private struct Verdicts {
     /// The number of the answer for each user.
     let need: [Int]
-    /// The same about search; nil if all of them may search.
+    /// The same for search; nil if all users may search.
     let search: [Int]?
   }
 
-  /// How many verdicts are remembered, in users times inodes.
+  /// The most verdicts that are kept, in users times inodes.
   private static let limit = 1 << 20
 
   private let users: [Credentials]
@@ -61,7 +61,7 @@ final class TreeCensus {
   /// How often each answer was given, by its number and the user.
   private var totals: [[Int]] = []
   private var verdicts: [TreeJudge.Key: Verdicts] = [:]
-  /// The names of a folder that wait to be counted, all alike.
+  /// A run of names with equal facts that is not counted yet.
   private var last: (key: TreeJudge.Key, verdicts: Verdicts, count: Int)?
 
   init(_ users: [Credentials], _ need: Permissions, _ judge: TreeJudge) {
@@ -87,50 +87,50 @@ final class TreeCensus {
 
   // MARK: - Folders above
 
-  /// Returns the bars of a folder whose way, or the folder itself, refuses search to some.
-  func bars(_ answers: [CensusAnswer?]) -> Bars {
+  /// Returns the blocked users of a folder, from each user's answer to the search of its path.
+  func blockedUsers(_ answers: [CensusAnswer?]) -> BlockedUsers {
     if answers.allSatisfy({ $0 == nil }) { return .none }
-    return Bars(numbers: answers.map { $0.map { number($0) } ?? 0 })
+    return BlockedUsers(numbers: answers.map { $0.map { number($0) } ?? 0 })
   }
 
-  /// Returns the answers of bars, which other threads understand; nil if there are none.
-  func answers(_ bars: Bars) -> [CensusAnswer?]? {
-    bars.numbers?.map { $0 == 0 ? nil : known[$0 - 1] }
+  /// Returns the answers by which users are blocked, for another thread; nil if nobody is.
+  func answers(_ blocked: BlockedUsers) -> [CensusAnswer?]? {
+    blocked.numbers?.map { $0 == 0 ? nil : known[$0 - 1] }
   }
 
-  /// Returns the bars inside a folder.
-  func bars(inside key: TreeJudge.Key, _ above: Bars) -> Bars {
+  /// Returns the users who are blocked inside a folder.
+  func blockedUsers(inside key: TreeJudge.Key, _ above: BlockedUsers) -> BlockedUsers {
     guard let search = verdicts(on: key).search else { return above }
-    guard let numbers = above.numbers else { return Bars(numbers: search) }
-    return Bars(numbers: zip(numbers, search).map { $0 == 0 ? $1 : $0 })
+    guard let numbers = above.numbers else { return BlockedUsers(numbers: search) }
+    return BlockedUsers(numbers: zip(numbers, search).map { $0 == 0 ? $1 : $0 })
   }
 
   // MARK: - Counting
 
-  /// Counts a name in the folder of the bars.
-  func count(_ key: TreeJudge.Key, _ bars: Bars) {
+  /// Counts a name in a folder that the blocked users cannot search.
+  func count(_ key: TreeJudge.Key, _ blocked: BlockedUsers) {
     if let last, last.key == key {
       self.last?.count += 1
       return
     }
-    finish(bars)
+    finish(blocked)
     last = (key, verdicts(on: key), 1)
   }
 
-  /// Counts the names that wait; the next ones are in another folder.
-  func finish(_ bars: Bars) {
+  /// Counts the last run of names of a folder.
+  func finish(_ blocked: BlockedUsers) {
     guard let last else { return }
     self.last = nil
-    add(last.verdicts.need, bars, last.count)
+    add(last.verdicts.need, blocked, last.count)
   }
 
   /// Counts a name with an answer for each user.
-  func count(_ answers: [CensusAnswer], _ bars: Bars) {
-    add(answers.map { number($0) }, bars, 1)
+  func count(_ answers: [CensusAnswer], _ blocked: BlockedUsers) {
+    add(answers.map { number($0) }, blocked, 1)
   }
 
-  private func add(_ numbers: [Int], _ bars: Bars, _ count: Int) {
-    if let blockedUsers = bars.numbers {
+  private func add(_ numbers: [Int], _ blocked: BlockedUsers, _ count: Int) {
+    if let blockedUsers = blocked.numbers {
       for user in numbers.indices {
         totals[blockedUsers[user] == 0 ? numbers[user] : blockedUsers[user]][user] += count
       }
@@ -158,8 +158,9 @@ final class TreeCensus {
 
 // Counting for many users.
 extension TreeWorker {
-  /// Counts a top; returns what decides on the way to it for each user, nil if nothing can be known.
-  mutating func countTop(_ top: PathBytes, _ census: TreeCensus) -> TreeCensus.Bars? {
+  /// Counts a top; returns, for each user, the answer that decides on the path to it, or nil if
+  /// nothing can be determined.
+  mutating func countTop(_ top: PathBytes, _ census: TreeCensus) -> TreeCensus.BlockedUsers? {
     walk.count(asked: 1)
     guard let facts = try? FactsReader.facts(of: [top], system, isSubject: false) else {
       report(.failed(.EACCES), "")
@@ -170,27 +171,30 @@ extension TreeWorker {
         .decide(.faccessat2(walk.question.need, followsLink: true), path: top)
     }
     census.count(decisions.map { Self.answer($0) }, .none)
-    return census.bars(
+    return census.blockedUsers(
       decisions.map { $0.step == .walk && !$0.isGranted ? Self.answer($0) : nil })
   }
 
-  /// Returns the answer for a user; ENOENT and its like are no matter of search.
+  /// Returns the answer for a user; a missing name is no refusal of search.
   private static func answer(_ decision: Decision) -> CensusAnswer {
     CensusAnswer(decision, isSearch: decision.step == .walk && decision.errno != .ENOENT)
   }
 
   /// Notes which users cannot search the folder of a level.
-  mutating func bar(_ index: Int, _ above: TreeCensus.Bars, _ census: TreeCensus) {
+  mutating func noteBlockedUsers(
+    _ index: Int, _ above: TreeCensus.BlockedUsers, _ census: TreeCensus
+  ) {
     levels[index].blockedUsers = above
     guard let number = levels[index].descriptor else { return }
     let folder = Descriptor(rawValue: number)
     guard let status = try? system.statx(folder) else { return }
-    levels[index].blockedUsers = census.bars(inside: census.judge.key(folder, status), above)
+    levels[index].blockedUsers = census.blockedUsers(
+      inside: census.judge.key(folder, status), above)
   }
 
   /// Counts the names of one read.
   mutating func countNames(_ count: Int, _ census: TreeCensus) {
-    let bars = levels[levels.count - 1].blockedUsers
+    let blocked = levels[levels.count - 1].blockedUsers
     var asked = 0
     for index in 0..<count {
       var fields = named[index]
@@ -201,19 +205,19 @@ extension TreeWorker {
       if fields.error != 0 {
         report(.failed(Errno(rawValue: fields.error)), name(start))
       } else if fields.mode & 0o170000 == 0o120000 {
-        countLink(name(start), bars, census)
+        countLink(name(start), blocked, census)
       } else {
-        census.count(key(fields, start, census.judge), bars)
+        census.count(key(fields, start, census.judge), blocked)
         if fields.mode & 0o170000 == 0o040000 { wait(for: start) }
       }
     }
-    census.finish(bars)
+    census.finish(blocked)
     walk.count(asked: asked)
   }
 
-  /// Counts a link in the working directory by the way to its target.
+  /// Counts a link in the working directory by the path to its target.
   private mutating func countLink(
-    _ name: PathBytes, _ bars: TreeCensus.Bars, _ census: TreeCensus
+    _ name: PathBytes, _ blocked: TreeCensus.BlockedUsers, _ census: TreeCensus
   ) {
     guard let folder = levels.last?.descriptor,
       !mounts.leadsToBlocking(name, in: Descriptor(rawValue: folder), system)
@@ -226,6 +230,6 @@ extension TreeWorker {
         AccessEvaluator(facts: facts, credentials: $0)
           .decide(.faccessat2(walk.question.need, followsLink: true), path: name))
     }
-    census.count(answers, bars)
+    census.count(answers, blocked)
   }
 }

@@ -12,10 +12,11 @@ final class TreeJudge {
     var device = DeviceNumber(major: 0, minor: 0)
     var mount: UInt64
     var attributes: UInt64 = 0
+    var subvolume: InodeFacts.Subvolume?
     var acl: [UInt8] = []
     var aclError: Errno?
 
-    /// What ls(1) shows.
+    /// Type, mode and owners, as ls(1) prints them.
     var summary: InodeSummary? {
       StatusFields.kind(ofMode: mode).map {
         InodeSummary(
@@ -25,7 +26,7 @@ final class TreeJudge {
     }
   }
 
-  /// What a user may do with an inode.
+  /// The permissions of a user on an inode.
   struct Verdict {
     let need: Decision
     /// Whether a folder can be listed, and whether its names can be reached.
@@ -37,13 +38,16 @@ final class TreeJudge {
 
   let subject: Credentials
   private let question: TreeQuestion
-  /// Whether the owner does not decide alone, as several users are judged.
+  /// Whether the judge serves several users, so that the ACL of a file matters even if the first
+  /// one owns it.
   private let isOfMany: Bool
   private let system: any System
   private let overflow: AccessFacts.Overflow?
   private var mounts = KnownMounts()
   private var verdicts: [Key: Verdict] = [:]
   private var last: (key: Key, verdict: Verdict)?
+  private let asksToWrite: Bool
+  private var subvolumes: [DeviceNumber: Bool] = [:]
   private var value = [UInt8](repeating: 0, count: 1 << 16)
 
   init(
@@ -54,9 +58,12 @@ final class TreeJudge {
     self.question = question
     self.system = system
     overflow = FactsReader.overflow(system)
+    asksToWrite = [FileKind.regular, .directory].contains {
+      question.needs(on: $0).contains { $0.contains(.write) }
+    }
   }
 
-  /// Returns the verdict on an inode, which is computed once for all that are alike.
+  /// Returns the verdict on an inode, which is computed once for all inodes with an equal key.
   func verdict(_ key: Key) -> Verdict {
     if let last, last.key == key { return last.verdict }
     let verdict = verdicts[key] ?? computed(key)
@@ -96,6 +103,7 @@ final class TreeJudge {
       device: kind?.isDevice == true ? key.device : nil, mount: mount)
     inode.isImmutable = key.attributes & 0x10 != 0
     inode.isAppendOnly = key.attributes & 0x20 != 0
+    inode.subvolume = key.subvolume
     inode.aclError = key.aclError
     if !key.acl.isEmpty {
       inode.acl = AccessControlList(xattr: key.acl)
@@ -118,12 +126,33 @@ final class TreeJudge {
     unsafe value.withUnsafeMutableBytes { unsafe ccap_lgetxattr_acl(name, $0.baseAddress, size) }
   }
 
-  /// Returns the rule by which a server may refuse what faccessat2(2) grants; nil if that is the last word.
+  /// Returns the rule by which a server may refuse what faccessat2(2) grants; nil if no server can.
   func mayBeRefusedLater(_ decision: Decision, _ key: Key) -> Rule? {
     guard decision.verdict == .undetermined else { return nil }
     let facts = facts(of: key)
     let rules = facts.mounts[facts.inodes[1].mount].rules
     return rules.isDecidedByKernel || rules.answersAccess ? nil : decision.rule
+  }
+
+  private static func path(_ name: UnsafePointer<CChar>) -> PathBytes {
+    var bytes: [UInt8] = []
+    while case let byte = unsafe name[bytes.count], byte != 0 {
+      bytes.append(UInt8(bitPattern: byte))
+    }
+    return PathBytes(bytes)
+  }
+
+  /// Returns the subvolume that holds a file or folder, which is asked once; nil if it is not on btrfs.
+  private func subvolume(
+    _ device: DeviceNumber, _ mount: UInt64, at path: () -> PathBytes?
+  ) -> InodeFacts.Subvolume? {
+    let index = mounts.index(of: mount, system)
+    let facts = mounts.facts[index]
+    guard facts.fileSystem == "btrfs" else { return nil }
+    if subvolumes[device] == nil, !facts.isReadOnly, let path = path() {
+      subvolumes[device] = system.refusesWriting(path)
+    }
+    return InodeFacts.Subvolume(device: device, isReadOnly: subvolumes[device] ?? false)
   }
 
   /// Returns the key of a name in the working directory of this thread.
@@ -132,6 +161,10 @@ final class TreeJudge {
       mode: fields.mode, uid: fields.uid, gid: fields.gid,
       device: DeviceNumber(major: fields.rdev_major, minor: fields.rdev_minor),
       mount: fields.mount, attributes: fields.attributes)
+    if asksToWrite {
+      let device = DeviceNumber(major: fields.dev_major, minor: fields.dev_minor)
+      key.subvolume = subvolume(device, fields.mount) { unsafe name.map { unsafe Self.path($0) } }
+    }
     guard mayMatter(fields.mode, fields.uid), let name = unsafe name else { return key }
     // The kernel clears as much memory as it is offered, so it is first offered little.
     var length = unsafe read(name, 256)
@@ -152,6 +185,9 @@ final class TreeJudge {
     var key = Key(mode: status.mode, uid: status.uid, gid: status.gid, mount: status.mount ?? 0)
     if status.kind?.isDevice == true { key.device = status.device }
     key.attributes = (status.isImmutable ? 0x10 : 0) | (status.isAppendOnly ? 0x20 : 0)
+    if asksToWrite {
+      key.subvolume = subvolume(status.fileSystem, key.mount) { folder.link }
+    }
     guard isExact && status.kind != .symbolicLink || mayMatter(status.mode, status.uid) else {
       return key
     }

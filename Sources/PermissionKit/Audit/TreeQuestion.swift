@@ -1,4 +1,4 @@
-/// What the walk of a tree asks about each name, and as whom.
+/// The question that a walk of a tree asks about each name, and for whom.
 package struct TreeQuestion: Sendable {
   /// The permissions to ask faccessat2(2) for.
   package var need: Permissions
@@ -6,30 +6,29 @@ package struct TreeQuestion: Sendable {
   package var staysOnFileSystem = false
   /// How many threads ask, at least one.
   package var threads = 2
-  /// How many tenths of a second the walk may come no further, because it waits for a server.
+  /// The longest time without progress that the walk waits for a server, in tenths of a second.
   package var patience = Int.max
   /// The user whose ids each thread takes on for file access, which needs root; nil to ask as this process.
   package var identity: Credentials?
-  /// The user for whom the evaluator judges in the kernel's place; nil to ask the kernel.
+  /// The user for whom the evaluator answers instead of the kernel; nil to ask the kernel.
   package var judged: Credentials?
-  /// The users whose access is counted instead, each by the evaluator; empty to list what is refused.
+  /// The users whose access the evaluator counts; empty to list the refused files instead.
   package var everyone: [Credentials] = []
   /// Whether a device cgroup that cannot be read may refuse the devices that mode and ACL grant.
-  package var doubtsDevices = false
-  /// Whether what is judged goes on below folders that the user cannot list or search.
+  package var mayRefuseDevices = false
+  /// Whether the evaluator goes on below folders that the user cannot list or search.
   package var isDeep = false
 
-  /// Whether only what a recursive request changes is asked about, as it would be changed: folders, and
-  /// files without execute; no links, special files and other file systems.
+  /// Whether only what a recursive request changes is checked, for the permissions that it would
+  /// give: folders, and files without execute; no links, special files and other file systems.
   package var isOfContents = false
-  /// Whether the kernel's answer counts instead of that of the evaluator, which then only explains it; for
-  /// a user who is this process.
+  /// Whether the kernel answers, and the evaluator only explains; for a user who is this process.
   package var asksKernel = false
 
-  /// Makes what each thread does with the tree instead of asking about it.
+  /// Creates the visitor of each thread; nil if access is checked.
   package var visitor: (@Sendable () -> TreeVisitor)?
 
-  /// Whether names are looked at in the working directory, as the kernel is not asked about them.
+  /// Whether the evaluator answers, for which each thread reads names in its working directory.
   var isJudged: Bool { judged != nil || !everyone.isEmpty || visitor != nil }
 
   /// Returns the permissions that are asked for on a kind of file, those of each call.
@@ -45,7 +44,7 @@ package struct TreeQuestion: Sendable {
   package init(need: Permissions) { self.need = need }
 }
 
-/// One name that is refused, or that nothing can be told about.
+/// One name that is refused, or whose access is unknown.
 package struct TreeFinding: Sendable {
   /// A folder that a user who is judged cannot search, so that nothing below is reached.
   package struct Blocker: Hashable, Sendable {
@@ -57,17 +56,17 @@ package struct TreeFinding: Sendable {
     package var errno: Errno?
   }
 
-  /// What is known about a name.
+  /// The answer about a name.
   package enum Answer: Hashable, Sendable {
     /// faccessat2(2) fails with this errno.
     case refused(Errno)
-    /// A file system that may keep the walk waiting is mounted here, or a link leads to one.
+    /// A file system that may block is mounted here, or a link leads to one.
     case remote
     /// The tree changed so that the rest of this folder could not be found again.
     case changed
     /// A system call of the walk itself failed.
     case failed(Errno)
-    /// The evaluator cannot tell, by this rule.
+    /// Access is unknown, by this rule.
     case unknown(Rule)
   }
 
@@ -77,7 +76,7 @@ package struct TreeFinding: Sendable {
   package var folderLength: Int
   /// The open folder of the name, valid while the finding is handed over; the working directory for a top.
   package var folder: Descriptor
-  /// What is known.
+  /// The answer.
   package var answer: Answer
   /// Whether the name is a symbolic link.
   package var isLink = false
@@ -104,13 +103,13 @@ package struct TreeSink {
   }
 }
 
-/// How much a walk has seen so far.
+/// The counts of a walk so far.
 package struct TreeCounts: Hashable, Sendable {
   /// The files and folders that were asked about.
   package var asked = 0
   /// The names that are refused.
   package var refused = 0
-  /// The names that nothing can be told about.
+  /// The names whose access is unknown.
   package var undetermined = 0
   /// The folders that the subject cannot list, so that nothing below them is known.
   package var unlisted = 0

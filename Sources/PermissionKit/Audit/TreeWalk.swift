@@ -16,9 +16,9 @@ package struct TreeWalk: Sendable {
     var ancestors: [TreeWorker.Place] = []
     /// The folder above that the user who is judged cannot search.
     var blocker: TreeFinding.Blocker?
-    /// What a folder above decides for each user who is counted; nil if none decides.
+    /// For each counted user the answer of a folder above that blocks; nil if none blocks.
     var blockedUsers: [CensusAnswer?]?
-    /// What the visitor knows of the folder above.
+    /// The visitor's state for the folder above.
     var visited: (any Sendable)?
   }
 
@@ -28,12 +28,12 @@ package struct TreeWalk: Sendable {
     var isDone = false
   }
 
-  /// What the threads share.
+  /// The state that the threads share.
   private final class State: Sendable {
     let isStopped = Atomic(false)
     let queue: Mutex<Queue>
-    /// Threads that wait for a job, minus jobs that wait for a thread.
-    let hunger: Atomic<Int>
+    /// The number of threads that wait for a job, minus that of jobs that wait for a thread.
+    let idleThreads: Atomic<Int>
     let wakeups: Descriptor
     let ends: Descriptor
     let asked = Atomic(0)
@@ -47,7 +47,7 @@ package struct TreeWalk: Sendable {
     init(_ jobs: [Job], users: Int, wakeups: Descriptor, ends: Descriptor) {
       self.wakeups = wakeups
       self.ends = ends
-      hunger = Atomic(-jobs.count)
+      idleThreads = Atomic(-jobs.count)
       queue = Mutex(Queue(jobs: jobs))
       answers = Mutex(Array(repeating: [:], count: users))
     }
@@ -112,7 +112,7 @@ package struct TreeWalk: Sendable {
       wakeups: wakeups, ends: ends)
   }
 
-  /// How much was seen so far.
+  /// The counts so far.
   package var counts: TreeCounts {
     TreeCounts(
       asked: state.asked.load(ordering: .relaxed), refused: state.refused.load(ordering: .relaxed),
@@ -197,7 +197,7 @@ package struct TreeWalk: Sendable {
     post(state.ends, 1)
   }
 
-  /// Counts threads that could not be started as waiting for ever.
+  /// Counts threads that could not be started as idle.
   private func missing(_ threads: Int) {
     let isDone = state.queue.withLock { queue in
       queue.waiting += threads
@@ -207,16 +207,16 @@ package struct TreeWalk: Sendable {
     if isDone { post(state.wakeups, question.threads) }
   }
 
-  /// Whether a thread waits for a job that another one could give it.
-  var isHungry: Bool { state.hunger.load(ordering: .relaxed) > 0 }
+  /// Whether a thread waits for a job, so that another should submit one.
+  var hasIdleThread: Bool { state.idleThreads.load(ordering: .relaxed) > 0 }
 
-  /// Gives a job to a thread that waits.
+  /// Hands a job to an idle thread.
   func give(_ job: Job) {
     let isAwaited = state.queue.withLock { queue in
       queue.jobs.append(job)
       return queue.waiting > 0
     }
-    state.hunger.subtract(1, ordering: .relaxed)
+    state.idleThreads.subtract(1, ordering: .relaxed)
     if isAwaited { post(state.wakeups, 1) }
   }
 
@@ -232,16 +232,16 @@ package struct TreeWalk: Sendable {
         if queue.waiting >= question.threads { queue.isDone = true }
         return (nil, queue.isDone)
       }
-      if isAwake { state.hunger.subtract(1, ordering: .relaxed) }
+      if isAwake { state.idleThreads.subtract(1, ordering: .relaxed) }
       if let job {
-        state.hunger.add(1, ordering: .relaxed)
+        state.idleThreads.add(1, ordering: .relaxed)
         return job
       }
       if isDone {
         post(state.wakeups, question.threads)
         return nil
       }
-      state.hunger.add(1, ordering: .relaxed)
+      state.idleThreads.add(1, ordering: .relaxed)
       isAwake = true
       _ = try? LinuxSystem().read(state.wakeups, 8)
     }
@@ -254,7 +254,7 @@ package struct TreeWalk: Sendable {
 
   // MARK: - Counts
 
-  /// How many files and folders each user of the question has which access to.
+  /// The number of files and folders with each answer, for each user of the question.
   package var census: [[CensusAnswer: Int]] { state.answers.withLock { $0 } }
 
   /// Adds what one thread counted.

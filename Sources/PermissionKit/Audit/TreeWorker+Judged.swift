@@ -73,7 +73,7 @@ extension TreeWorker {
     walk.count(asked: asked)
   }
 
-  /// Whether a name is asked about, which not every one is where a recursive request leaves some out.
+  /// Whether a name is checked; false for what a recursive request leaves out.
   private func isAsked(_ fields: ccap_named) -> Bool {
     guard walk.question.isOfContents else { return true }
     if fields.error != 0 {
@@ -88,8 +88,8 @@ extension TreeWorker {
     return kind == .directory && device == levels.last?.place.fileSystem
   }
 
-  /// Reads the fields of a name that another file system is mounted on; false if it may keep the
-  /// walk waiting.
+  /// Reads the fields of a name that another file system is mounted on; false if that one may
+  /// block.
   mutating func statMount(_ start: Int, _ fields: inout ccap_named) -> Bool {
     guard let folder = levels.last?.descriptor,
       !mounts.mayBlock(name(start), in: Descriptor(rawValue: folder), system)
@@ -104,7 +104,7 @@ extension TreeWorker {
     return true
   }
 
-  /// Returns everything that decides about a name in the working directory.
+  /// Returns the key of a name in the working directory.
   func key(_ fields: ccap_named, _ start: Int, _ judge: TreeJudge) -> TreeJudge.Key {
     unsafe buffer.withUnsafeBytes { bytes in
       unsafe judge.key(
@@ -153,7 +153,7 @@ extension TreeWorker {
     if listedType(start) == CCAP_FOLDER { walk.count(unlisted: 1) }
   }
 
-  /// The type of a name as getdents64(2) has it; 0 if the file system does not tell.
+  /// The type of a name as getdents64(2) has it; 0 (DT_UNKNOWN) if the file system does not report it.
   private func listedType(_ start: Int) -> Int { Int(buffer[start - 1]) }
 
   /// Adds a folder to those that wait to be entered.
@@ -162,7 +162,7 @@ extension TreeWorker {
     names.append(0)
   }
 
-  /// Judges a link in the working directory by the way to its target.
+  /// Judges a link in the working directory by the path to its target.
   private mutating func judgeLink(_ name: PathBytes, _ judge: TreeJudge) {
     guard let folder = levels.last?.descriptor,
       !mounts.leadsToBlocking(name, in: Descriptor(rawValue: folder), system)
@@ -182,7 +182,7 @@ extension TreeWorker {
   ) {
     switch decision.verdict {
     case .granted:
-      if isDevice, walk.question.doubtsDevices {
+      if isDevice, walk.question.mayRefuseDevices {
         report(.unknown(.deviceCgroup), name, isLink: isLink)
       }
     case .refused(let errno): report(.refused(errno), name, isLink: isLink)

@@ -1,9 +1,9 @@
 internal import CCap
 internal import Glibc
 
-/// One thread of a walk: the folders from its job to where it is, depth first.
+/// One thread of a walk, depth first, with the folders from its job to its position.
 struct TreeWorker {
-  /// What tells a folder from every other one.
+  /// The identity of a folder: mount and inode.
   struct Place: Hashable, Sendable {
     let fileSystem: DeviceNumber
     let inode: UInt64
@@ -24,18 +24,18 @@ struct TreeWorker {
     var isSpent = false
     /// The folder, this one or one above, that the user who is judged cannot search.
     var blocker: TreeFinding.Blocker?
-    /// What this folder or one above decides for each user who is counted.
-    var blockedUsers = TreeCensus.Bars.none
-    /// What the visitor knows of it.
+    /// The counted users whom this folder or one above blocks.
+    var blockedUsers = TreeCensus.BlockedUsers.none
+    /// The visitor's state for this folder.
     var visited: (any Sendable)?
     var offset: Int64 = 0
   }
 
-  /// Memory that grows only with the depth: names that wait, before reads get smaller.
+  /// The most bytes of waiting names before reads get smaller; so memory grows only with the depth.
   static let manyNames = 1 << 22
   static let block = 1 << 15
   static let smallBlock = 1 << 10
-  /// The folders that one thread keeps open; the others are opened again when it comes back.
+  /// The most folders that one thread keeps open; it opens the others again when it comes back.
   private static let maxOpen = 16
 
   let walk: TreeWalk
@@ -87,8 +87,8 @@ struct TreeWorker {
       if walk.question.isOfContents {
         mount = (try? system.statx(Descriptor(rawValue: descriptor)))?.mount ?? 0
       }
-      let bars = job.blockedUsers.flatMap { asker.census?.bars($0) } ?? .none
-      push(descriptor, ancestors.removeLast(), below: job.blocker, bars, job.visited)
+      let blocked = job.blockedUsers.flatMap { asker.census?.blockedUsers($0) } ?? .none
+      push(descriptor, ancestors.removeLast(), below: job.blocker, blocked, job.visited)
     } else {
       enterTop()
     }
@@ -153,7 +153,7 @@ struct TreeWorker {
       && !walk.isEnded
   }
 
-  /// Whether something that may keep a look waiting is mounted on a name in the last level.
+  /// Whether a file system that may block is mounted on a name in the last level.
   private mutating func mayHaveBlockingPoint(_ folder: Int32) -> Bool {
     guard mounts.hasBlocking(system) else { return false }
     // The name of a top need not be that of its folder.
@@ -193,7 +193,7 @@ struct TreeWorker {
     }
   }
 
-  /// Asks about a name or the target of a link on another mount, if that cannot keep the walk waiting.
+  /// Checks a name, or the target of a link, on another mount, unless that mount may block.
   private mutating func askThrough(_ name: ArraySlice<UInt8>, _ folder: Int32, isLink: Bool) {
     let text = PathBytes(Array(name.dropLast()))
     let mayBlock =
@@ -207,7 +207,7 @@ struct TreeWorker {
     if result < 0 { report(.refused(Errno(rawValue: -result)), text, isLink: isLink) }
   }
 
-  /// Hands over what is known about a name in the last level; the empty name is that folder itself.
+  /// Reports the answer about a name in the last level; the empty name is that folder itself.
   mutating func report(_ answer: TreeFinding.Answer, _ name: PathBytes, isLink: Bool = false) {
     if case .refused = answer { walk.count(refused: 1) } else { walk.count(undetermined: 1) }
     let slash = path.last == UInt8(ascii: "/") ? 0 : 1
@@ -267,7 +267,7 @@ struct TreeWorker {
     if result < 0 { report(.refused(Errno(rawValue: -result)), text) }
   }
 
-  /// Enters the file system that is mounted on a name, if it keeps nobody waiting.
+  /// Enters the file system that is mounted on a name, unless it may block.
   private mutating func enterMount(_ name: ArraySlice<UInt8>, _ folder: Int32) {
     let text = PathBytes(Array(name.dropLast()))
     if walk.question.isOfContents { return }
@@ -298,7 +298,7 @@ struct TreeWorker {
     enter(opened.rawValue, name)
   }
 
-  /// Asks about an open folder; to open it asked for read permission.
+  /// Checks an open folder, which was opened with read permission.
   mutating func ask(_ folder: Int32, _ name: PathBytes) {
     // The name of a folder was judged when it was read.
     guard asker.isKernel else { return }
@@ -308,7 +308,7 @@ struct TreeWorker {
     if result < 0 { report(.refused(Errno(rawValue: -result)), name) }
   }
 
-  /// Goes on in an open folder, or gives it to a thread that waits.
+  /// Walks an open folder, or hands it to an idle thread.
   private mutating func enter(_ folder: Int32, _ name: ArraySlice<UInt8>) {
     if walk.question.need == .read, asker.isKernel {
       walk.count(asked: 1)
@@ -327,7 +327,7 @@ struct TreeWorker {
     }
     if path.last != UInt8(ascii: "/") { path.append(UInt8(ascii: "/")) }
     path += name.dropLast()
-    if walk.isHungry {
+    if walk.hasIdleThread {
       walk.give(
         TreeWalk.Job(
           path: path, descriptor: folder, ancestors: ancestors + levels.map(\.place) + [place],
@@ -352,10 +352,10 @@ struct TreeWorker {
 
   mutating func push(
     _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil,
-    _ bars: TreeCensus.Bars? = nil, _ visited: (any Sendable)? = nil
+    _ blocked: TreeCensus.BlockedUsers? = nil, _ visited: (any Sendable)? = nil
   ) {
     let blocker = given ?? levels.last?.blocker
-    let bars = bars ?? levels.last?.blockedUsers ?? .none
+    let blocked = blocked ?? levels.last?.blockedUsers ?? .none
     let visited = visited ?? levels.last?.visited
     open += 1
     levels.append(
@@ -365,7 +365,7 @@ struct TreeWorker {
     switch asker {
     case .kernel: break
     case .judge(let judge): block(levels.count - 1, below: blocker, judge)
-    case .census(let census): bar(levels.count - 1, bars, census)
+    case .census(let census): noteBlockedUsers(levels.count - 1, blocked, census)
     case .visitor(let visitor):
       levels[levels.count - 1].visited = visitor.enter(
         Descriptor(rawValue: folder), PathBytes(path), visited)
@@ -382,14 +382,14 @@ extension TreeWorker {
   mutating func enterTop() {
     let top = PathBytes(path)
     if let home { _ = ccap_enter_directory(home.rawValue) }
-    guard system.reach(top) == .immediate else { return report(.remote, "") }
-    var bars = TreeCensus.Bars.none
+    guard system.availability(of: top) == .immediate else { return report(.remote, "") }
+    var blocked = TreeCensus.BlockedUsers.none
     switch asker {
     case .kernel, .visitor: break
     case .judge(let judge): if !judgeTop(top, judge) { return }
     case .census(let census):
       guard let found = countTop(top, census) else { return }
-      bars = found
+      blocked = found
     }
     do throws(Errno) {
       let folder = try system.openat(
@@ -400,7 +400,8 @@ extension TreeWorker {
       }
       ask(folder.rawValue, "")
       push(
-        folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode), below: nil, bars
+        folder.rawValue, Place(fileSystem: status.fileSystem, inode: status.inode), below: nil,
+        blocked
       )
     } catch {
       if [EMFILE, ENFILE].contains(error.rawValue) { return report(.failed(error), "") }
@@ -426,7 +427,7 @@ extension TreeWorker {
 
 // The way back to the folders above.
 extension TreeWorker {
-  /// Closes the first folder that is open; `leave` opens it again.
+  /// Closes the outermost open folder, to save a descriptor; `leave` opens it again.
   mutating func closeFirst() {
     while firstOpen < levels.count - 1, levels[firstOpen].descriptor == nil { firstOpen += 1 }
     guard firstOpen < levels.count - 1 else { return }
@@ -435,7 +436,7 @@ extension TreeWorker {
     open -= 1
   }
 
-  /// Goes back to the next folder above in which something waits.
+  /// Goes back to the nearest folder above that has names to enter.
   mutating func leave() {
     let left = levels.removeLast()
     names.removeLast(names.count - left.start)

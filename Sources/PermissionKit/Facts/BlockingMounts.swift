@@ -1,9 +1,9 @@
-/// Which mounts may keep a look waiting; the list is read again after a tenth of a second.
+/// The mounts that may block a system call (network, FUSE, autofs); read again after 100 ms.
 struct BlockingMounts {
   private var points: [PathBytes]?
   private var time: Int64 = 0
 
-  /// The mount points that may keep a look waiting; nil if they cannot be read.
+  /// The points of mounts that may block; nil if they cannot be read.
   private mutating func current(_ system: LinuxSystem) -> [PathBytes]? {
     let now = system.monotonic()
     if points == nil || now - time > 100_000 {
@@ -13,7 +13,7 @@ struct BlockingMounts {
     return points
   }
 
-  /// Whether any mount may keep a look waiting.
+  /// Whether any mount may block.
   mutating func hasBlocking(_ system: LinuxSystem) -> Bool { current(system)?.isEmpty != true }
 
   /// Whether a folder of this name may hold such a mount point.
@@ -39,7 +39,7 @@ struct BlockingMounts {
     return points.contains { $0.parent == path }
   }
 
-  /// Whether the way of a link leads over such a mount, which is not looked at.
+  /// Whether a link leads over such a mount, which is not examined.
   mutating func leadsToBlocking(
     _ link: PathBytes, in folder: Descriptor, _ system: LinuxSystem
   ) -> Bool {
@@ -51,7 +51,7 @@ struct BlockingMounts {
     for point in points { reader.answers[point] = false }
     reader.read(path.appending(link))
     let facts = reader.facts
-    return !facts.inodes.indices.allSatisfy { facts.reach(at: $0) == .immediate }
+    return !facts.inodes.indices.allSatisfy { facts.availability(at: $0) == .immediate }
   }
 
   private static func path(of folder: Descriptor, _ system: LinuxSystem) -> PathBytes? {

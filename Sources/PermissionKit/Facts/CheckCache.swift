@@ -6,13 +6,10 @@ struct ManyIDs {
   var groups: [UInt32: String?] = [:]
 }
 
-/// What one command has read, and what is the same for all of it: mounts, users, groups, containers.
+/// Facts that stay the same during one command: mounts, users, groups, containers.
 ///
-/// A watch takes a new one for each look.
-///
-/// Unchecked, because the compiler checks no class that has a superclass of its own. It is safe, because
-/// every stored property is an immutable Mutex.
-final class CheckCache: LinuxSystem.Cache, @unchecked Sendable {
+/// A watch uses a new cache for each check.
+final class CheckCache: Sendable {
   struct Contents {
     // Few of each, which a dictionary takes longer to set up for than they take to search; where there are
     // many ids, those that follow are in one.
@@ -22,7 +19,7 @@ final class CheckCache: LinuxSystem.Cache, @unchecked Sendable {
     var groupLists: [(user: UserRecord, groups: [UInt32])] = []
     var groups: [(gid: UInt32, name: String?)] = []
     var more: ManyIDs?
-    /// What does not fit in the lists.
+    /// The users and groups beyond the first few, which the lists hold.
     var keepMore: ManyIDs {
       get { more ?? ManyIDs() }
       _modify {
@@ -37,7 +34,7 @@ final class CheckCache: LinuxSystem.Cache, @unchecked Sendable {
     // nil before they are read, then nil where glibc has to be asked.
     var userFile: UserFile??
     var groupFile: UserFile??
-    /// What was found around a process; nil stands for this one.
+    /// The containers and sandboxes of a process, by its id; nil is the id of this process.
     var scans: [(process: Int32?, value: any Sendable)] = []
   }
 
@@ -47,23 +44,25 @@ final class CheckCache: LinuxSystem.Cache, @unchecked Sendable {
 extension LinuxSystem {
   /// Returns a system for a single command, which reads this process's ids, its mounts, users and
   /// groups once; see `forget()`.
-  package static func cached() -> LinuxSystem { LinuxSystem(cache: CheckCache()) }
+  package static func cached() -> LinuxSystem {
+    LinuxSystem(cache: LinuxSystem.Cache(facts: CheckCache()))
+  }
 }
 
 extension System {
-  /// This system without what it remembers.
+  /// This system without its cache.
   func uncached() -> any System { cached == nil ? self : LinuxSystem.cached() }
 
-  /// What this system remembers; nil if it reads everything anew.
+  /// The cache of this system; nil if it reads everything anew.
   var cached: CheckCache? {
     // Each such cache is a `CheckCache`; a cast would take as long as what it saves.
-    (self as? LinuxSystem)?.cache.map { unsafe unsafeDowncast($0, to: CheckCache.self) }
+    (self as? LinuxSystem)?.cache.map { unsafe unsafeDowncast($0.facts, to: CheckCache.self) }
   }
 
   /// Forgets what was read, because time has passed or something was changed.
   package func forget() { cached?.contents.withLock { $0 = CheckCache.Contents() } }
 
-  /// Returns what is around a process, which the first call finds.
+  /// Returns the containers and sandboxes of a process, which the first call finds.
   func scanned<Value: Sendable>(_ process: Int32?, _ find: () -> Value) -> Value {
     // A chain of lazy sequences would take as long as all the rest of a check.
     for scan in cached?.contents.withLock({ $0.scans }) ?? [] where scan.process == process {
@@ -82,7 +81,7 @@ extension System {
   ///   - read: Reads it.
   /// - Returns: What is remembered now; without a memory, what was read.
   /// - Throws: The errno of `read`.
-  func recalled<Value: Sendable>(
+  func remembered<Value: Sendable>(
     _ known: (CheckCache.Contents) -> Value?, _ keep: (inout CheckCache.Contents, Value) -> Void,
     _ read: () throws(Errno) -> Value
   ) throws(Errno) -> Value {
@@ -95,7 +94,7 @@ extension System {
 
   /// Returns the mounts in a mountinfo file, which a system for a single check reads once.
   func mountTable(_ path: PathBytes = MountTable.own) throws(Errno) -> MountTable {
-    try recalled(
+    try remembered(
       { memory in memory.mounts.first { $0.path == path }?.table },
       { $0.mounts.append((path, $1)) }
     ) { () throws(Errno) in

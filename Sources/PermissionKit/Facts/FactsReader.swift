@@ -9,21 +9,23 @@ package struct FactsReader: ~Copyable {
   /// The directory that relative paths start at; nil once it was read.
   private var start: PathBytes?
   let families: [DeviceFamily]
-  private let isOfOtherMachine: Bool
+  private let isOtherMachine: Bool
   private var mountsMayBelongToNamespace = false
   /// The facts that were read so far.
   package private(set) var facts: AccessFacts
-  /// What is known about each inode in addition to its facts.
+  /// Additional knowledge about each inode.
   private var seen = SeenInodes()
   private(set) var mountTable: MountTable?
-  /// Who looks at the inodes of each mount, in the order of the facts: where a server may keep a look
-  /// waiting, another process, see `System.apart`.
+  /// The systems that read the inodes of each mount, in the order of the facts: another process
+  /// where a server may block, see `System.withCallProcess`.
   private(set) var systems: [any System] = []
   /// The path of this process to the root of the paths: empty, or `/proc/PID/root`.
   var prefix: PathBytes = ""
   /// Whether each mount that may block answers, by its mount point.
   var answers: [PathBytes: Bool] = [:]
-  /// The mount points of mounts that may block; empty before they were needed.
+  /// The subvolumes of btrfs whose state is known, by their number.
+  var subvolumes: [DeviceNumber: Bool] = [:]
+  /// The mount points of mounts that may block; empty until they are needed.
   var blocking: [PathBytes] = []
 
   /// The identity of each inode, in the order of the facts.
@@ -46,13 +48,13 @@ package struct FactsReader: ~Copyable {
   ///   - isSubject: Whether this process is the subject; if not, the links that it can follow in
   ///     /proc prove nothing about the subject.
   ///   - families: The kinds of devices whose nodes are checked for a driver.
-  ///   - isOfOtherMachine: Whether the paths lie below another root, where the bits alone are judged.
+  ///   - isOtherMachine: Whether the paths lie below another root, where the bits alone are judged.
   /// - Throws: The errno of the open or statx that failed.
   package init(
     _ system: any System, process: Int32? = nil, isSubject: Bool = true,
-    families: [DeviceFamily] = DeviceFamily.builtIn, isOfOtherMachine: Bool = false
+    families: [DeviceFamily] = DeviceFamily.builtIn, isOtherMachine: Bool = false
   ) throws(Errno) {
-    self.isOfOtherMachine = isOfOtherMachine
+    self.isOtherMachine = isOtherMachine
     self.system = system
     self.families = families
     mountinfo = MountTable.path(of: process)
@@ -85,14 +87,15 @@ package struct FactsReader: ~Copyable {
 
   /// Opens the directory that relative paths start at, before the first of them.
   ///
-  /// A working directory that is deleted, unreadable or silent matters to no other path.
+  /// A working directory that is deleted, unreadable or unresponsive matters only to relative
+  /// paths.
   private mutating func readStart() {
     guard let start else { return }
     self.start = nil
     if mountinfo == MountTable.own, mountTable?.hasBlocking == true {
-      facts.silentStart = silentStart()
+      facts.unresponsiveStart = unresponsiveStart()
     }
-    if facts.silentStart == nil, let index = try? open(start) { facts.start = index }
+    if facts.unresponsiveStart == nil, let index = try? open(start) { facts.start = index }
   }
 
   /// Reads the facts about paths with one reader, and closes every descriptor.
@@ -128,7 +131,7 @@ package struct FactsReader: ~Copyable {
   package mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
     if !path.isAbsolute {
       readStart()
-      if facts.silentStart != nil { return nil }
+      if facts.unresponsiveStart != nil { return nil }
     }
     var current = path.isAbsolute ? facts.root : facts.start
     var bytes = path.bytes
@@ -205,7 +208,9 @@ package struct FactsReader: ~Copyable {
     } catch .ENOENT {
       return .missing
     } catch {
-      if error == .ETIMEDOUT, systems[facts.inodes[directory].mount].isSilent { return .silent }
+      if error == .ETIMEDOUT, systems[facts.inodes[directory].mount].isUnresponsive {
+        return .unresponsive
+      }
       return .unreadable(error)
     }
   }
@@ -262,6 +267,9 @@ package struct FactsReader: ~Copyable {
         device: kind.isDevice ? status.device : nil, mount: mount, parent: parent ?? index))
     facts.inodes[index].isImmutable = status.isImmutable
     facts.inodes[index].isAppendOnly = status.isAppendOnly
+    if facts.mounts[mount].fileSystem == "btrfs" {
+      facts.inodes[index].subvolume = subvolume(descriptor, status, facts.mounts[mount])
+    }
     if status.isEncrypted { facts.inodes[index].isLocked = isLocked(descriptor, index) }
     if kind.isDevice, facts.mounts[mount].fileSystem != "devpts",
       isListed(status.device, isBlock: kind == .blockDevice) == false
@@ -275,7 +283,7 @@ package struct FactsReader: ~Copyable {
     } else {
       readACL(of: descriptor, index)
     }
-    if systems[mount].isSilent {
+    if systems[mount].isUnresponsive {
       facts.inodes.removeLast()
       throw .ETIMEDOUT
     }
@@ -309,7 +317,7 @@ package struct FactsReader: ~Copyable {
     }
   }
 
-  /// Reads whether a directory holds a name; the facts leave it open if it cannot be listed.
+  /// Reads whether a directory holds a name; that stays unknown if it cannot be listed.
   package mutating func readEmptiness(_ index: Int) {
     guard let folder = seen.inodes[index].descriptor else { return }
     let system = systems[facts.inodes[index].mount]
@@ -325,7 +333,7 @@ package struct FactsReader: ~Copyable {
     facts.inodes[index].isEmpty = isEmpty
   }
 
-  /// Reads what new files in a directory inherit; the facts record a failure as one of the access ACL.
+  /// Reads the default ACL of a directory; the facts record a failure as one of the access ACL.
   mutating func readDefaultACL(_ index: Int) {
     if let folder = seen.inodes[index].descriptor { readACL(.default, of: folder, index) }
   }
@@ -356,7 +364,7 @@ package struct FactsReader: ~Copyable {
     for index in facts.mounts.indices where facts.mounts[index].id == id ?? 0 { return index }
     facts.mounts.append(readMount(id, descriptor))
     let index = facts.mounts.count - 1
-    facts.mounts[index].isOfOtherMachine = isOfOtherMachine
+    facts.mounts[index].isOtherMachine = isOtherMachine
     if facts.mounts[index].idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
       // statx and getxattr return translated ids, so the mapping only has to tell which ids the
       // mount maps.
@@ -370,7 +378,9 @@ package struct FactsReader: ~Copyable {
     let mount = facts.mounts[index]
     systems.append(
       mount.rules.mayKeepWaiting
-        ? system.apart(PathBytes(prefix.bytes + mount.point.bytes), within: Reach.limit) : system)
+        ? system.withCallProcess(
+          PathBytes(prefix.bytes + mount.point.bytes), within: PathAvailability.limit)
+        : system)
     return index
   }
 
@@ -415,7 +425,7 @@ extension FactsReader: Sendable {}
 
 // Mounts that a server, a daemon or an automount is behind, and encryption.
 extension FactsReader {
-  /// Returns why a name must not be looked up; nil if a look waits for nobody and mounts nothing.
+  /// Returns why a name must not be looked up; nil if the lookup cannot block and mounts nothing.
   mutating func obstacle(
     _ name: PathBytes, in directory: Int
   ) -> InodeFacts.Entry.Found? {
@@ -431,20 +441,20 @@ extension FactsReader {
     let mount = table.mounts(at: path).last
     if isBelowAutomount, mount == nil { return .automount }
     guard let mount, mount.rules.mayKeepWaiting else { return nil }
-    return isAnswered(mount) ? nil : .silent
+    return isAnswered(mount) ? nil : .unresponsive
   }
 
   /// Returns whether the server or daemon of a mount answers; asks once.
   private mutating func isAnswered(_ mount: MountFacts) -> Bool {
     if let known = answers[mount.point] { return known }
     let path = PathBytes(prefix.bytes + mount.point.bytes)
-    let answer = system.answers(path, within: Reach.limit)
+    let answer = system.answers(path, within: PathAvailability.limit)
     answers[mount.point] = answer
     return answer
   }
 
-  /// Returns the mount of the working directory if it does not answer; nil if it does.
-  mutating func silentStart() -> PathBytes? {
+  /// Returns the mount of the working directory if its server does not answer; nil if it does.
+  mutating func unresponsiveStart() -> PathBytes? {
     // The path of the directory is known without asking the file system.
     guard let table = mountTable, let path = try? system.getcwd() else { return nil }
     for mount in table.blockingMounts
@@ -453,26 +463,10 @@ extension FactsReader {
     }
     return nil
   }
-
-  /// Returns whether the key of an encrypted inode is missing.
-  func isLocked(_ descriptor: Descriptor, _ index: Int) -> Bool {
-    guard facts.inodes[index].kind == .directory else {
-      // A file has the policy of its directory, see fscrypt_has_permitted_context().
-      return facts.inodes[facts.inodes[index].parent].isLocked
-    }
-    // The ioctl needs a descriptor that is open for reading.
-    let system = systems[facts.inodes[index].mount]
-    guard let directory = try? system.openat(descriptor, ".", [.readOnly, .directory], mode: 0)
-    else {
-      return false
-    }
-    defer { system.close(directory) }
-    return (try? system.encryptionKeyIsPresent(directory)) == false
-  }
 }
 
 extension FileSystemRules {
-  /// Whether a look may wait for a server or daemon.
+  /// Whether a system call on the mount may wait for a server or daemon.
   var mayKeepWaiting: Bool { !isDecidedByKernel }
 }
 
@@ -497,8 +491,8 @@ extension MountTable {
 }
 
 extension System {
-  /// Whether a server has kept another process waiting for too long, see `apart`.
-  var isSilent: Bool { (self as? LinuxSystem)?.apart?.isOver == true }
+  /// Whether a server has kept another process waiting for too long, see `withCallProcess`.
+  var isUnresponsive: Bool { (self as? LinuxSystem)?.callProcess?.isOver == true }
 }
 
 // User namespaces.
@@ -548,7 +542,7 @@ extension FactsReader {
   /// Returns whether the driver of NVIDIA serves a number, none of which it registers in sysfs.
   ///
   /// /proc/devices names its majors. Of `nvidia` the minors below 254 are processors, each of which
-  /// /proc/driver/nvidia/gpus/ADDRESS/information tells; 254 is modesetting, 255 is control. `nvidia-uvm`
+  /// /proc/driver/nvidia/gpus/ADDRESS/information has them; 254 is modesetting, 255 is control. `nvidia-uvm`
   /// has 0 and, for its tools, 1.
   private func isOfNVIDIA(_ device: DeviceNumber) -> Bool {
     /// The words of each line of a file.

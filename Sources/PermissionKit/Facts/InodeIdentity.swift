@@ -8,7 +8,7 @@ package struct InodeIdentity: Hashable, Sendable {
   package var type: UInt32
   /// The device number of a device node.
   package var device: DeviceNumber
-  /// When the inode was created, in nanoseconds since 1970; nil if the file system does not tell, or
+  /// When the inode was created, in nanoseconds since 1970; nil if the file system does not report it, or
   /// an old journal does not contain it.
   package var birth: Int64?
 

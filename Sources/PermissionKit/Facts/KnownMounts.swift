@@ -1,6 +1,6 @@
-/// The facts about the mounts that were met, each read when it is first met.
+/// The facts about the mounts of a walk, each read when the walk first reaches the mount.
 struct KnownMounts {
-  /// The mounts, in the order in which they were met.
+  /// The mounts, in the order in which the walk reached them.
   private(set) var facts: [MountFacts] = []
   private var table = MountTable(mountinfo: [])
 

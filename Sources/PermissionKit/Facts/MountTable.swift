@@ -21,7 +21,7 @@ package struct MountTable: Hashable, Sendable {
     var mayBlock = false
   }
 
-  /// Whether a look at some mount may wait for a server or daemon, or mount something.
+  /// Whether examining some mount may wait for a server or daemon, or mount something.
   private(set) var hasBlocking = false
 
   /// Creates a table from a mountinfo file; a line is parsed when it is used.
@@ -59,8 +59,7 @@ package struct MountTable: Hashable, Sendable {
     }
   }
 
-  /// Returns whether the line from its type on is of a file system on which a look can wait for
-  /// somebody.
+  /// Returns whether the file system of a line, from its type on, may block.
   private static func mayBlock(_ line: ArraySlice<UInt8>) -> Bool {
     let type = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ".") }
     return blocking.contains { $0.count == type.count && $0.first == type.first && type == $0[...] }
@@ -87,13 +86,43 @@ package struct MountTable: Hashable, Sendable {
     return found
   }
 
-  /// Returns what the last mount at a mount point shows: a path of its file system, and the type of that.
+  /// The part of a file system that a mount shows.
+  struct Origin {
+    /// The number of the file system: `8:1`.
+    let device: [UInt8]
+    /// The path on the file system that the mount point stands for.
+    let path: PathBytes
+    /// The source of the mount, a device of the machine or a name: `/dev/sda1`, `tmpfs`.
+    let source: PathBytes
+  }
+
+  /// Returns the path on its file system that the last mount at a mount point shows, and the type
+  /// of the file system.
   func shown(at point: PathBytes) -> (path: PathBytes, fileSystem: String)? {
-    guard let last = mounts(at: point).last, let line = lines.first(where: { $0.id == last.id })
-    else { return nil }
+    guard let last = mounts(at: point).last, let origin = origin(of: last) else { return nil }
+    return (origin.path, last.fileSystem)
+  }
+
+  /// Returns what a mount shows; nil if the file does not list it.
+  func origin(of mount: MountFacts) -> Origin? {
+    lines.first { $0.id == mount.id }.flatMap(origin)
+  }
+
+  /// The part of a file system that each mount shows, in the order of mountinfo.
+  var origins: [Origin] { lines.compactMap(origin) }
+
+  private func origin(_ line: Line) -> Origin? {
     var fields = parts(line.range, by: " ")
-    for _ in 0..<3 { _ = fields.next() }
-    return fields.next().map { (PathBytes(unescaped($0)), last.fileSystem) }
+    for _ in 0..<2 { _ = fields.next() }
+    guard let device = fields.next(), let path = fields.next() else { return nil }
+    while let field = fields.next() {
+      guard holds(field, "-") else { continue }
+      guard fields.next() != nil, let source = fields.next() else { return nil }
+      return Origin(
+        device: Array(bytes[device]), path: PathBytes(unescaped(path)),
+        source: PathBytes(unescaped(source)))
+    }
+    return nil
   }
 
   /// Returns the mounts of the file system on a device.
@@ -128,7 +157,7 @@ package struct MountTable: Hashable, Sendable {
     }
   }
 
-  /// The mounts that a look may wait for, or that it may mount.
+  /// The mounts that may block, and the automounts.
   var blockingMounts: [MountFacts] { lines.filter(\.mayBlock).compactMap(mount) }
 
   /// Returns the mount that a path lies on, if no link is on the way; nil if there is none.
@@ -195,8 +224,9 @@ package struct MountTable: Hashable, Sendable {
   private func mount(_ line: Line) -> MountFacts? {
     // id parent major:minor root point options [optional …] - type source superblock
     var fields = parts(line.range, by: " ")
-    for _ in 0..<4 { _ = fields.next() }
-    guard let point = fields.next(), let flags = fields.next() else { return nil }
+    for _ in 0..<3 { _ = fields.next() }
+    guard let path = fields.next(), let point = fields.next(), let flags = fields.next()
+    else { return nil }
     repeat {
       guard let field = fields.next() else { return nil }
       if holds(field, "-") { break }
@@ -208,6 +238,7 @@ package struct MountTable: Hashable, Sendable {
       id: line.id, fileSystem: String(decoding: unescaped(type), as: UTF8.self),
       point: PathBytes(unescaped(point)),
       superblockOptions: String(decoding: unescaped(superblock), as: UTF8.self))
+    facts.isPart = !holds(path, "/")
     var options = parts(superblock, by: ",")
     while let option = options.next() {
       if holds(option, "ro") { facts.superblockIsReadOnly = true }
@@ -268,7 +299,7 @@ package struct MountTable: Hashable, Sendable {
 extension MountFacts {
   /// Creates facts from fstatfs(2): ST_… flags of sys/statvfs.h, a magic number of linux/magic.h.
   ///
-  /// fstatfs(2) does not tell whether the mount or its superblock is read-only; the mount is
+  /// fstatfs(2) does not report whether the mount or its superblock is read-only; the mount is
   /// assumed.
   init(_ fields: FileSystemFields) {
     let names: [UInt64: String] = [

@@ -1,6 +1,6 @@
 /// The inodes that a `FactsReader` has read, which it finds again by the fields of statx(2).
 struct SeenInodes {
-  /// What is known about one inode in addition to its facts.
+  /// Additional knowledge about one inode.
   struct Inode {
     let identity: InodeIdentity
     /// The mount id; the same inode on another mount is another element, with other flags.

@@ -3,7 +3,7 @@
 extension System {
   /// Returns the user with this login name; nil if there is none.
   func user(named name: String) throws(Errno) -> UserRecord? {
-    try recalled(
+    try remembered(
       { memory in memory.namedUsers.first { $0.name == name }.map { $0.record } },
       { if $0.namedUsers.count < most { $0.namedUsers.append((name, $1)) } }
     ) { () throws(Errno) in
@@ -14,7 +14,7 @@ extension System {
 
   /// Returns the first user with this uid; nil if there is none.
   func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    try recalled(
+    try remembered(
       { memory in
         memory.users.first { $0.uid == uid }.map { $0.record } ?? memory.more?.users[uid]
       },
@@ -29,7 +29,7 @@ extension System {
 
   /// Returns every group of the user, including the primary group.
   func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
-    try recalled(
+    try remembered(
       { memory in memory.groupLists.first { $0.user == user }.map { $0.groups } },
       { if $0.groupLists.count < most { $0.groupLists.append((user, $1)) } }
     ) { () throws(Errno) in
@@ -42,7 +42,7 @@ extension System {
 
   /// Returns the name of the group; nil if there is no such group.
   func groupName(_ gid: UInt32) throws(Errno) -> String? {
-    try recalled(
+    try remembered(
       { memory in
         memory.groups.first { $0.gid == gid }.map { $0.name } ?? memory.more?.groups[gid]
       },
@@ -59,16 +59,16 @@ extension System {
     }
   }
 
-  /// How many are looked through.
+  /// The most entries of each list of the cache.
   ///
-  /// No more users are remembered by name: a command for everybody asks for each only once.
+  /// A command for every user asks for each of them only once.
   private var most: Int { 64 }
 
   // MARK: - Files
 
   /// The sources of users and groups.
   private func userSources() -> UserSources {
-    let known = try? recalled({ $0.sources }, { $0.sources = $1 }) { () throws(Errno) in
+    let known = try? remembered({ $0.sources }, { $0.sources = $1 }) { () throws(Errno) in
       UserSources(try? contents(of: "/etc/nsswitch.conf", limit: 1 << 16))
     }
     return known ?? UserSources(nil)
@@ -77,7 +77,7 @@ extension System {
   /// The users in /etc/passwd; nil if glibc has to be asked.
   private var userFile: UserFile? {
     guard cached != nil else { return nil }
-    return try? recalled({ $0.userFile }, { $0.userFile = $1 }) { () throws(Errno) in
+    return try? remembered({ $0.userFile }, { $0.userFile = $1 }) { () throws(Errno) in
       guard userSources().usersAreInFiles, filesCount else { return nil }
       return (try? passwd()).map { UserFile($0, fields: 7) }
     }
@@ -86,7 +86,7 @@ extension System {
   /// The groups in /etc/group; nil if glibc has to be asked.
   private var groupFile: UserFile? {
     guard cached != nil else { return nil }
-    return try? recalled({ $0.groupFile }, { $0.groupFile = $1 }) { () throws(Errno) in
+    return try? remembered({ $0.groupFile }, { $0.groupFile = $1 }) { () throws(Errno) in
       guard userSources().groupsAreInFiles, filesCount else { return nil }
       return (try? contents(of: "/etc/group")).map { UserFile($0, fields: 4) }
     }
@@ -98,11 +98,11 @@ extension System {
     return sources.filesListGroups && (!sources.asksSystemd || userRecords.allSatisfy(isAbsent))
   }
 
-  /// Whether the files are as new as the answers of glibc: nscd(8) would answer from what it remembers.
+  /// Whether the files agree with glibc, which may answer from the cache of nscd(8).
   private var filesCount: Bool { isAbsent("/var/run/nscd/socket") }
 
   private func passwd() throws(Errno) -> [UInt8] {
-    try recalled({ $0.passwd }, { $0.passwd = $1 }) { () throws(Errno) in
+    try remembered({ $0.passwd }, { $0.passwd = $1 }) { () throws(Errno) in
       try contents(of: "/etc/passwd")
     }
   }

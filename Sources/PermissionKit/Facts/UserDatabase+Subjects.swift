@@ -1,5 +1,6 @@
 extension UserDatabase {
-  /// Returns the subject that is meant: the only place where a subject is made.
+  /// Returns the subject that `who` names; only this function creates subjects of users and
+  /// processes.
   ///
   /// - Parameter who: Whose access is judged.
   /// - Returns: The subject as it is now.
@@ -17,7 +18,7 @@ extension UserDatabase {
     }
   }
 
-  /// Returns everybody who is meant, each of whom is one subject.
+  /// Returns the users that `who` names, each as one subject.
   ///
   /// - Parameter who: Whose access is judged.
   /// - Returns: The members of a group, or every user of the data base; else `who` alone. Empty if
@@ -89,14 +90,14 @@ extension UserDatabase {
     throw PermissionError(.unknownUser, "there is no user with uid \(uid)")
   }
 
-  /// Returns the error for a user whom the data base cannot be asked for.
+  /// Returns the error for a user whose lookup failed.
   private static func unsearchable(
     _ who: String, _ call: String, _ errno: Errno
   ) -> PermissionError {
-    let isSilent = errno == .ETIMEDOUT
+    let isUnresponsive = errno == .ETIMEDOUT
     return PermissionError(
-      isSilent ? .notAnswering : .system,
-      isSilent
+      isUnresponsive ? .notAnswering : .system,
+      isUnresponsive
         ? "the user database did not answer when it was asked for \(who)"
         : "the user database cannot be searched for \(who)", call: call, errno: errno,
       advice: "give uid, gid and groups as numbers")
@@ -127,6 +128,17 @@ extension UserDatabase {
 }
 
 extension UserDatabase {
+  /// Whether there is a process that /proc does not show, see hidepid of proc(5).
+  private func exists(_ pid: Int32) -> Bool {
+    guard pid > 0 else { return false }
+    do throws(Errno) {
+      try system.kill(pid, 0)
+      return true
+    } catch {
+      return error == .EPERM
+    }
+  }
+
   /// Returns a running process as a subject: fsuid, groups, effective capabilities, user namespace.
   ///
   /// - Parameter pid: The process id.
@@ -138,11 +150,14 @@ extension UserDatabase {
       do throws(Errno) {
         return try system.contents(of: path)
       } catch {
+        let isHidden = error == .ENOENT && exists(pid)
         let message =
-          error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be read"
+          isHidden
+          ? "process \(pid) may not be seen (hidepid of /proc)"
+          : error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be read"
         throw PermissionError(
           .unknownProcess, message, path: path, call: "open", errno: error,
-          advice: error == .ENOENT ? nil : "try again as root")
+          advice: error == .ENOENT && !isHidden ? nil : "try again as root")
       }
     }
     guard let status = ProcStatus(try contents("status")),
@@ -150,7 +165,7 @@ extension UserDatabase {
       let groups = IDMap(lines: try contents("gid_map"))
     else {
       throw PermissionError(
-        .unknownProcess, "/proc/\(pid)/status or an id map beside it has an unknown format")
+        .unknownProcess, "/proc/\(pid)/status or one of its id maps has an unknown format")
     }
     var credentials = status.credentials
     if !users.isIdentity || !groups.isIdentity {

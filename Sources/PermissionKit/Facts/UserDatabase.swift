@@ -32,7 +32,7 @@
     self.files = files
   }
 
-  /// Creates a data base of saved names, which asks nobody else.
+  /// Creates a data base of saved names, which looks up nothing else.
   package init(_ names: IDNames) {
     let none = UInt32.max
     self.init(
@@ -90,6 +90,9 @@
     return [user.gid]
       + files.groups.filter { $0.gid != user.gid && $0.members.contains(user.name) }.map(\.gid)
   }
+
+  /// Whether this reads only the files below another root.
+  var isOfFiles: Bool { files != nil }
 
   /// Returns every user, each name once, in the order of the data base.
   ///

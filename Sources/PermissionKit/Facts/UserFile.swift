@@ -1,15 +1,14 @@
-/// The lines of /etc/passwd or /etc/group, as far as each has the plain form about which no reader
-/// disagrees.
+/// The lines of /etc/passwd or /etc/group up to the first one that is not in plain form.
 ///
-/// glibc reads comments, blanks, signs and lines that are too short by rules of its own, so what follows
-/// such a line is left to glibc.
+/// glibc has rules of its own for comments, blanks, signs and short lines, so glibc is asked for
+/// everything after such a line.
 ///
 /// - SeeAlso: passwd(5), group(5), nss/nss_files in glibc
 struct UserFile: Sendable {
   private struct Line {
     var name = 0..<0
     var id: UInt32 = 0
-    /// What follows the id: group, comment, home and shell of a user, or the members of a group.
+    /// The rest of the line: group, comment, home and shell of a user, or the members of a group.
     var rest = 0..<0
   }
 
@@ -60,7 +59,8 @@ struct UserFile: Sendable {
     return nil
   }
 
-  /// Calls `body` with each line until it returns true; whether all of these lines were plain.
+  /// Calls `body` with each line until it returns true, and returns whether no line was for NIS
+  /// (`+`, `-`).
   private func read(_ body: (Line) -> Bool) -> Bool {
     var start = 0
     while start < bytes.count {
@@ -80,7 +80,7 @@ struct UserFile: Sendable {
     return found
   }
 
-  /// Whether a name can begin with the byte; what begins with another one may be no name.
+  /// Whether a plain name can begin with the byte.
   private static func isLetter(_ byte: UInt8) -> Bool {
     let lower = byte | 0x20
     return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")

@@ -1,6 +1,7 @@
 /// A way to request access through a program that runs as root.
 ///
-/// The program receives no path and no change. It computes the plan again, for the user who asks.
+/// The program receives no path and no change. It computes the plan again, for the user who started
+/// it.
 public protocol Elevation: Sendable {
   /// Requests access for the calling user.
   ///
@@ -44,7 +45,7 @@ package struct RootCommand: Hashable, Sendable {
     case sudo
     /// pkexec(1); polkit decides, and asks through the authentication agent of the session.
     case pkexec
-    /// sudo, then pkexec: the first that is there and lets the program run.
+    /// sudo, then pkexec: the first that is installed and lets the program run.
     case auto
     /// Neither: only the process itself makes changes.
     case none
@@ -67,7 +68,8 @@ package struct RootCommand: Hashable, Sendable {
 
   /// Returns the installed programs that start another program as root, in the order of trying.
   ///
-  /// At a terminal sudo may ask for a password; elsewhere only a rule without one helps.
+  /// At a terminal sudo may ask for a password; elsewhere sudo helps only if a rule requires no
+  /// password.
   private func starters(_ system: any System) -> [PathBytes] {
     let wanted: [PathBytes] =
       switch via {
@@ -79,7 +81,7 @@ package struct RootCommand: Hashable, Sendable {
     return wanted.filter { system.program($0) != $0 }
   }
 
-  /// Returns whether sudo or pkexec is there, whichever may be used.
+  /// Returns whether sudo or pkexec is installed, whether or not the user may use it.
   package func isAvailable(_ system: any System) -> Bool { !starters(system).isEmpty }
 
   /// Runs the program as root, by the first way that lets it run.
@@ -119,7 +121,7 @@ package struct RootCommand: Hashable, Sendable {
       let file = try system.openat(
         .currentDirectory, "/tmp", [.temporaryFile, .readWrite], mode: 0o600)
       defer { system.close(file) }
-      call = "posix_spawn"
+      call = "execvp"
       let pid = try system.spawn([starter] + options + [program] + arguments, output: file)
       while true {
         guard let end = try system.waitpid(pid, waits: true) else { continue }
@@ -133,7 +135,7 @@ package struct RootCommand: Hashable, Sendable {
     }
   }
 
-  /// Returns the error for an end without an answer of the program.
+  /// Returns the error if sudo or pkexec ends and the program has not answered.
   private func failure(
     _ starter: PathBytes, _ end: ProcessEnd, _ system: any System
   ) -> PermissionError {

@@ -47,8 +47,8 @@ public struct GrantPlan: Hashable, Sendable {
   public var warnings: [String]
   /// When the grant expires, in microseconds since 1970 (UTC); nil if no time ends it.
   package var expires: Int64?
-  /// What ends the grant beside its persistence, for people: `until 2026-11-25 14:30:05 CET`; nil if
-  /// nothing does.
+  /// The time at which the grant ends, for people: `until 2026-11-25 14:30:05 CET`; nil if none
+  /// does, or if the changes do not last as long.
   package var end: String?
   /// Why the program asks, for people; nil if it does not say.
   public var purpose: String?
@@ -69,7 +69,7 @@ public struct GrantPlan: Hashable, Sendable {
     self.warnings = warnings
   }
 
-  /// How long the access lasts: as long as the shortest of the changes.
+  /// How long the access lasts: as long as the most short-lived change.
   public var persistence: Persistence {
     // The udev rule repeats what a udev event removes.
     if steps.contains(where: { if case .udevRule = $0.change { true } else { false } }) {
@@ -104,7 +104,7 @@ public struct GrantPlan: Hashable, Sendable {
       && Set(othersAffected).isSubset(of: others.flatMap(\.othersAffected))
   }
 
-  /// What access is given to, for people, safe for a terminal: the accessor, or the path.
+  /// The name of the accessor, or the path, for people, safe for a terminal.
   package var title: String {
     Sanitizer.clean(accessor == "path" ? path?.description ?? accessor : accessor)
   }
@@ -135,7 +135,7 @@ extension GrantPlan.Step {
 }
 
 extension GrantPlan: CustomStringConvertible {
-  /// What changes, for how long, and who else gains: lines for people, safe for a terminal.
+  /// The changes, their duration and who else gains: lines for people, safe for a terminal.
   public var description: String { (changes + effects).map { "  \($0)\n" }.joined() }
 
   /// A line for each change, safe for a terminal.
@@ -143,7 +143,7 @@ extension GrantPlan: CustomStringConvertible {
     steps.map { Sanitizer.clean("\($0.place)   \($0.change.command.summary)") }
   }
 
-  /// Lines that say for how long, who else gains and what to know before, safe for a terminal.
+  /// Lines with the duration, the others who gain, and the warnings, safe for a terminal.
   package var effects: [String] {
     let login = needsNewLogin ? ", from the next login on" : ""
     let others =
@@ -164,11 +164,12 @@ extension PermissionError {
 
 // What is on an overlay, and comes from a lower layer.
 extension GrantPlan {
-  /// Copies what the plan changes on overlays into their upper layers, and returns the plan for the copies.
+  /// Copies the files on overlays that the plan changes into their upper layers, and returns the
+  /// plan for the copies.
   ///
-  /// The first change of an inode of a lower layer copies it up, see ovl_copy_up() of fs/overlayfs/copy_up.c,
-  /// and the copy is another inode: with another time of birth, and perhaps another number. A chmod(2) to the
-  /// same mode changes nothing else.
+  /// The first change of an inode of a lower layer copies it up, see ovl_copy_up() of
+  /// fs/overlayfs/copy_up.c. The copy is another inode: with another time of birth, and perhaps
+  /// another number. A chmod(2) to the same mode copies the inode and changes nothing else.
   ///
   /// - Parameter system: The system that makes the copies.
   /// - Returns: The same plan about the copies; nil if nothing in it is on an overlay.

@@ -6,14 +6,14 @@ struct GrantPlanner {
   /// The credentials of this process.
   let own: Credentials
 
-  /// The asks by the inode that each is about.
-  private let targets: [Int: Ask]
+  /// The queries, by the inode of each.
+  private let targets: [Int: ResourceQuery]
   /// The symbolic links among the facts.
   private let links: [InodeFacts]
 
   init(_ request: GrantRequest) throws(PermissionError) {
     self.request = request
-    var targets: [Int: Ask] = [:]
+    var targets: [Int: ResourceQuery] = [:]
     for ask in request.asks {
       if let inode = request.facts.target(of: ask.path), targets[inode] == nil {
         targets[inode] = ask
@@ -93,11 +93,11 @@ struct GrantPlanner {
     return isAnyGranted ? least : nil
   }
 
-  /// Returns the facts without what other grants give the user.
+  /// Returns the facts without the permissions that other grants give the user.
   ///
-  /// A request holds everything that it needs, so that each can end without the others: on a folder that
-  /// two requests pass, both have a lease. If nothing is missing now, only grants that may end before
-  /// the new ones are left out.
+  /// A grant holds everything that it needs, so that each can end without the others: on a folder
+  /// that two requests pass, both have a lease. If nothing is missing now, only grants that may end
+  /// before the new ones are left out.
   private func factsWithoutGrants(_ isMissing: Bool) -> AccessFacts {
     var facts = facts
     var leftOut: Set<String> = []
@@ -134,7 +134,7 @@ struct GrantPlanner {
         attribute: attribute, arguments: [], anchor: InodeAnchor(descriptor, system)))
   }
 
-  /// Adds what a person should know about a change before agreeing to it.
+  /// Adds warnings about a change.
   private func warn(of change: InodeChange, _ plan: inout GrantPlan) {
     if facts.mounts[facts.inodes[change.inode].mount].fileSystem == "overlay",
       change.before != change.after
@@ -215,7 +215,7 @@ struct GrantPlanner {
     }
   }
 
-  /// Returns the change for the inode that is at the path now.
+  /// Returns the change for the inode that is at the path now, without its new state.
   ///
   /// - Returns: The change, bound to the inode; what becomes of the inode is not in it.
   /// - Throws: If the inode no longer matches the facts.
@@ -244,7 +244,7 @@ struct GrantPlanner {
     return InodeGrant(
       path: path, identity: identity, uid: request.uid, user: request.subject.name,
       permissions: change.permissions,
-      persistence: Persistence(fileSystem: facts.mounts[inode.mount].fileSystem),
+      persistence: request.inspection.persistence(of: change.inode),
       attribute: change.attribute, arguments: [],
       bits: change.attribute == .mode ? change.after.mode & ~change.before.mode : nil,
       anchor: anchor)
@@ -256,11 +256,12 @@ struct GrantPlanner {
       advice: "try again")
   }
 
-  /// Opens an inode of the facts with O_PATH, without a wait for what others put on its path.
+  /// Opens an inode of the facts with O_PATH, without waiting for anything on its path.
   ///
   /// - Throws: ESTALE if another inode is there now.
   func open(_ index: Int, _ path: PathBytes) throws(Errno) -> Descriptor {
-    let descriptor = try system.open(path, [.path, .noFollow], through: [], within: Reach.limit)
+    let descriptor = try system.open(
+      path, [.path, .noFollow], through: [], within: PathAvailability.limit)
     do throws(Errno) {
       let identities = request.inspection.identities
       let identity = InodeIdentity(try system.statx(descriptor))
@@ -384,7 +385,7 @@ extension GrantPlanner {
 }
 
 extension UdevMatch.Identity {
-  /// What else the rule may be for, for people; nil if it is for one device alone.
+  /// Other devices that the rule may match, for people; nil if it matches one device alone.
   fileprivate var warning: String? {
     switch self {
     case .device: nil
@@ -449,7 +450,7 @@ extension GrantPlanner {
     if let folder {
       let makers = makers(least.facts.inodes[folder])
       plan.warnings.append(
-        "new files: what \(makers) there or below gets the same entry, which is removed when the access ends; what is moved or linked out of \(facts.path(of: folder)) keeps it"
+        "new files: those that \(makers) there or below get the same entry, which is removed when the access ends; files moved or linked out of \(facts.path(of: folder)) keep it"
       )
     }
     if isLeftOut {
@@ -459,16 +460,17 @@ extension GrantPlanner {
     }
   }
 
-  /// Whether a default ACL may give something by another grant of the user alone.
+  /// Whether the user has a grant on a default ACL, from which files may have inherited access.
   private var mayInherit: Bool {
     request.journaled.entries.contains {
       $0.uid == request.uid && $0.inodeGrant?.attribute == .defaultACL
     }
   }
 
-  /// Returns the others who gain or lose by another default ACL, on what anybody makes in the directory.
+  /// Returns the others who gain or lose access to new files by another default ACL of the
+  /// directory.
   ///
-  /// Nobody, where there was none: then it is the umasks of others that decide.
+  /// Empty if there was no default ACL: then the umasks of others decide.
   private func effect(
     of after: InodeFacts, instead before: InodeFacts, _ index: Int
   ) -> (gains: [String], losses: [String]) {
@@ -488,7 +490,7 @@ extension GrantPlanner {
     }
     return (gains, losses)
   }
-  /// Who can make files in a directory, for people: "ada and group family make".
+  /// The users who can make files in a directory, for people: "ada and group family make".
   private func makers(_ inode: InodeFacts) -> String {
     let list = inode.acl ?? AccessControlList(mode: inode.mode)
     let limit = list.mask ?? .all

@@ -87,7 +87,7 @@ public struct GrantRequest: Sendable {
   public let accessor: String
   /// Who gets access.
   public var subject: Subject { inspection.subject }
-  /// What access is asked for, each with the permissions that it needs.
+  /// The resources that access is requested for, each with the permissions that it needs.
   public var resources: [Resource] {
     asks.map { ask in
       var resource = ask.resource
@@ -98,12 +98,13 @@ public struct GrantRequest: Sendable {
   /// The subject and the facts.
   package let inspection: Inspection
   /// The resources, each with the permissions that it needs.
-  package var asks: [Ask]
+  package var asks: [ResourceQuery]
   /// Whether the plan may give access to others too.
   public let allowsOthers: Bool
   /// Whether a directory includes everything in it.
   package let isRecursive: Bool
-  /// Whether to change only inodes of the subject: its own configuration names the resources.
+  /// Whether to change only inodes of the subject, because the subject's own configuration names
+  /// the resources.
   package var ownedOnly = false
   /// The open grants of this process's journal.
   package var journaled = GrantLedger()

@@ -2,7 +2,7 @@ internal import JSONSyntax
 
 /// The answer of permcheck-helper: one line of JSON on its standard output.
 public struct HelperAnswer: Hashable, Sendable {
-  /// What was done.
+  /// The result of the helper's work.
   package enum Outcome: String, Hashable, Sendable {
     /// The user got access.
     case granted
@@ -12,7 +12,7 @@ public struct HelperAnswer: Hashable, Sendable {
     case nothingToChange = "nothing-to-change"
     /// A device is not found, so its grant is still open.
     case missing
-    /// The helper could not do it.
+    /// The helper failed.
     case failed
     /// The arguments or the caller are wrong.
     case misused
@@ -32,7 +32,7 @@ public struct HelperAnswer: Hashable, Sendable {
   package struct Change: Hashable, Sendable {
     /// The file.
     package var place: String
-    /// What changed, for people.
+    /// The change, for people.
     package var summary: String
 
     /// Creates the description of a grant.
@@ -46,7 +46,7 @@ public struct HelperAnswer: Hashable, Sendable {
     }
   }
 
-  /// What was done.
+  /// The result.
   package var outcome: Outcome
   /// Why the outcome is `failed` or `misused`, for people; nil for others.
   package var message: String?
@@ -67,7 +67,7 @@ public struct HelperAnswer: Hashable, Sendable {
     self.message = message
   }
 
-  /// Reads an answer; nil if the bytes are no answer.
+  /// Parses an answer; nil if the bytes are no answer.
   ///
   /// - Parameter bytes: The standard output of the program.
   public init?(_ bytes: [UInt8]) {

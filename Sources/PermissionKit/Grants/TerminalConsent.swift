@@ -23,11 +23,29 @@ public struct TerminalConsent: Sendable {
     system.isatty(.standardInput) && system.isatty(.standardError)
   }
 
+  /// Returns false if the request is taken back before there is an answer.
+  private func waitForAnswer(_ input: Descriptor) -> Bool {
+    guard let withdrawn = Withdrawal.current?.request(system) else { return true }
+    while true {
+      do throws(Errno) {
+        let ready = try system.poll([withdrawn, PollRequest(input, .readable)], timeout: nil)
+        return ready[0].isEmpty
+      } catch {
+        if error != .EINTR { return true }
+      }
+    }
+  }
+
   /// Prints the text, and returns whether the person agrees.
   package func ask(_ text: String) -> Bool {
     let (input, output) = (Descriptor.standardInput, Descriptor.standardError)
     guard canAsk else { return false }
     guard (try? system.writeAll(output, Array("\(text)Do it? [y/N] ".utf8))) != nil else {
+      return false
+    }
+    let isAnswered = waitForAnswer(input)
+    guard isAnswered else {
+      _ = try? system.writeAll(output, Array("\nno longer asked\n".utf8))
       return false
     }
     let line = (try? system.read(input, 4096)) ?? []

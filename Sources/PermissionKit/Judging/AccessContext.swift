@@ -26,17 +26,19 @@ public struct AccessContext: Sendable {
   public var through = AudioRoute.alsa
   /// The kinds of devices that a node, given only by its path, can belong to.
   public var families = DeviceFamily.builtIn
-  /// Whether a report also tells what a grant rests on and how long it lasts; costs more questions.
+  /// Whether a report also has the rule that grants access and how long it lasts (more system calls).
   public var wantsDetail = false
-  /// Judges another question than that for permissions on what exists; nil for that one.
+  /// Replaces the question of a check; nil asks for permissions on existing files.
   ///
-  /// A program that never asks for it does not contain it.
+  /// Only a program that sets this links the code for the question.
   package var question: OtherQuestion?
-  /// Asks about everything in a folder, see `includeContents()`; nil for the folder alone.
+  /// Checks everything in a folder, see `includeContents()`; nil to check the folder alone.
   ///
-  /// It is told whether the folder itself is refused, and returns nil for anything but a folder.
-  package var examines: (@Sendable (Inspection, Ask, Bool) -> ContentsReport?)?
-  /// Returns more kinds of devices, where a device may be of none of `families`; it may read files.
+  /// Its argument is whether the folder itself is refused; it returns nil for anything but a
+  /// folder.
+  package var examines: (@Sendable (Inspection, ResourceQuery, Bool) -> ContentsReport?)?
+  /// Returns more kinds of devices, for a device that belongs to none of `families`; it may read
+  /// files.
   package var otherFamilies: (@Sendable () -> [DeviceFamily])?
 
   /// Creates a context; by default this process checks itself.
@@ -63,22 +65,24 @@ public struct AccessContext: Sendable {
   /// Returns the path that an absolute path has below `root`.
   public func belowRoot(_ path: PathBytes) -> PathBytes { path.below(root) }
 
-  /// How the kernel may be asked: only if the subject is this process.
+  /// The way to ask the kernel, which is possible only if the subject is this process.
   package var probesAsSelf: Probe.Method {
     subject == nil || subject?.source == .current ? probe : .none
   }
 }
 
-/// A question that is not for permissions on what exists: about files to come, or about an operation.
+/// A question other than that for permissions on existing files: about future files, or about an
+/// operation.
 package struct OtherQuestion: Sendable {
-  /// Reads what the facts lack, after the path of a resource was read up to an inode.
+  /// Reads facts that the question needs in addition, after the path of a resource was read up to
+  /// an inode.
   var reads: @Sendable (inout FactsReader, Int?) -> Void
   /// Returns a report for each target.
   var reports: @Sendable (Inspection) -> [AccessReport]
 }
 
 extension AccessContext {
-  /// Creates a context for somebody.
+  /// Creates a context for a subject.
   ///
   /// - Parameters:
   ///   - who: Whose access is judged.
@@ -92,7 +96,7 @@ extension AccessContext {
     try judge(who)
   }
 
-  /// Looks up the subject; the calling process stays open, so that each check reads it again.
+  /// Looks up the subject; if it is the calling process, each check reads it again.
   package mutating func judge(_ who: Who) throws(PermissionError) {
     subject = who == .current ? nil : try UserDatabase(system, root: root).subject(who)
   }

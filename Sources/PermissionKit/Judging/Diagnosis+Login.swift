@@ -1,6 +1,7 @@
 // What a login to come may get, which no user data base tells.
 extension Diagnosis {
-  /// What decides on the next login of the subject; nil if the subject is no user of this machine.
+  /// The settings that decide on the subject's next login; nil if the subject is no user of this
+  /// machine.
   private var loginPolicy: LoginPolicy? {
     guard inspection.subject.source == .user, inspection.context.root == "/",
       let user = try? inspection.users.user(inspection.subject.credentials.user.fileSystem)
@@ -8,13 +9,14 @@ extension Diagnosis {
     return LoginPolicy(system: inspection.system, user: user)
   }
 
-  /// Returns what may refuse a login of the user a device that mode and ACL grant.
-  func doubtAboutLogin(_ ask: Ask, _ decision: Decision) -> Reason? {
+  /// Returns the device policy by which the user's next login may be refused a device that mode and
+  /// ACL grant.
+  func refusalAtLogin(_ ask: ResourceQuery, _ decision: Decision) -> Reason? {
     guard let index = decision.inode, inspection.facts.inodes[index].kind.isDevice,
-      inspection.facts.inodes[index].device?.isAllowedByPolicy != true,
+      let device = inspection.facts.inodes[index].device, !device.isAllowedByPolicy,
       let policy = loginPolicy
     else { return nil }
-    let rules = policy.deviceRules
+    let rules = policy.deviceRules(device)
     guard let first = rules.first else { return nil }
     let name = inspection.subject.displayName
     return Reason(
@@ -23,8 +25,8 @@ extension Diagnosis {
       evidence: rules)
   }
 
-  /// Returns the group that a login may give the user, if it is what is missing.
-  func groupOfLogin(_ ask: Ask, _ decision: Decision) -> Reason? {
+  /// Returns the missing group, if a login may give it to the user.
+  func groupOfLogin(_ ask: ResourceQuery, _ decision: Decision) -> Reason? {
     guard decision.rule.bits != nil, let policy = loginPolicy else { return nil }
     for group in policy.groups {
       guard let gid = try? inspection.users.gid(of: group.name) else { continue }

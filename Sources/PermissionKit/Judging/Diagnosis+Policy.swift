@@ -1,19 +1,19 @@
 // What a security module's policy says about another process.
 extension Diagnosis {
-  /// What the policy says: it allows all of it, or the reason why it does not.
+  /// The answer of the policy: it allows everything, or the reason why it does not.
   enum PolicyAnswer {
     case allows
     case refuses(Reason)
   }
 
-  /// Asks SELinux whether another process may do what mode and ACL grant it.
+  /// Asks SELinux whether another process is allowed what mode and ACL grant it.
   ///
   /// - Parameters:
   ///   - ask: The path and the permissions that were asked for.
   ///   - process: The process.
   /// - Returns: The answer; nil if some part of it is not known: no SELinux, no right to ask it, a
   ///   capability that the policy may refuse as well, or a permission that depends on more than the file.
-  func answerOfPolicy(_ ask: Ask, _ process: Int32) -> PolicyAnswer? {
+  func answerOfPolicy(_ ask: ResourceQuery, _ process: Int32) -> PolicyAnswer? {
     let (facts, system) = (inspection.facts, inspection.system)
     let modules = SecurityModules(system, process: process)
     guard let source = modules.context, modules.has("selinux"), ask.operation == nil else {
@@ -49,7 +49,8 @@ extension Diagnosis {
     return target == nil ? nil : .allows
   }
 
-  /// Returns the class of an inode and the permissions that opening it asks for; nil if more decides.
+  /// Returns the class of an inode and the permissions that opening it requires; nil if other
+  /// checks decide as well.
   ///
   /// See `file_mask_to_av()` and `open_file_to_av()` in security/selinux/hooks.c.
   private static func permissions(
@@ -76,7 +77,7 @@ extension Diagnosis {
     }
   }
 
-  /// The context of an inode, as the process finds it.
+  /// The context of an inode, as the process sees it.
   private func label(of inode: Int, _ process: Int32) -> String? {
     let (facts, system) = (inspection.facts, inspection.system)
     guard case .kernel = facts.mounts[facts.inodes[inode].mount].rules.authority else { return nil }

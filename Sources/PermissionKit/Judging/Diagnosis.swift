@@ -22,13 +22,13 @@ struct Diagnosis {
 
   // MARK: - What was granted
 
-  /// Returns the words for the entry that grants access if the seat set it; nil otherwise.
+  /// Returns the text for the entry that grants access if the seat set it; nil otherwise.
   func basis(_ decision: Decision, _ basis: String) -> String? {
     session.isSeatGrant(decision) ? "seat \(basis)" : nil
   }
 
   /// Returns where and how long the access holds, and which privileges executing the file gives.
-  func meaning(_ ask: Ask, _ decision: Decision) -> String? {
+  func meaning(_ ask: ResourceQuery, _ decision: Decision) -> String? {
     var meaning = session.meaning(decision, confinement)
     if ask.isSocket {
       let connect =
@@ -44,7 +44,7 @@ struct Diagnosis {
   /// Returns the bits and capabilities of a program that can give a process more privileges.
   ///
   /// - Returns: Nil if there are none, or if execve(2) ignores them because of MS_NOSUID.
-  private func executionPrivileges(_ ask: Ask, _ decision: Decision) -> String? {
+  private func executionPrivileges(_ ask: ResourceQuery, _ decision: Decision) -> String? {
     guard ask.need.contains(.execute), let index = decision.inode,
       facts.inodes[index].kind == .regular
     else { return nil }
@@ -69,13 +69,15 @@ struct Diagnosis {
   // MARK: - What was refused
 
   /// Adds reasons and remedies beyond the permission bits to the report on a refused resource.
-  func refine(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
+  func refine(_ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision) {
     if isRefusedByBits(decision), report.probe?.errno == decision.errno || report.probe == nil {
       refineRefusal(&report, ask, decision)
     }
     let isOfLayer = report.reasons.contains { Self.layers.contains($0.code) }
     if isOfLayer {
-      if let resource = confinedResource(ask) {
+      if !isOfUnitsPolicy(&report, ask), !isOfUnitsFilter(&report),
+        let resource = confinedResource(ask)
+      {
         confine(&report, resource, ask.path, isMissing: false)
       }
       addProfileRemedy(&report)
@@ -90,7 +92,7 @@ struct Diagnosis {
       }
     }
     if report.reasons.contains(where: { $0.code == .usernsUnmapped }) {
-      confineGroups(&report)
+      confineGroups(&report, ask, decision)
     }
     if decision.rule == .unreadable { nameMount(&report, decision) }
     report.remedies += LayerRemedies(inspection, ask).remedies(decision, report.reasons)
@@ -98,7 +100,7 @@ struct Diagnosis {
     refineFolder(&report, ask, decision)
   }
 
-  private func confinedResource(_ ask: Ask) -> ConfinedResource? {
+  private func confinedResource(_ ask: ResourceQuery) -> ConfinedResource? {
     ask.isDirectory ? .folder : ask.resource.family.map { .devices($0) }
   }
 
@@ -119,7 +121,7 @@ struct Diagnosis {
 
   /// Checks whether a refusal by the bits is caused by the session: stale groups or an inactive seat.
   private func refineRefusal(
-    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision
+    _ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision
   ) {
     if let remedy = LayerRemedies(inspection, ask).mountRemedy(decision) {
       report.remedies = [remedy]
@@ -150,8 +152,10 @@ struct Diagnosis {
       }
       return
     }
-    addGroupFlag(&report, ask, decision)
+    addOutside(&report, ask, decision)
+    giveGroupToDynamicUser(&report, ask, decision)
     addSeatRule(&report, ask, decision)
+    addUdev(&report, ask, decision)
     if let reason = session.seatReason(decision) {
       report.reasons.append(reason)
       if !report.remedies.isEmpty, let index = decision.inode {
@@ -162,12 +166,13 @@ struct Diagnosis {
     }
   }
 
-  /// Adds a rule of udev that gives a device to whoever is at its seat, where the subject is.
+  /// Adds a udev rule that gives a device to the active user of its seat, if the subject is that
+  /// user.
   private func addSeatRule(
-    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision
+    _ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision
   ) {
     guard context.root == "/", decision.step == .target, let family = ask.resource.family,
-      let device = device(decision), let index = decision.inode,
+      let device = device(decision.inode), let index = decision.inode,
       subject.credentials.user.fileSystem != 0,
       Seats(system).isAt(subject.credentials.user.fileSystem, withoutGiving: device)
     else { return }
@@ -176,18 +181,6 @@ struct Diagnosis {
     guard name.isPlainName, node.isBelow("/dev") else { return }
     let match = UdevMatch(device, named: name, subsystem: family.subsystem, system)
     report.remedies.append(.seatRule(match, node))
-  }
-
-  /// Adds a flag with the number of the node's group, for groups of the image may have other numbers.
-  private func addGroupFlag(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
-    guard report.reasons.first?.code == .notInGroup, subject.credentials.user.fileSystem != 0,
-      ask.path.isBelow(context.root.appending("dev")), let index = decision.inode
-    else { return }
-    let gid = facts.inodes[index].gid
-    let flags = confinement.found.compactMap { Remedy.groupFlag($0.place, gid) }
-    // The manifest makes a pod, and nothing that is changed in it lasts.
-    if confinement.found.contains(where: { $0.place == Confinement.pod }) { report.remedies = [] }
-    report.remedies += flags
   }
 
   // MARK: - Places
@@ -199,19 +192,7 @@ struct Diagnosis {
     let (reasons, remedies) = confinement.reasons(resource, path, isMissing: isMissing)
     report.reasons += reasons
     report.remedies += remedies
-  }
-
-  /// Adds the flag that makes a rootless container keep the supplementary groups of the user.
-  private func confineGroups(_ report: inout ResourceReport) {
-    for (place, evidence) in confinement.found {
-      guard case .podman(true) = place else { continue }
-      report.reasons.append(
-        Reason(
-          .container, .suspected,
-          "this process seems to run in \(place.description), which drops the user's supplementary groups",
-          evidence: evidence))
-      report.remedies.append(.keepGroups)
-    }
+    if case .devices(let family) = resource { report.remedies += outerPolicies(family, remedies) }
   }
 
   private func addProfileRemedy(_ report: inout ResourceReport) {
@@ -267,7 +248,9 @@ struct Diagnosis {
     else { return report }
     var report = report
     let folder = report.path.parent
-    if folder.isBelow("/dev"), let cover = cover(at: folder, report.path, isTakenAway: true) {
+    if folder.isBelow("/dev"),
+      let cover = cover(at: folder, report.path, report.family, isHidden: true)
+    {
       (report.status, report.family) = (.restricted, nil)
       (report.reasons, report.remedies) = ([cover.reason], cover.remedies)
       return report
@@ -275,9 +258,7 @@ struct Diagnosis {
     let confinement = confinement
     if let family = report.family {
       let node = family.hasNode(named: report.path.lastComponent) ? report.path : family.exampleNode
-      let (reasons, remedies) = confinement.reasons(.devices(family), node, isMissing: true)
-      report.reasons += reasons
-      report.remedies += remedies
+      confine(&report, .devices(family), node, isMissing: true)
       if confinement.runner != nil, let driver = family.testDriver {
         report.remedies.append(.testDevice(driver))
       }
@@ -303,33 +284,44 @@ extension Diagnosis {
   ///   - decision: The decision on the facts.
   ///   - probe: The kernel's answer.
   /// - Returns: The reason; nil if nothing confines the process, or the very operation was tried.
-  func doubtAboutConfined(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Reason? {
+  func refusalOfConfined(
+    _ ask: ResourceQuery, _ decision: Decision, _ probe: Probe?
+  ) -> Reason? {
     guard let probe, let index = decision.inode, let missing = missingProof(ask, probe, index)
     else { return nil }
     return confined(missing)
   }
 
-  /// Returns what may refuse this process what mode and ACL grant it.
+  /// Returns what may refuse this process the access that mode and ACL grant.
   ///
   /// - Parameter missing: Why it was not tried.
   /// - Returns: The reason; nil if nothing confines the process.
   func confined(_ missing: String) -> Reason? {
     guard let status = inspection.system.status(ofProcess: nil) else { return nil }
     let modules = SecurityModules(inspection.system)
-    let profile = modules.profileOfPaths
-    guard
-      profile != nil
-        || status.noNewPrivileges && (modules.mayRefusePaths || status.seccomp == 2)
-    else { return nil }
+    let filters = status.seccomp == 2
+    // Of no_new_privs alone nothing follows where the domains can be counted.
+    let domains = filters || !modules.mayBeLandlock ? nil : inspection.system.landlockLayers()
+    let confinement: String
+    if let profile = modules.profileOfPaths {
+      confinement = "AppArmor profile \(profile)"
+    } else if let domains, domains > 0 {
+      confinement = "Landlock, \(domains) domain\(domains == 1 ? "" : "s")"
+    } else if status.noNewPrivileges,
+      filters || modules.context != nil || modules.mayBeLandlock && domains == nil
+    {
+      confinement = "no_new_privs"
+    } else {
+      return nil
+    }
     return Reason(
-      .landlockOrLSM, .suspected,
-      "this process is confined (\(profile.map { "AppArmor profile \($0)" } ?? "no_new_privs")), and \(missing)",
+      .landlockOrLSM, .suspected, "this process is confined (\(confinement)), and \(missing)",
       evidence: ["NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)", "Seccomp: \(status.seccomp)"]
         + modules.evidence)
   }
 
-  /// Returns which operation alone would show the answer; nil if it was tried.
-  private func missingProof(_ ask: Ask, _ probe: Probe, _ index: Int) -> String? {
+  /// Returns the operation that alone would show the answer; nil if it was tried.
+  private func missingProof(_ ask: ResourceQuery, _ probe: Probe, _ index: Int) -> String? {
     if inspection.facts.inodes[index].kind == .directory, ask.need.contains(.write),
       probe.method != .write
     {
@@ -338,7 +330,7 @@ extension Diagnosis {
     }
     guard probe.method == .access, !ask.opened.isEmpty else { return nil }
     let only = "only opening \(ask.path) shows whether it may"
-    return inspection.mayBeAnothers(inspection.place(of: ask))
+    return inspection.mayBeReplaced(inspection.place(of: ask))
       ? "\(only); root opens nothing whose path somebody else could change"
       : "\(only); a probe by opening (open) does"
   }
@@ -351,27 +343,33 @@ extension Diagnosis {
   ///   - probe: The kernel's answer in the place of the process; nil if it was not asked.
   ///   - policyAllows: Whether the policy of the security module was asked, and allows it.
   /// - Returns: A reason for each layer; empty for subjects that are no other process.
-  func doubtsAboutProcess(
-    _ ask: Ask, _ decision: Decision, _ probe: Probe?, policyAllows: Bool = false
+  func refusalsOfProcess(
+    _ ask: ResourceQuery, _ decision: Decision, _ probe: Probe?, policyAllows: Bool = false
   ) -> [Reason] {
     guard let process = inspection.subject.process else { return [] }
-    if let obstacle = probe?.obstacle { return [Reason(.unreadableFacts, .proven, obstacle)] }
+    if let obstacle = probe?.obstacle {
+      var reason = Reason(.unreadableFacts, .proven, obstacle)
+      if probe?.method == .enter { reason.ownAdvice = "ask without --probe enter" }
+      return [reason]
+    }
     let isDevice =
       inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
       ?? false
-    let doubts = ProcessLayers(inspection.system, process)
-      .doubts(ask.path, ask.need, isDevice: isDevice, policyAllows: policyAllows)
+    let possibleRefusals = ProcessLayers(inspection.system, process)
+      .possibleRefusals(ask.path, ask.need, isDevice: isDevice, policyAllows: policyAllows)
     // The device cgroup was asked, as it was taken on.
-    return probe?.method == .enter ? doubts.filter { $0.code != .deviceCgroup } : doubts
+    return probe?.method == .enter
+      ? possibleRefusals.filter { $0.code != .deviceCgroup } : possibleRefusals
   }
 
-  /// What could not be looked for at another process, and nothing suggests; nil for other subjects.
+  /// A note that Landlock of another process cannot be seen, and nothing suggests it; nil for others.
   var noSignOfLandlock: String? {
     inspection.subject.process.flatMap { ProcessLayers(inspection.system, $0).noSignOfLandlock }
   }
 
-  /// Returns why the kernel refuses, in the place of another process, what the facts grant it.
-  func refusedInside(_ ask: Ask, _ errno: Errno, _ probe: Probe?) -> Reason? {
+  /// Returns the reason why the kernel, asked in the place of another process, refuses what the
+  /// facts grant.
+  func refusedInside(_ ask: ResourceQuery, _ errno: Errno, _ probe: Probe?) -> Reason? {
     guard let process = inspection.subject.process else { return nil }
     let isDevice =
       inspection.facts.target(of: ask.path).map { inspection.facts.inodes[$0].kind.isDevice }
@@ -394,17 +392,18 @@ extension Diagnosis {
 
 // Folders that a service, a container or a sandbox hides or protects.
 extension Diagnosis {
-  /// A setting of the unit around the process that keeps it from a path.
+  /// A setting of the unit around the process that hides or protects a path.
   struct HidingSetting {
-    let unit: String
+    let unit: SystemdUnit
     let effect: UnitSettings.Effect
-    /// Whether the refusal is its doing for certain.
+    /// Whether the setting certainly causes the refusal.
     let isProven: Bool
     let evidence: [String]
   }
 
-  /// Returns the setting of a service that keeps the process from a path; nil if none does.
-  func hidingSetting(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> HidingSetting? {
+  /// Returns the setting of a service that hides or protects the path; nil if none does.
+  func hidingSetting(_ ask: ResourceQuery, _ decision: Decision, _ probe: Probe?) -> HidingSetting?
+  {
     guard mayBeHidden(ask, decision, probe) else { return nil }
     let facts = inspection.facts
     let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
@@ -413,42 +412,42 @@ extension Diagnosis {
     for case (.service(let unit, let settings), let evidence) in confinement.found {
       for effect in UnitSettings.effects(settings, on: ask.path) {
         let isAtFolder = mount.map { mount in effect.folders.contains(mount.point) } ?? false
-        let isIt =
+        let isCause =
           switch effect.kind {
           case .inaccessible: isAtFolder && decision.rule.bits != nil
           case .empty: isAtFolder && (decision.rule == .missing || decision.errno == .EROFS)
           case .readOnly: decision.errno == .EROFS
           }
-        guard isIt || mayBe else { continue }
-        return HidingSetting(unit: unit, effect: effect, isProven: isIt, evidence: evidence)
+        guard isCause || mayBe else { continue }
+        return HidingSetting(unit: unit, effect: effect, isProven: isCause, evidence: evidence)
       }
     }
     return nil
   }
 
-  private func mayBeHidden(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> Bool {
+  private func mayBeHidden(_ ask: ResourceQuery, _ decision: Decision, _ probe: Probe?) -> Bool {
     ask.path.isAbsolute && ask.resource.family == nil
       && (decision.errno != nil || probe?.errno != nil)
   }
 
-  /// Returns the reason that names the setting of a service that keeps it from a path.
+  /// Returns the reason for a setting of a service that hides or protects a path.
   func hidden(
-    _ path: PathBytes, by effect: UnitSettings.Effect, of unit: String,
+    _ path: PathBytes, by effect: UnitSettings.Effect, of unit: SystemdUnit,
     _ certainty: Reason.Certainty, _ evidence: [String]
   ) -> Reason {
     Reason(
       .serviceSandbox, certainty,
-      "the service \(unit) \(effect.kind.verb) \(path): its unit sets \(effect.setting)",
+      "the service \(unit.name) \(effect.kind.verb) \(path): its unit sets \(effect.setting)",
       evidence: evidence)
   }
 
-  /// Names the place around the process that keeps it from a path, with what to change there.
-  func refineFolder(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
+  /// Adds the container, sandbox or service that hides or protects a folder, with the remedies.
+  func refineFolder(_ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision) {
     guard mayBeHidden(ask, decision, report.probe) else { return }
     if decision.rule == .readOnlyMount, inspection.processWithOwnMounts == nil {
       for (place, _) in confinement.found where confinement.isGiven(place) {
         // The mount is that of the place: only a new start changes it.
-        report.remedies = Confinement.given(place, ask.path)
+        report.remedies = Confinement.given(place, ask.path, hostPath(ask, decision))
       }
     }
     if let setting = hidingSetting(ask, decision, report.probe) {
@@ -460,13 +459,13 @@ extension Diagnosis {
       } else {
         report.reasons.append(reason)
       }
-      report.remedies = [.unit(setting.unit, "[Service] \(setting.effect.lines)")]
+      report.remedies = [.unit(setting.unit, setting.effect.lines)]
     }
   }
 }
 
 extension UnitSettings.Effect.Kind {
-  /// What the setting does to a folder, for people.
+  /// The effect of the setting on a folder, as a verb: `hides`.
   fileprivate var verb: String {
     switch self {
     case .inaccessible: "hides"

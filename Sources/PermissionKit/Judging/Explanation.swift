@@ -5,14 +5,20 @@ package struct Explanation: Sendable {
   /// One report for each target, with the walk of each resource.
   package let reports: [AccessReport]
 
-  /// Whether the reports answer another question than the facts do by themselves.
+  /// Whether the reports answer an `OtherQuestion`.
   package var isOfOtherQuestion: Bool { inspection.context.question != nil }
 
-  /// Decides on everything that was inspected, and explains it.
-  package init(_ inspection: Inspection) {
+  /// Judges everything that was inspected, and explains the decisions.
+  ///
+  /// - Parameters:
+  ///   - inspection: The subject, the targets and the facts.
+  ///   - acceptsLimited: Whether the status `limited` counts as access.
+  package init(_ inspection: Inspection, acceptsLimited: Bool = true) {
     self.inspection = inspection
-    reports =
+    var reports =
       inspection.context.question?.reports(inspection)
       ?? ResourceJudge(inspection, explains: true).reports()
+    for index in reports.indices { reports[index].acceptsLimited = acceptsLimited }
+    self.reports = reports
   }
 }

@@ -1,4 +1,4 @@
-/// Who makes new files in a folder.
+/// The user or process that makes new files in a folder, with its umask.
 package struct FileCreator: Sendable {
   /// The user or process.
   package var subject: Subject

@@ -1,4 +1,5 @@
-/// Judges what the next file and the next folder that somebody makes in a folder let a subject do.
+/// Judges which access a subject will have to the next file and the next folder that somebody makes
+/// in a folder.
 package struct FutureFiles {
   private let inspection: Inspection
   private let creator: FileCreator
@@ -92,7 +93,7 @@ private struct Forecast {
 
   // MARK: - Where nothing can be foreseen
 
-  /// The report of a check that finds no folder there.
+  /// The report of a check that finds no folder.
   private func reportOnFolder() -> ResourceReport {
     var resource = resource
     (resource.kind, resource.lesserNeed) = (.directory, nil)
@@ -121,7 +122,7 @@ private struct Forecast {
       evidence: ["\(mount.fileSystem) \(mount.superblockOptions)"])
   }
 
-  /// Returns why nobody will make files there; nil if the creator can, or perhaps can.
+  /// Returns why the creator cannot make files in a folder; nil if it can, or perhaps can.
   private func refusalToCreate(in folder: Int) -> Reason? {
     var facts = facts
     facts.inodes[folder].entries.insert(
@@ -146,7 +147,8 @@ private struct Forecast {
   private static let fileName: PathBytes = "next file"
   private static let folderName: PathBytes = "next folder"
 
-  /// Files get no x, so only folders are asked for it.
+  /// The next inodes with the permissions to check; execute only for folders, since new files lack
+  /// it.
   private var asked: [(name: PathBytes, kind: FileKind, need: Permissions)] {
     let ofFile = need.intersection([.read, .write])
     let ofFolder = (Self.folderName, FileKind.directory, need.union(.execute))
@@ -203,18 +205,20 @@ private struct Forecast {
     let ask = inspection.ask(resource, need: report.need)
     let decision = inspection.evaluator.decide(ask)
     let diagnosis = Diagnosis(inspection)
-    var doubts = diagnosis.doubtsAboutProcess(ask, decision, nil)
+    var possibleRefusals = diagnosis.refusalsOfProcess(ask, decision, nil)
     if inspection.subject.source == .current,
-      let doubt = diagnosis.confined("what does not exist yet cannot be tried")
+      let doubt = diagnosis.confined("a file that does not exist yet cannot be tried")
     {
-      doubts.append(doubt)
+      possibleRefusals.append(doubt)
     }
-    if !doubts.isEmpty { (report.status, report.reasons) = (.notDetermined, doubts) }
+    if !possibleRefusals.isEmpty {
+      (report.status, report.reasons) = (.notDetermined, possibleRefusals)
+    }
   }
 }
 
 extension AccessFacts {
-  /// Adds an inode under a name that hides any other of that name.
+  /// Adds an inode under a name, and hides any other inode of that name.
   fileprivate mutating func add(_ inode: InodeFacts, _ name: PathBytes, in folder: Int) {
     inodes.append(inode)
     inodes[folder].entries.insert(

@@ -6,7 +6,7 @@ extension Inspection {
   /// of a video node, asks the driver whether somebody captures, which starts nothing.
   /// Where a server or daemon decides, the operation itself is tried: a directory is listed, a name
   /// is looked up. Never opens what waits for a server or would mount something.
-  package func probe(_ ask: Ask, _ decision: Decision) -> Probe? {
+  package func probe(_ ask: ResourceQuery, _ decision: Decision) -> Probe? {
     if decision.rule == .automount || decision.rule == .notAnswering { return nil }
     if context.probe == .enter, let process = subject.process {
       return entered(ask, decision, process)
@@ -17,15 +17,15 @@ extension Inspection {
     if how.opens, let test = controlTest(ask, decision) { return probeDevice(ask, place, test) }
     let asking = asking(ask)
     var probe = asking.answer(ask, decision, place, how)
-    if asking.system.isSilent {
+    if asking.system.isUnresponsive {
       probe.obstacle = facts.mounts.first(where: \.rules.mayKeepWaiting)
-        .flatMap { Reach.silent($0.point).reason?.message }
+        .flatMap { PathAvailability.unresponsive($0.point).reason?.message }
     }
     return probe
   }
 
-  /// This inspection, or one that lets another process ask, where a server may keep it waiting.
-  func asking(_ ask: Ask) -> Inspection {
+  /// Returns this inspection, or one whose calls another process makes, where a server may block.
+  func asking(_ ask: ResourceQuery) -> Inspection {
     guard facts.mounts.contains(where: \.rules.mayKeepWaiting) else { return self }
     var served: MountFacts?
     for step in evaluator.steps(ask) {
@@ -36,11 +36,12 @@ extension Inspection {
       if facts.mounts[inode.mount].rules.mayKeepWaiting { served = facts.mounts[inode.mount] }
     }
     guard let served else { return self }
-    return Inspection(self, by: system.apart(served.point, within: Reach.limit))
+    return Inspection(
+      self, by: system.withCallProcess(served.point, within: PathAvailability.limit))
   }
 
   private func answer(
-    _ ask: Ask, _ decision: Decision, _ place: Place, _ how: Probe.Method
+    _ ask: ResourceQuery, _ decision: Decision, _ place: Place, _ how: Probe.Method
   ) -> Probe {
     switch how {
     case .none, .access, .automatic:
@@ -69,8 +70,8 @@ extension Inspection {
     }
   }
 
-  /// Asks in the place of another process.
-  private func entered(_ ask: Ask, _ decision: Decision, _ process: Int32) -> Probe {
+  /// Asks the kernel from a child that joins another process.
+  private func entered(_ ask: ResourceQuery, _ decision: Decision, _ process: Int32) -> Probe {
     var probe = Probe(method: .enter, errno: nil)
     // A child that takes on ids can then be traced by their user, until it forbids that; see proc(5).
     guard (try? system.line(of: "/proc/sys/fs/suid_dumpable")) != "1" else {
@@ -111,16 +112,15 @@ extension Inspection {
     return probe
   }
 
-  /// Whether the facts lead open(2) to another answer than faccessat2(2), which grants access: a mount
-  /// without devices, a driver.
-  private func isOnlyForOpen(_ ask: Ask, _ decision: Decision) -> Bool {
+  /// Whether only open(2) would be refused, by a nodev mount or a missing driver, and faccessat2(2)
+  /// grants access.
+  private func isOnlyForOpen(_ ask: ResourceQuery, _ decision: Decision) -> Bool {
     !decision.isGranted
       && evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).isGranted
   }
 
-  /// Whether a server or daemon has the last word on the inode that was asked about, and
-  /// faccessat2(2) does not ask it.
-  private func isServed(_ ask: Ask, _ decision: Decision) -> Bool {
+  /// Whether a server or daemon decides about the inode, and faccessat2(2) does not ask it.
+  private func isServed(_ ask: ResourceQuery, _ decision: Decision) -> Bool {
     guard decision.verdict == .undetermined, let index = facts.target(of: ask.path) else {
       return false
     }
@@ -128,8 +128,9 @@ extension Inspection {
     return !rules.isDecidedByKernel && !rules.answersAccess
   }
 
-  /// Asks by the very operations: open, list, look up, and create if the caller wants that.
-  private func probeServed(_ ask: Ask, _ place: Place) -> Probe {
+  /// Asks the kernel by the operations themselves: open, list, look up, and create if the caller
+  /// wants that.
+  private func probeServed(_ ask: ResourceQuery, _ place: Place) -> Probe {
     var probe = Probe(method: .open, errno: nil)
     func attempt(_ operation: () throws(Errno) -> Void) {
       guard probe.errno == nil else { return }
@@ -169,12 +170,12 @@ extension Inspection {
     return probe
   }
 
-  /// Returns the path of a name that nobody else uses.
+  /// Returns a path in a folder with a name that no other program uses.
   private func unusedName(in folder: PathBytes) -> PathBytes {
     folder.appending(PathBytes(".permcheck-\(system.getpid())-\(system.monotonic())"))
   }
 
-  /// Creates a file of a name that nobody else uses, and removes it.
+  /// Creates a file with a name that no other program uses, and removes it.
   private func refusalToCreate(in folder: PathBytes) -> Errno? {
     let path = unusedName(in: folder)
     do throws(Errno) {
@@ -188,8 +189,8 @@ extension Inspection {
     }
   }
 
-  /// How to tell whether a device is in use; nil for what is no device of a family with such a test.
-  private func controlTest(_ ask: Ask, _ decision: Decision) -> DeviceFamily.BusyTest? {
+  /// The test of whether a device is in use; nil if its family has no such test.
+  private func controlTest(_ ask: ResourceQuery, _ decision: Decision) -> DeviceFamily.BusyTest? {
     guard let family = ask.resource.family, family.busyTest != .none,
       decision.step == .target, ask.need != .execute, let index = decision.inode,
       facts.inodes[index].kind == .characterDevice, let device = facts.inodes[index].device
@@ -201,7 +202,9 @@ extension Inspection {
   ///
   /// VIDIOC_REQBUFS of no buffers changes nothing on a camera; a sound device knows no such call and
   /// answers ENOTTY.
-  private func probeDevice(_ ask: Ask, _ place: Place, _ test: DeviceFamily.BusyTest) -> Probe {
+  private func probeDevice(
+    _ ask: ResourceQuery, _ place: Place, _ test: DeviceFamily.BusyTest
+  ) -> Probe {
     var probe = Probe(method: .open, errno: nil)
     do throws(Errno) {
       let node = try open(ask, place)

@@ -1,6 +1,6 @@
-/// Everything that is known about one check: subject, question, and the facts that were read.
+/// The data of one check: subject, question, and the facts that were read.
 ///
-/// Checking, explaining, requesting and watching begin with the same steps, which are only here:
+/// Checks, explanations, requests and watches begin with the same steps, which are only here:
 /// subject → resources → facts. Other types decide on these facts.
 package final class Inspection: Sendable {
   /// The resources of one accessor, or of a plain path.
@@ -33,12 +33,12 @@ package final class Inspection: Sendable {
   package let evaluator: AccessEvaluator
   /// The identity of each inode of the facts, by index; empty if only the facts are known.
   package let identities: [InodeIdentity]
-  /// How the kernel may be asked: only on behalf of this very process.
+  /// The way to ask the kernel, which is possible only for this process itself.
   let method: Probe.Method
   /// Whether the facts come from a document, so that this machine must not be asked.
   package let isSaved: Bool
 
-  /// The system that everything is read from.
+  /// The system that all data is read from.
   package var system: any System { context.system }
 
   /// Determines the subject and the resources, and reads the facts.
@@ -78,7 +78,7 @@ package final class Inspection: Sendable {
     do throws(Errno) {
       var reader = try FactsReader(
         context.system, process: subject.process, isSubject: subject.source == .current,
-        families: families, isOfOtherMachine: context.root != "/")
+        families: families, isOtherMachine: context.root != "/")
       for target in targets {
         for resource in target.set.resources {
           let index = reader.read(resource.path)
@@ -113,8 +113,9 @@ package final class Inspection: Sendable {
     isSaved = true
   }
 
-  /// Creates an inspection of facts as they will be, or would be, which asks neither the kernel nor
-  /// this machine; each resource tells what it needs.
+  /// Creates an inspection of facts after a planned change.
+  ///
+  /// It asks neither the kernel nor this machine; each resource has its need.
   init(_ other: Inspection, foreseeing facts: AccessFacts, _ targets: [Target]) {
     var context = other.context
     (context.need, context.question) = (nil, nil)
@@ -126,7 +127,7 @@ package final class Inspection: Sendable {
     (identities, method, isSaved) = ([], .none, true)
   }
 
-  /// Creates the same inspection, which asks by another system.
+  /// Creates the same inspection, which asks through another system.
   init(_ other: Inspection, by system: any System) {
     var context = other.context
     context.system = system
@@ -171,10 +172,10 @@ package final class Inspection: Sendable {
   ///   - resource: A resource of one of the targets.
   ///   - need: The permissions to ask for; nil for the context's, or else the resource's, need.
   /// - Returns: The question.
-  package func ask(_ resource: Resource, need: Permissions? = nil) -> Ask {
+  package func ask(_ resource: Resource, need: Permissions? = nil) -> ResourceQuery {
     let kind = resource.kind ?? facts.kind(of: resource.path)
     let resource = context.need.map(resource.needing) ?? resource
-    return Ask(
+    return ResourceQuery(
       resource: resource, need: need ?? resource.need,
       isDirectory: kind == .directory, isSocket: kind == .socket)
   }
@@ -224,7 +225,8 @@ extension Inspection {
     return (try? system.contents(of: entry, limit: 1 << 16)).flatMap(DeviceCatalog.nodeName)
   }
 
-  /// What `-v` says about a named device whose number the kernel does not know; nil for every other.
+  /// The note of `-v` about a named device whose number the kernel does not know; nil for other
+  /// devices.
   func unknownDevice(_ resource: Resource, _ index: Int) -> String? {
     guard resource.isNamed, !isSaved, let family = resource.family,
       let number = facts.inodes[index].device, registeredName(number) == nil
@@ -239,7 +241,7 @@ extension Inspection.Target {
   ///
   /// - Parameters:
   ///   - path: The path as it is opened.
-  ///   - context: What is judged; its families tell what kind of device a node is.
+  ///   - context: The context of the check; its families decide what kind of device a node is.
   package init(path: PathBytes, in context: AccessContext) {
     let found = Self.found(path, context)
     let usual: Permissions =
@@ -272,7 +274,8 @@ extension Inspection.Target {
       ]))
   }
 
-  /// Returns what is at a path, as the process that is judged finds it; nil if nothing can be seen there.
+  /// Returns the kind of file at a path, as the judged process finds it; nil if nothing is visible
+  /// there.
   private static func found(
     _ path: PathBytes, _ context: AccessContext
   ) -> (kind: FileKind?, device: DeviceNumber)? {
@@ -287,27 +290,27 @@ extension Inspection.Target {
       }
     }
     // A look must neither wait for a server nor mount anything.
-    guard let status = try? system.reaching(path)?.status(of: path) else {
+    guard let status = try? system.examiner(of: path)?.status(of: path) else {
       return nil
     }
     return (status.kind, status.device)
   }
 }
 
-/// What a check opens to ask the kernel, by one rule for every command.
+/// Decides what a check opens to ask the kernel; one rule for every command.
 ///
-/// A device is opened if that is known to change nothing, or if the caller wants it (`Probe.Method.open`);
-/// one of a family that an open disturbs, never. Root opens nothing where somebody else could have made
-/// one of the names on the way, because it may be a link to any device. What is opened is the very inode
-/// of the facts.
+/// A device is opened if that is known to change nothing, or if the caller allows it
+/// (`Probe.Method.open`); a device of a family that an open disturbs is never opened. Root opens
+/// nothing where somebody else could have created one of the names on the path, because that name
+/// may be a link to any device. The inode that is opened is that of the facts.
 extension Inspection {
   /// How the kernel is asked about one resource; never `automatic`.
-  func method(_ ask: Ask, _ place: Place) -> Probe.Method {
+  func method(_ ask: ResourceQuery, _ place: Place) -> Probe.Method {
     guard method.opens else { return method }
     let opening = method == .automatic ? .open : method
     // Who wants a file to be created in a folder gets it.
     if ask.isDirectory, method == .write { return opening }
-    if mayBeAnothers(place) { return .access }
+    if mayBeReplaced(place) { return .access }
     guard device(place) != nil else { return opening }
     return opensHarmlessly(ask, place) || method != .automatic && !disturbs(ask, place)
       ? opening : .access
@@ -317,20 +320,20 @@ extension Inspection {
   struct Place {
     /// The inode of the facts; nil if they lack it.
     let inode: Int?
-    /// Whether root alone could have made each name on the way.
+    /// Whether only root could have created each name on the path.
     let isRoots: Bool
   }
 
   /// Returns where the path of a question leads.
-  func place(of ask: Ask) -> Place {
+  func place(of ask: ResourceQuery) -> Place {
     let place = evaluator.place(of: ask.path)
     return Place(inode: place.inode, isRoots: place.isRoots)
   }
 
-  /// Whether root asks, and somebody else could have put a link there.
-  func mayBeAnothers(_ place: Place) -> Bool { subject.credentials.isRoot && !place.isRoots }
+  /// Whether root asks, and somebody else could have put a link on the path.
+  func mayBeReplaced(_ place: Place) -> Bool { subject.credentials.isRoot && !place.isRoots }
 
-  /// Opens the inode of the facts for what is asked.
+  /// Opens the inode of the facts with the flags of the question.
   ///
   /// - Parameters:
   ///   - ask: What is asked.
@@ -339,11 +342,12 @@ extension Inspection {
   /// - Returns: The open file.
   /// - Throws: The errno of the walk or of the open; ESTALE if the path now leads to another inode.
   func open(
-    _ ask: Ask, _ place: Place, by call: (PathBytes, OpenFlags) throws(Errno) -> Descriptor
+    _ ask: ResourceQuery, _ place: Place,
+    by call: (PathBytes, OpenFlags) throws(Errno) -> Descriptor
   ) throws(Errno) -> Descriptor {
     let flags = ask.flags.union([.nonBlocking, .noControllingTerminal])
     // The links of another process's descriptors are not in this one's /proc/self.
-    guard !system.isApart else { return try call(ask.path, flags) }
+    guard !system.usesCallProcess else { return try call(ask.path, flags) }
     let found: Descriptor
     do throws(Errno) {
       found = try system.openat(.currentDirectory, ask.path, .path, mode: 0)
@@ -370,14 +374,14 @@ extension Inspection {
   }
 
   /// Opens the inode of the facts by openat(2).
-  func open(_ ask: Ask, _ place: Place) throws(Errno) -> Descriptor {
+  func open(_ ask: ResourceQuery, _ place: Place) throws(Errno) -> Descriptor {
     try open(ask, place) { (path, flags) throws(Errno) in
       try system.openat(.currentDirectory, path, flags, mode: 0)
     }
   }
 
-  /// Opens the inode of the facts and closes it; nil if that is granted.
-  func refusalToOpen(_ ask: Ask, _ place: Place) -> Errno? {
+  /// Opens the inode of the facts and closes it; returns the errno, or nil if the open succeeds.
+  func refusalToOpen(_ ask: ResourceQuery, _ place: Place) -> Errno? {
     do throws(Errno) {
       system.close(try open(ask, place))
       return nil
@@ -386,11 +390,11 @@ extension Inspection {
     }
   }
 
-  /// The number of the device node; nil for what is none.
+  /// The number of the device node; nil for other files.
   func device(_ place: Place) -> DeviceNumber? { place.inode.flatMap { facts.inodes[$0].device } }
 
-  /// Whether it is known that an open of the device changes nothing.
-  func opensHarmlessly(_ ask: Ask, _ place: Place) -> Bool {
+  /// Whether an open of the device is known to change nothing.
+  func opensHarmlessly(_ ask: ResourceQuery, _ place: Place) -> Bool {
     guard let number = device(place), !isBlock(place) else { return false }
     if number.opensHarmlessly { return true }
     guard let family = ask.resource.family, family.opening == .harmless, family.mayHave(number)
@@ -398,8 +402,8 @@ extension Inspection {
     return DeviceFamily.builtIn.contains(family) || !disturbs(ask, place)
   }
 
-  /// Whether the device belongs to a family that an open disturbs, whichever accessor asks.
-  private func disturbs(_ ask: Ask, _ place: Place) -> Bool {
+  /// Whether an open disturbs devices of this family, by any accessor.
+  private func disturbs(_ ask: ResourceQuery, _ place: Place) -> Bool {
     guard let number = device(place) else { return false }
     if ask.resource.family?.opening == .disturbs { return true }
     return (context.families + (context.otherFamilies?() ?? [])).contains { family in
@@ -429,8 +433,8 @@ extension DeviceNumber {
 }
 
 extension System {
-  /// Whether another process makes the calls, see `apart`.
-  var isApart: Bool { (self as? LinuxSystem)?.apart != nil }
+  /// Whether another process makes the calls, see `withCallProcess`.
+  var usesCallProcess: Bool { (self as? LinuxSystem)?.callProcess != nil }
 }
 
 // Groups that the user has, and the session has not.
@@ -447,7 +451,7 @@ extension Inspection {
   }
 
   /// Returns the missing group that would change the decision, with the new decision; nil if none.
-  func staleGroup(_ ask: Ask, _ decision: Decision) -> (gid: UInt32, moved: Decision)? {
+  func staleGroup(_ ask: ResourceQuery, _ decision: Decision) -> (gid: UInt32, moved: Decision)? {
     guard couldGroupHelp(decision, ask.need) else { return nil }
     for gid in missingGroups {
       var credentials = subject.credentials
@@ -460,7 +464,7 @@ extension Inspection {
     return nil
   }
 
-  /// Returns whether some group has the permissions; only then is the data base worth reading.
+  /// Returns whether a group has the permissions, so that reading the data base can help.
   private func couldGroupHelp(_ decision: Decision, _ need: Permissions) -> Bool {
     guard let index = decision.inode else { return false }
     let inode = facts.inodes[index]

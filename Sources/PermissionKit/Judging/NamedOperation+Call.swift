@@ -46,7 +46,7 @@ extension NamedOperation {
     return gid
   }
 
-  /// Returns the call that does it to what is at a path.
+  /// Returns the system call of the operation on a path.
   func call(at path: PathBytes, _ facts: AccessFacts) -> FileOperation {
     switch name {
     case .create: .create

@@ -1,6 +1,6 @@
-/// Judges what a subject may do to a path, besides opening it: delete, rename, chmod and others.
+/// Judges whether a subject may do more to a path than open it: delete, rename, chmod and others.
 ///
-/// Nothing is tried, for it would be done.
+/// The operation is never tried, because it would then be done.
 package struct OperationJudge {
   private let inspection: Inspection
   private let operation: NamedOperation
@@ -42,8 +42,8 @@ package struct OperationJudge {
   }
 
   private func report(_ resource: Resource) -> ResourceReport {
-    let call = operation.call(at: resource.path, inspection.facts)
-    var ask = Ask(
+    let call = OperationQuestion(operation.call(at: resource.path, inspection.facts))
+    var ask = ResourceQuery(
       resource: resource, need: [], isDirectory: false, isSocket: operation.name == .connect)
     ask.operation = call
     let (decision, steps) = inspection.evaluator.explain(.operation(call), path: ask.path)
@@ -68,12 +68,12 @@ package struct OperationJudge {
       }
       report.reasons = [reason]
     }
-    if decision.isGranted { addDoubts(&report, ask, decision) }
+    if decision.isGranted { addPossibleRefusals(&report, ask, decision) }
     return report
   }
 
   private func explain(
-    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision, _ errno: Errno,
+    _ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision, _ errno: Errno,
     _ steps: [WalkStep]
   ) {
     report.reasons = [
@@ -95,16 +95,24 @@ package struct OperationJudge {
     Diagnosis(inspection).refine(&report, ask, decision)
   }
 
-  /// What grants by mode and ACL may be refused by a layer that cannot be seen.
-  private func addDoubts(_ report: inout ResourceReport, _ ask: Ask, _ decision: Decision) {
+  /// Adds the layers that may refuse what mode and ACL grant, and that cannot be inspected.
+  private func addPossibleRefusals(
+    _ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision
+  ) {
     guard !inspection.isSaved else { return }
     let diagnosis = Diagnosis(inspection)
-    var doubts = diagnosis.doubtsAboutProcess(ask, decision, nil)
+    if diagnosis.isBusy(ask), let busy = diagnosis.busyReason(ask, decision, nil) {
+      (report.status, report.reasons) = (.restricted, [busy])
+      return
+    }
+    var possibleRefusals = diagnosis.refusalsOfProcess(ask, decision, nil)
     if inspection.subject.source == .current,
       let doubt = diagnosis.confined("only doing it shows whether it may")
     {
-      doubts.append(doubt)
+      possibleRefusals.append(doubt)
     }
-    if !doubts.isEmpty { (report.status, report.reasons) = (.notDetermined, doubts) }
+    if !possibleRefusals.isEmpty {
+      (report.status, report.reasons) = (.notDetermined, possibleRefusals)
+    }
   }
 }

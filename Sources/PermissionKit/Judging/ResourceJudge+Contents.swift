@@ -1,7 +1,8 @@
 // What is in a folder, if the caller asks about that too.
 extension ResourceJudge {
-  /// Returns what is found in a folder that the subject can reach; nil if nobody asks.
-  func contents(_ ask: Ask, _ decision: Decision, _ probe: Probe?) -> ContentsReport? {
+  /// Returns the findings in a folder that the subject can reach; nil unless the context asks for
+  /// them.
+  func contents(_ ask: ResourceQuery, _ decision: Decision, _ probe: Probe?) -> ContentsReport? {
     guard let examine = inspection.context.examines, !inspection.isSaved, ask.isDirectory else {
       return nil
     }
@@ -12,9 +13,9 @@ extension ResourceJudge {
     return examine(inspection, ask, answer != .authorized)
   }
 
-  /// Returns the smallest changes that give access to what is refused in a folder; empty if no changes give
-  /// all of it, or if it is too much to list.
-  func remedies(_ ask: Ask, _ contents: ContentsReport?) -> [Remedy] {
+  /// Returns the smallest changes that give access to the refused files in a folder; empty if no
+  /// changes give all of it, or if there are too many files to list.
+  func remedies(_ ask: ResourceQuery, _ contents: ContentsReport?) -> [Remedy] {
     guard let contents, contents.refused > 0, !contents.isCut else { return [] }
     var context = inspection.context
     context.subject = inspection.subject
@@ -41,10 +42,10 @@ extension ResourceJudge {
 }
 
 extension ContentsReport {
-  /// How many causes are told.
+  /// The largest number of causes in a report.
   private static let told = 10
 
-  /// Returns a reason for each cause of what is refused or unknown.
+  /// Returns a reason for each cause of refused or unknown files.
   ///
   /// - Parameter top: The folder, from which names begin.
   /// - Returns: At least one reason if something is refused or unknown.
@@ -68,11 +69,11 @@ extension ContentsReport {
       let folders = unlisted == 1 ? "1 folder" : "\(unlisted.grouped) folders"
       texts.append("\(folders) cannot be listed, so what is below was not checked")
     }
-    if let obstacle { texts.append("what is in the folder is not known: \(obstacle)") }
+    if let obstacle { texts.append("the contents of the folder are unknown: \(obstacle)") }
     return texts.map { Reason(.folderContents, .proven, $0) }
   }
 
-  /// Returns a path from the top on; the top itself as it is.
+  /// Returns a path relative to the top; the top itself is unchanged.
   private static func name(_ path: PathBytes, below top: PathBytes) -> PathBytes {
     var rest = path.bytes[...]
     guard path != top, rest.starts(with: top.bytes) else { return path }

@@ -47,21 +47,44 @@ package struct ResourceJudge {
     }
     var report = AccessReport(
       target.name, reports, subject: inspection.subject, time: inspection.time)
+    if report.status != .authorized { report.requestability = requestability(reports) }
     addServer(to: &report, target, route)
     return report
   }
 
+  /// Returns who can make the changes that give the refused access: the changes are known, or root
+  /// could find them.
+  private func requestability(_ reports: [ResourceReport]) -> Requestability {
+    var isPossible = false
+    var needsRoot = false
+    for index in reports.indices where [.denied, .limited].contains(reports[index].status) {
+      for remedy in reports[index].remedies where remedy.isGrant {
+        isPossible = true
+        if remedy.needsRoot { needsRoot = true }
+      }
+      if reports[index].isHidden { (isPossible, needsRoot) = (true, true) }
+      if reports[index].contents?.isCut == true { isPossible = true }
+    }
+    if isPossible {
+      let isRoot = !needsRoot || !inspection.isSaved && inspection.system.isRoot
+      return isRoot ? .now : .onlyByRoot
+    }
+    let refused = reports.firstIndex { $0.status != .authorized && !$0.reasons.isEmpty }
+    return .never(
+      refused.map { reports[$0].reasons[0].message } ?? "no change of permissions helps")
+  }
+
   // MARK: - Servers
 
-  /// The kind of device that a server may offer instead of the nodes of a target; nil if the target is
-  /// one very node.
+  /// The kind of device that a server may offer instead of the nodes of a target; nil if the target
+  /// is a single node.
   private func offeredFamily(_ target: Inspection.Target) -> DeviceFamily? {
     guard inspection.context.path == nil, target.name != "path" else { return nil }
     let family = target.set.resources.first?.family ?? target.set.absences.first?.family
     return family?.mediaClass == nil ? nil : family
   }
 
-  /// The route that the status of a target is about.
+  /// The route to a target that the status is about.
   private func route(to target: Inspection.Target) -> AudioRoute {
     offeredFamily(target)?.busyTest == .soundSubstreams ? inspection.context.through : .alsa
   }
@@ -75,7 +98,7 @@ package struct ResourceJudge {
       target.name, resources ?? [], subject: inspection.subject, time: inspection.time)
   }
 
-  /// Adds what a server offers, where the nodes give no access or the caller wants to know.
+  /// Adds what a server offers, if the nodes give no access or the caller wants to know.
   private func addServer(
     to report: inout AccessReport, _ target: Inspection.Target, _ route: AudioRoute
   ) {
@@ -89,7 +112,7 @@ package struct ResourceJudge {
     switch server.status {
     case .authorized:
       report.status = .authorized
-      report.isRequestable = false
+      report.requestability = .notNeeded
       report.alternatives = report.resources
       report.resources = [server]
     case .notDetermined:
@@ -113,7 +136,7 @@ package struct ResourceJudge {
     return reports
   }
 
-  private func judge(_ ask: Ask, _ report: inout ResourceReport) {
+  private func judge(_ ask: ResourceQuery, _ report: inout ResourceReport) {
     let decision = evaluator.decide(ask)
     let otherKind =
       decision.step == .target
@@ -154,10 +177,10 @@ package struct ResourceJudge {
     }
     switch ruling.rule {
     case .covered: (report.reasons, report.remedies) = (ruling.reasons, ruling.remedies)
-    case .doubted, .notListening, .contents, .login: report.reasons = ruling.reasons
+    case .possiblyRefused, .notListening, .contents, .login: report.reasons = ruling.reasons
     case .locked where report.reasons.isEmpty:
       report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
-    case .otherKind, .locked, .taken, .granted, .limited, .service, .refused: break
+    case .otherKind, .locked, .busy, .granted, .limited, .service, .refused: break
     }
     if ruling.rule == .contents { report.remedies = remedies(ask, report.contents) }
     if let probe, probe.isLate, let obstacle = probe.obstacle {
@@ -165,7 +188,8 @@ package struct ResourceJudge {
     }
   }
 
-  /// Whether a device of the family would be at this path: `/dev/video9`, `/dev/v4l/by-id/usb-…`.
+  /// Whether the path is one that a device of the family would have: `/dev/video9`,
+  /// `/dev/v4l/by-id/usb-…`.
   private func isPlaceOfDevice(_ resource: Resource) -> Bool {
     guard let family = resource.family else { return false }
     let root = inspection.context.root
@@ -177,7 +201,8 @@ package struct ResourceJudge {
 
   /// Adds the reasons and remedies, and the walk if the caller wants it.
   private func explain(
-    _ report: inout ResourceReport, _ ask: Ask, _ decision: Decision, _ ruling: StatusRules.Ruling
+    _ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision,
+    _ ruling: StatusRules.Ruling
   ) {
     let probe = report.probe
     // If the facts grant access, no step of the walk explains a refusal.
@@ -192,7 +217,8 @@ package struct ResourceJudge {
         inspection, ask, decision, probe ?? Probe(method: .none, errno: errno)
       ).reason(errno)
     }
-    if ruling.rule == .taken || probe?.isBusy == true || probe?.errno == .EBUSY,
+    if ruling.rule == .busy || probe?.isBusy == true
+      || [.EBUSY, .ETXTBSY].contains(probe?.errno),
       let busy = diagnosis?.busyReason(ask, decision, probe)
     {
       report.reasons = [busy]
@@ -208,7 +234,7 @@ package struct ResourceJudge {
     if report.status != .authorized { diagnosis?.refine(&report, ask, decision) }
   }
 
-  /// Says why no change of the mode or ACL that refuses helps; nil if nothing special keeps it.
+  /// Returns why no change of the refusing mode or ACL helps; nil if there is no special obstacle.
   func whyNoChange(_ decision: Decision) -> String? {
     guard let index = decision.inode, decision.rule.bits != nil else { return nil }
     let (inode, path) = (facts.inodes[index], facts.path(of: index))
@@ -223,26 +249,29 @@ package struct ResourceJudge {
       return
         "mount \(mount.point) read-write first, since permissions cannot be changed while it is read-only"
     }
+    if inode.subvolume?.isReadOnly == true {
+      return
+        "make the subvolume writable first (btrfs property set … ro false), since permissions in it cannot be changed"
+    }
     return decision.step == .walk && inspection.method != .none
       ? "ask as root, who sees what is below \(path)" : nil
   }
 
-  /// Returns whether a change of the mode or ACL that refuses would be stored and would count.
+  /// Returns whether a change of the refusing mode or ACL would be stored and would take effect.
   private func isChangeable(_ decision: Decision) -> Bool {
     guard let index = decision.inode else { return true }
-    let mount = facts.mounts[facts.inodes[index].mount]
-    return mount.rules.honoursChanges && !mount.isReadOnly
+    return facts.keepsChanges(of: index)
   }
 
   /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
   private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
     guard let probe, !isRetry, probe.obstacle == nil, probe.errno != decision.errno,
-      !probe.isSilent
+      !probe.isInconclusive
     else {
       return false
     }
     return decision.verdict != .undetermined
-      && ![.EBUSY, .ENXIO, .ENODEV].contains(probe.errno)
+      && ![.EBUSY, .ETXTBSY, .ENXIO, .ENODEV].contains(probe.errno)
   }
 
   /// Reads the facts and asks the kernel once more; nil if the facts cannot be read.
@@ -258,7 +287,7 @@ package struct ResourceJudge {
   }
 
   private func resourceDecision(
-    _ ask: Ask, _ decision: Decision, isAuthorized: Bool
+    _ ask: ResourceQuery, _ decision: Decision, isAuthorized: Bool
   ) -> ResourceDecision {
     var basis = finder.basis(decision)
     if decision.isGranted, case .aclUser = decision.rule {
@@ -280,7 +309,6 @@ extension AccessReport {
     // One usable device is enough, but a device needs all of its resources.
     var devices: [String] = []
     var statuses: [AuthorizationStatus] = []
-    var isRequestable = false
     devices.reserveCapacity(resources.count)
     statuses.reserveCapacity(resources.count)
     for index in resources.indices {
@@ -291,17 +319,9 @@ extension AccessReport {
         devices.append(resources[index].device)
         statuses.append(status)
       }
-      // A request cannot change a mount or a container flag; an administrator must.
-      if status == .denied && resources[index].isChangeable
-        || status == .limited
-          && (resources[index].remedies.contains(where: \.isGrant)
-            || resources[index].contents?.isCut == true)
-      {
-        isRequestable = true
-      }
     }
     self.init(
-      accessor: accessor, status: .any(of: statuses), isRequestable: isRequestable,
-      resources: resources, subject: subject, time: time)
+      accessor: accessor, status: .any(of: statuses), resources: resources, subject: subject,
+      time: time)
   }
 }

@@ -1,26 +1,26 @@
-/// Whether a program takes the connection that the permissions of a socket allow.
+/// Finds whether a program accepts the connection that the permissions of a socket allow.
 ///
 /// The file of a socket stays when its program has ended; then connect(2) fails with ECONNREFUSED.
 struct SocketListener {
-  /// What is known about a program that listens.
+  /// The answer to the question whether a program listens.
   enum Answer {
-    /// One listens.
+    /// A program listens.
     case listens
-    /// Nobody does: ECONNREFUSED.
+    /// No program listens: ECONNREFUSED.
     case absent
     /// The kernel refuses the connection: EACCES.
     case refused
-    /// None is seen, with what was tried.
+    /// No listening program is visible; the text says what was tried.
     case unseen(String)
   }
 
   private let inspection: Inspection
-  private let ask: Ask
+  private let ask: ResourceQuery
 
   private var system: any System { inspection.system }
 
   /// Creates the question about a socket.
-  init(_ inspection: Inspection, _ ask: Ask) {
+  init(_ inspection: Inspection, _ ask: ResourceQuery) {
     self.inspection = inspection
     self.ask = ask
   }
@@ -49,15 +49,15 @@ struct SocketListener {
     }
   }
 
-  /// Whether connect(2) may be called; by this process, whichever user the subject is.
+  /// Whether this process may call connect(2), for any subject.
   ///
-  /// The root of another process may be somebody else's, who could make a socket there.
+  /// The root of another process may belong to somebody else, who could create a socket there.
   private var mayConnect: Bool {
     inspection.context.probe.opens && inspection.context.root == "/" && ask.resource.mayConnect
       && inspection.subject.process == nil
   }
 
-  /// Opens the very socket of the facts with O_PATH; nil if the facts are those of a document.
+  /// Opens the socket of the facts itself with O_PATH; nil if the facts are those of a document.
   private func open() throws(Errno) -> Descriptor? {
     guard !inspection.isSaved else { return nil }
     guard let index = inspection.facts.target(of: ask.path) else { throw .ESTALE }

@@ -1,4 +1,4 @@
-/// What decides the status of a resource.
+/// The rules that decide the status of a resource, in order.
 ///
 /// The list is read from above. The first rule that applies decides, and nothing changes the status
 /// afterwards.
@@ -10,28 +10,28 @@ enum StatusRule: CaseIterable {
   /// The folder opens, but is encrypted without its key, so that nothing in it can be used.
   case locked
   /// The device may be opened, but all of it is in use.
-  case taken
+  case busy
   /// A layer that cannot be asked may refuse what was granted.
-  case doubted
-  /// The permissions allow connect(2), but nobody is known to listen.
+  case possiblyRefused
+  /// The permissions allow connect(2), but no program is known to listen.
   case notListening
-  /// Something in the folder is granted, and something else is refused or cannot be told.
+  /// Part of the folder is granted, and part is refused or unknown.
   case contents
-  /// The kernel grants access, or the facts do where it was not asked.
+  /// The kernel grants access, or the facts grant it and the kernel was not asked.
   case granted
-  /// Access is refused, but lesser permissions that are of use are granted.
+  /// Access is refused, but fewer permissions that are useful are granted.
   case limited
-  /// Mode and ACL refuse, and a login may give the user a group that they let in.
+  /// Mode and ACL refuse, and a login may give the user a group with access.
   case login
   /// Mode and ACL refuse because a setting of the service hides or protects the folder.
   case service
-  /// The kernel refuses access, or the facts do, or nobody can tell.
+  /// The kernel refuses access, or the facts do, or access is unknown.
   case refused
 }
 
 /// Decides the status of one resource by the first rule that applies.
 struct StatusRules {
-  /// The rule that decided, and what it comes to.
+  /// The rule that decided, with its status, reasons and remedies.
   struct Ruling {
     let rule: StatusRule
     let status: AuthorizationStatus
@@ -42,13 +42,13 @@ struct StatusRules {
   }
 
   let inspection: Inspection
-  let ask: Ask
+  let ask: ResourceQuery
   let decision: Decision
   /// The kernel's answer; nil if it was not asked.
   let probe: Probe?
   /// Why the file is of another type than the accessor needs; nil if it is not.
   let otherKind: Reason?
-  /// What is in the folder; nil if the folder alone was asked about.
+  /// The result for the contents of the folder; nil if only the folder was checked.
   var contents: ContentsReport?
   /// Examines this machine; nil if the facts were saved earlier or elsewhere.
   let diagnosis: Diagnosis?
@@ -62,7 +62,7 @@ struct StatusRules {
     return Ruling(rule: .refused, status: answer)
   }
 
-  /// Returns what a rule comes to; nil if it does not apply.
+  /// Returns the status, reasons and remedies of a rule; nil if it does not apply.
   private func ruling(by rule: StatusRule, _ answer: AuthorizationStatus) -> Ruling? {
     func ruling(_ status: AuthorizationStatus, _ reasons: [Reason] = []) -> Ruling {
       Ruling(rule: rule, status: status, reasons: reasons)
@@ -78,26 +78,26 @@ struct StatusRules {
       return ruling
     case .otherKind: return otherKind.map { ruling(.unavailable, [$0]) }
     case .locked: return isGranted && isLocked ? ruling(.restricted) : nil
-    case .taken:
+    case .busy:
       // In the place of another process nobody asks the driver.
       guard isGranted, probe?.method.opens != true || probe?.method == .enter,
-        diagnosis?.isTaken(ask, decision) == true
+        diagnosis?.isBusy(ask) == true
       else { return nil }
       return ruling(.restricted)
-    case .doubted:
+    case .possiblyRefused:
       guard isGranted, let diagnosis else { return nil }
       let policy = inspection.subject.process.flatMap { diagnosis.answerOfPolicy(ask, $0) }
       if case .refuses(let reason) = policy { return ruling(.restricted, [reason]) }
-      var doubts = diagnosis.doubtsAboutProcess(ask, decision, probe, policyAllows: policy != nil)
-      if let doubt = diagnosis.doubtAboutConfined(ask, decision, probe) { doubts.append(doubt) }
-      if let doubt = diagnosis.doubtAboutLogin(ask, decision) { doubts.append(doubt) }
-      return doubts.isEmpty ? nil : ruling(.notDetermined, doubts)
+      var reasons = diagnosis.refusalsOfProcess(ask, decision, probe, policyAllows: policy != nil)
+      if let reason = diagnosis.refusalOfConfined(ask, decision, probe) { reasons.append(reason) }
+      if let reason = diagnosis.refusalAtLogin(ask, decision) { reasons.append(reason) }
+      return reasons.isEmpty ? nil : ruling(.notDetermined, reasons)
     case .notListening:
       guard isGranted, ask.connects,
-        let objection = SocketListener(inspection, ask).answer()
-          .objection(ask, inspection.system)
+        let failure = SocketListener(inspection, ask).answer()
+          .failure(ask, inspection.system)
       else { return nil }
-      return ruling(objection.status, [objection.reason])
+      return ruling(failure.status, [failure.reason])
     case .contents:
       guard let contents, contents.refused > 0 || contents.isUnknown,
         isGranted || contents.granted > 0
@@ -107,8 +107,8 @@ struct StatusRules {
     case .granted: return isGranted ? ruling(.authorized) : nil
     case .limited:
       guard isEnoughForLess else { return nil }
-      let doubts = diagnosis?.doubtsAboutProcess(ask, decision, nil) ?? []
-      return ruling(doubts.isEmpty ? .limited : .notDetermined, doubts)
+      let reasons = diagnosis?.refusalsOfProcess(ask, decision, nil) ?? []
+      return ruling(reasons.isEmpty ? .limited : .notDetermined, reasons)
     case .login:
       guard answer == .denied, let reason = diagnosis?.groupOfLogin(ask, decision) else {
         return nil
@@ -134,12 +134,12 @@ struct StatusRules {
     return facts.inodes[index].isLocked
   }
 
-  /// Whether the lesser permissions with which the resource is of use are granted.
+  /// Whether the fewer permissions that make the resource useful are granted.
   private var isEnoughForLess: Bool {
     guard let lesser = ask.resource.lesserNeed, !isLocked,
-      probe?.shown?.isSilent != true
+      probe?.shown?.isInconclusive != true
     else { return false }
-    let less = Ask(
+    let less = ResourceQuery(
       resource: ask.resource, need: lesser, isDirectory: ask.resource.kind == .directory)
     let decision = inspection.evaluator.decide(less)
     return Self.status(decision, inspection.probe(less, decision)) == .authorized
@@ -174,7 +174,7 @@ struct StatusRules {
     guard let probe else { return status(decision) }
     if probe.isLate { return .notDetermined }
     guard let errno = probe.errno else {
-      if probe.isSilent { return status(decision) }
+      if probe.isInconclusive { return status(decision) }
       return probe.isBusy ? .restricted : .authorized
     }
     if decision.errno == errno { return status(decision) }
@@ -183,7 +183,7 @@ struct StatusRules {
       // The facts predict a refusal with another errno; their rule still gives the status.
       return decision.errno == nil ? .restricted : status(decision)
     case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: return .unavailable
-    case .EBUSY, .ENOKEY, .ENOSYS: return .restricted
+    case .EBUSY, .ETXTBSY, .ENOKEY, .ENOSYS: return .restricted
     default: return .notDetermined
     }
   }

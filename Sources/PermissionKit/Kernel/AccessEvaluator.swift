@@ -8,12 +8,12 @@ package struct AccessEvaluator: Sendable {
   /// The credentials of the subject; ids are in the same view as the facts.
   package let credentials: Credentials
 
-  let basis: KernelCall.Basis
+  let basis: KernelCall.Input
 
   /// Creates an evaluator for one subject; every index in the facts must be valid.
   package init(facts: AccessFacts, credentials: Credentials) {
     self.credentials = credentials
-    basis = KernelCall.Basis(facts)
+    basis = KernelCall.Input(facts)
   }
 
   /// Creates an evaluator of the same facts for another subject.
@@ -47,7 +47,7 @@ package struct AccessEvaluator: Sendable {
     return (decision, procedure.steps ?? [])
   }
 
-  /// Returns where a path leads whoever is asked about, if nothing but names and links decides.
+  /// Returns where a path leads for any subject, if only names and links decide.
   ///
   /// - Parameter path: The path, as in `decide(_:path:)`.
   /// - Returns: The inode; nil if the facts lack it. And whether root alone could have made each name on
@@ -56,7 +56,7 @@ package struct AccessEvaluator: Sendable {
   ///   (`/proc/PID/root`, `cwd`, `fd/N`).
   func place(of path: PathBytes) -> (inode: Int?, isRoots: Bool) {
     var call = KernelCall(self, path)
-    call.asksNobody = true
+    call.grantsEverything = true
     call.tracksMakers = true
     let decision = call.run(.open(.path))
     return (decision.isGranted ? decision.inode : nil, !call.hasOtherMakers)
@@ -75,7 +75,7 @@ package struct WalkStep: Hashable, Sendable {
     case link(Int)
     /// The kernel checks whether the inode grants `need`.
     case permission(Int, need: Permissions, Decision.Verdict, Rule)
-    /// What follows is about the first path of an operation (0), or about the second (1).
+    /// The following steps are for the first path of an operation (0), or for the second (1).
     case turn(Int)
   }
 

@@ -44,15 +44,15 @@ package struct AccessFacts: Hashable, Sendable {
   package var readerIsSubject = true
   /// The mount of the directory that relative paths start at, if it does not answer; `start` then has no
   /// meaning.
-  package var silentStart: PathBytes?
+  package var unresponsiveStart: PathBytes?
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.
   ///
-  /// Nobody can tell who owns an inode with such an id: two such ids look the same.
+  /// The owner of an inode with such an id is unknown: two such ids look the same.
   package var overflow: Overflow?
 
   /// The overflow ids of the reader: /proc/sys/kernel/overflowuid and overflowgid.
   ///
-  /// Also tells whether the reader's id maps contain an id with the same number.
+  /// Also says whether the reader's id maps contain an id with the same number.
   package struct Overflow: Hashable, Sendable {
     /// The uid that stands for an unmapped uid: 65534 unless the sysctl differs.
     package var uid: UInt32
@@ -195,6 +195,13 @@ extension AccessFacts {
 }
 
 extension AccessFacts {
+  /// Returns whether the file system stores a change of mode or ACL of an inode, and uses it.
+  func keepsChanges(of inode: Int) -> Bool {
+    let mount = mounts[inodes[inode].mount]
+    return mount.rules.honoursChanges && !mount.isReadOnly
+      && inodes[inode].subvolume?.isReadOnly != true
+  }
+
   /// Returns the inode that `path` names, for any subject; does not follow a link at the end.
   func inode(at path: PathBytes) -> Int? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
@@ -211,7 +218,7 @@ extension AccessFacts {
   func target(of path: PathBytes) -> Int? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
     var call = KernelCall(AccessEvaluator(facts: self, credentials: anybody), path)
-    call.asksNobody = true
+    call.grantsEverything = true
     let decision = call.run(.open(.path))
     return decision.isGranted ? decision.inode : nil
   }

@@ -9,7 +9,7 @@ package enum AccessQuestion: Hashable, Sendable {
   /// execveat(2) with AT_EXECVE_CHECK, which asks whether a file may be executed.
   case execute
   /// A call that changes a name or an inode, or that needs a right without opening anything.
-  case operation(FileOperation)
+  case operation(OperationQuestion)
 }
 
 extension AccessEvaluator {

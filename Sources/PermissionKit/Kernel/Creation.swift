@@ -1,14 +1,14 @@
-/// What the kernel makes of a new file or folder: its owner, group, mode and ACL.
+/// The owner, group, mode and ACL that the kernel gives a new file or folder.
 ///
-/// As open(2) creates a file of mode 0666 and mkdir(2) a folder of mode 0777, which is what programs ask
-/// for unless they know better.
+/// These are for open(2) with mode 0666 and mkdir(2) with mode 0777, the usual arguments of
+/// programs.
 struct Creation: Sendable {
-  /// Who creates; fsuid and fsgid become owner and group.
+  /// The creator; its fsuid and fsgid become owner and group.
   var credentials: Credentials
-  /// The bits that the process of the creator never gives, 0 to 0777; see umask(2).
+  /// The bits that the process of the creator removes, 0 to 0777; see umask(2).
   var umask: UInt16
 
-  /// Returns what is made in a folder.
+  /// Returns the inode that is created in a folder.
   ///
   /// Mirrors inode_init_owner() of fs/inode.c, then posix_acl_create() of fs/posix_acl.c.
   ///
@@ -47,7 +47,7 @@ struct Creation: Sendable {
     return inode
   }
 
-  /// Whether the umask counts in a folder.
+  /// Whether the umask applies in a folder.
   static func heedsUmask(_ folder: Int, of facts: AccessFacts) -> Bool {
     let parent = facts.inodes[folder]
     guard case .ordinary = facts.mounts[parent.mount].creation else { return false }
@@ -73,7 +73,7 @@ extension InodeFacts {
 }
 
 extension MountFacts {
-  /// How new files get their owner, group and mode.
+  /// The rule by which new files get their owner, group and mode.
   enum CreationRule: Sendable {
     /// By the creator, the folder and the umask; `keepsGroup` if every folder gives its own group.
     case ordinary(keepsGroup: Bool)
@@ -83,7 +83,7 @@ extension MountFacts {
     case unknown
   }
 
-  /// What the options of a mount give every file and folder.
+  /// The owner, group and mode that the options of a mount give every file and folder.
   struct FixedModes: Sendable {
     var uid: UInt32
     var gid: UInt32
@@ -93,7 +93,7 @@ extension MountFacts {
 
   /// How new files on this mount get their owner, group and mode.
   var creation: CreationRule {
-    if isOfOtherMachine { return .ordinary(keepsGroup: false) }
+    if isOtherMachine { return .ordinary(keepsGroup: false) }
     let options = superblockOptions.split(separator: ",")
     func value(_ name: String, radix: Int = 10) -> UInt32? {
       options.last { $0.hasPrefix(name + "=") }

@@ -1,10 +1,10 @@
-/// What the type of a file system means for access: who decides, which facts count, and what a
-/// question to the kernel proves.
+/// The access rules of a file system type: who decides, which facts matter, and what the kernel's
+/// answer proves.
 ///
-/// The kernel asks each file system by its `->permission`, and generic_permission() of fs/namei.c
-/// where there is none. Only for the types that are listed here is the answer known.
+/// The kernel calls `->permission` of a file system, or generic_permission() of fs/namei.c if there
+/// is none. The answer is known only for the types that are listed here.
 struct FileSystemRules: Hashable, Sendable {
-  /// Who decides on access to the files.
+  /// The kernel or program that decides about access to the files.
   enum Authority: Hashable, Sendable {
     /// The kernel decides by the mode bits and ACLs that stat and getxattr show.
     case kernel
@@ -20,21 +20,21 @@ struct FileSystemRules: Hashable, Sendable {
   }
 
   var authority = Authority.kernel
-  /// Whether the kernel honours the ACLs that getxattr(2) shows (SB_POSIXACL); nil if this cannot be
-  /// seen.
+  /// Whether the kernel uses the ACLs that getxattr(2) shows (SB_POSIXACL); nil if this is not
+  /// visible.
   var honoursACLs: Bool? = true
-  /// Whether anything can ever be written, whatever the mount options are.
+  /// Whether the file system type can be written at all, whatever the mount options are.
   var isWritable = true
   /// Whether modes and owners are stored; otherwise mount options set them for all files.
   var storesModes = true
-  /// Whether faccessat2(2) asks the one who decides.
+  /// Whether faccessat2(2) asks the server or daemon that decides.
   var answersAccess = false
-  /// Whether a FUSE daemon lets in whomever the kernel's check of the bits lets in.
+  /// Whether a FUSE daemon grants everything that the kernel's check of the bits grants.
   var daemonIsTrusted = false
 
-  /// Whether the bits and ACLs that can be read are all that counts.
+  /// Whether only the bits and ACLs that can be read decide.
   var isDecidedByKernel: Bool { authority == .kernel }
-  /// Whether a change of mode or ACL is stored, and gives access for sure.
+  /// Whether a change of mode or ACL is stored, and certainly gives access.
   var honoursChanges: Bool { isDecidedByKernel && isWritable && storesModes }
 }
 
@@ -42,7 +42,7 @@ extension FileSystemRules {
   /// Returns the rules for a mount.
   init(_ mount: MountFacts) {
     self.init()
-    if mount.isOfOtherMachine { return }
+    if mount.isOtherMachine { return }
     // Split only for the types that need it.
     var options: Options { Options(mount.superblockOptions) }
     switch mount.fileSystem {

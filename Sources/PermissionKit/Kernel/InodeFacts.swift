@@ -1,4 +1,4 @@
-/// The facts about one inode: everything that the kernel looks at when it decides on access.
+/// The facts about one inode: everything by which the kernel decides on access.
 ///
 /// Ids are those that statx(2) returns to the reader, before the id mapping of an idmapped mount is
 /// undone.
@@ -54,6 +54,8 @@ package struct InodeFacts: Hashable, Sendable {
   /// Opening a file then fails with ENOKEY, and so does creating one in a directory: see
   /// fscrypt_file_open() and fscrypt_prepare_new_inode() in fs/crypto.
   package var isLocked = false
+  /// The subvolume of btrfs that holds it; nil on other file systems.
+  package var subvolume: Subvolume?
   /// The device number of a device node.
   package var device: DeviceNumber?
   /// The errno of the driver's own open, if it is known; 0 if the driver opens the device.
@@ -109,9 +111,25 @@ package struct InodeFacts: Hashable, Sendable {
   }
 }
 
+extension InodeFacts {
+  /// A subvolume of btrfs, which a snapshot is as well.
+  package struct Subvolume: Hashable, Sendable {
+    /// The device number that stat(2) reports for everything in the subvolume, st_dev.
+    package var device: DeviceNumber
+    /// Whether the subvolume is read-only: btrfs_permission() of fs/btrfs/inode.c.
+    package var isReadOnly: Bool
+
+    /// Creates a subvolume with these values.
+    package init(device: DeviceNumber, isReadOnly: Bool) {
+      self.device = device
+      self.isReadOnly = isReadOnly
+    }
+  }
+}
+
 extension InodeFacts.Entry.Found {
   /// The mount at this name does not answer.
-  static let silent = Self.unreadable(.ETIMEDOUT)
+  static let unresponsive = Self.unreadable(.ETIMEDOUT)
   /// The name leads to an automount, and looking it up would mount something.
   static let automount = Self.unreadable(.EREMOTE)
 }

@@ -1,4 +1,4 @@
-/// What one inode permits: inode_permission() of fs/namei.c and the functions that it calls.
+/// The permissions of one inode: inode_permission() of fs/namei.c and the functions that it calls.
 extension KernelCall {
   /// Mirrors inode_permission() of fs/namei.c.
   ///
@@ -6,7 +6,7 @@ extension KernelCall {
   mutating func permission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
-    if asksNobody { return .nothingAsked }
+    if grantsEverything { return .nothingAsked }
     do throws(Stop) {
       let rule = try checkPermission(inode, want, step)
       let isOpen = rule.layer == .unknown
@@ -42,6 +42,10 @@ extension KernelCall {
         || mappedGroup(inodes[inode].gid, inode) == nil
       {
         throw refuse(.EACCES, .unmappedOwner, inode, step)
+      }
+      // btrfs_permission() of fs/btrfs/inode.c.
+      if inodes[inode].subvolume?.isReadOnly == true, !kind.isSpecial {
+        throw refuse(.EROFS, .readOnlySubvolume, inode, step)
       }
     }
     let rule = try fileSystemPermission(inode, want, step)
@@ -108,7 +112,7 @@ extension KernelCall {
 
   // MARK: - generic_permission()
 
-  /// Mirrors generic_permission() of fs/namei.c, for everything that the facts leave open.
+  /// Mirrors generic_permission() of fs/namei.c, for every value of the unknown facts.
   mutating func generic(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
@@ -125,11 +129,11 @@ extension KernelCall {
     let full = Result { () throws(Stop) in try decided(inode, want, step) }
     switch (bare, full) {
     case (.success, .success), (.failure, .failure): return try full.get()
-    default: throw undetermined(.unheededACL, inode, step)
+    default: throw undetermined(.ignoredACL, inode, step)
     }
   }
 
-  /// Decides by mode, ACL and capabilities, for every assumption about ids that the facts leave open.
+  /// Decides by mode, ACL and capabilities, for every value of the unknown ids.
   private mutating func decided(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
@@ -313,7 +317,7 @@ extension KernelCall {
     return isMapped
   }
 
-  /// Mirrors capable_wrt_inode_uidgid() where nothing else could grant what is asked.
+  /// Mirrors capable_wrt_inode_uidgid(), if only the capability could grant the request.
   mutating func isCapable(_ capability: CapabilitySet, _ inode: Int) throws(Stop) -> Bool {
     assumed = 0
     let isCapable = capable(capability, inode)

@@ -1,4 +1,5 @@
-/// The table of operations: what each call asks of names, directories and inodes, in the kernel's order.
+/// The table of operations: what each call requires of names, directories and inodes, in the
+/// kernel's order.
 extension KernelCall {
   mutating func operate(_ operation: FileOperation) throws(Stop) -> Rule {
     switch operation {
@@ -99,6 +100,8 @@ extension KernelCall {
     }
     try mustSupportNodes()
     if inodes[file].kind == .directory { throw refuse(.EPERM, .linkOfDirectory, file) }
+    // btrfs_link() of fs/btrfs/inode.c.
+    try mustShareSubvolume(file, current)
     try mustKnowFileSystem(current)
     current = file
     return rule
@@ -195,6 +198,7 @@ extension KernelCall {
       steps?.append(WalkStep(event: .turn(0)))
       _ = try permission(file, .write, .target)
     }
+    try mayLeaveSubvolume(file, from: old.directory, to: current, replacing: replaced)
     if let replaced, isDirectory {
       // xfs_rename() of fs/xfs/xfs_inode.c
       try mustBeEmpty(replaced, mounts[mount(current)].fileSystem == "xfs" ? .EEXIST : .ENOTEMPTY)
@@ -277,6 +281,7 @@ extension KernelCall {
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current) }
     try mustNotBeFixed()
     try mustBeMapped(current, .EOVERFLOW)
+    try mustBeInWritableSubvolume()
     let rule = try prepare(&self)
     try mustKnowFileSystem(current, storesModes: true)
     return rule
@@ -313,6 +318,7 @@ extension KernelCall {
     if uid == nil && owner == nil || gid == nil && group == nil {
       throw refuse(.EOVERFLOW, .unmappedOwner, current)
     }
+    try mustBeInWritableSubvolume()
     let isOwner = try owner.map { user throws(Stop) in try isSubject(user, current, .target) }
     let isNamed = uid != nil || gid != nil
     let mayGive = isNamed && (uid == nil || isOwner == true && uid == owner)
@@ -357,6 +363,7 @@ extension KernelCall {
       rule = try permission(current, .write, .target)
     }
     try mustBeMapped(current, .EOVERFLOW)
+    try mustBeInWritableSubvolume()
     try mustKnowFileSystem(current, storesModes: true)
     return rule
   }
@@ -414,14 +421,38 @@ extension KernelCall {
     }
   }
 
-  /// FAT and the like have no links and nodes.
+  /// Mirrors btrfs_setattr() of fs/btrfs/inode.c, which asks for no right.
+  private func mustBeInWritableSubvolume() throws(Stop) {
+    if inodes[current].subvolume?.isReadOnly == true {
+      throw refuse(.EROFS, .readOnlySubvolume, current)
+    }
+  }
+
+  private func mustShareSubvolume(_ inode: Int, _ directory: Int) throws(Stop) {
+    if inodes[inode].subvolume != inodes[directory].subvolume {
+      throw refuse(.EXDEV, .otherSubvolume, directory)
+    }
+  }
+
+  /// Mirrors btrfs_rename() of fs/btrfs/inode.c: only a whole subvolume moves to another one, and none
+  /// is replaced.
+  private func mayLeaveSubvolume(
+    _ file: Int, from old: Int, to new: Int, replacing replaced: Int?
+  ) throws(Stop) {
+    if inodes[file].subvolume == inodes[old].subvolume { try mustShareSubvolume(old, new) }
+    if let replaced, inodes[replaced].subvolume != inodes[new].subvolume {
+      throw refuse(.ENOTEMPTY, .notEmpty, replaced)
+    }
+  }
+
+  /// Refuses links and nodes on file systems without them, such as FAT.
   private func mustSupportNodes() throws(Stop) {
     if case .fixed = mounts[mount(current)].creation {
       throw refuse(.EPERM, .notSupported, current, .create)
     }
   }
 
-  /// What is granted so far depends on the file system, where that has rules of its own.
+  /// Stops as undetermined where the file system has rules of its own, which may refuse.
   private func mustKnowFileSystem(
     _ inode: Int, storesModes: Bool = false, movesDirectory: Bool = false
   ) throws(Stop) {
@@ -436,7 +467,7 @@ extension KernelCall {
       throw undetermined(.fileSystemRules, inode)
     }
     // ovl_rename() of fs/overlayfs/dir.c answers EXDEV for a folder of a lower layer.
-    if movesDirectory, own.fileSystem == "overlay", !own.isOfOtherMachine,
+    if movesDirectory, own.fileSystem == "overlay", !own.isOtherMachine,
       !own.superblockOptions.split(separator: ",").contains("redirect_dir=on")
     {
       throw undetermined(.fileSystemRules, inode)

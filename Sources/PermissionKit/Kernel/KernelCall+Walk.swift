@@ -36,7 +36,9 @@ extension KernelCall {
   mutating func start(followsLast: Bool, wantsDirectory: Bool) throws(Stop) {
     if path.isEmpty { throw refuse(.ENOENT, .emptyPath, nil, .walk) }
     if path.bytes.count >= Self.maxPath { throw refuse(.ENAMETOOLONG, .pathTooLong, nil, .walk) }
-    if !path.isAbsolute, facts.silentStart != nil { throw undetermined(.notAnswering, nil, .walk) }
+    if !path.isAbsolute, facts.unresponsiveStart != nil {
+      throw undetermined(.notAnswering, nil, .walk)
+    }
     current = path.isAbsolute ? facts.root : facts.start
     self.followsLast = followsLast
     self.wantsDirectory = wantsDirectory
@@ -145,7 +147,7 @@ extension KernelCall {
     if lastEnd - lastStart > Self.maxName {
       throw refuse(.ENAMETOOLONG, .nameTooLong, current, .walk)
     }
-    if tracksMakers { lookAtMakers() }
+    if tracksMakers { findOtherMakers() }
     let found =
       lastSource == Self.questionPath
       ? entry(path.bytes) : entry(inodes[lastSource].target?.bytes ?? [])
@@ -160,7 +162,7 @@ extension KernelCall {
     switch found {
     case .inode(let index): return index
     case .missing: return nil
-    case .silent: throw undetermined(.notAnswering, current, .walk)
+    case .unresponsive: throw undetermined(.notAnswering, current, .walk)
     case .automount: throw undetermined(.automount, current, .walk)
     case .unreadable: throw undetermined(.unreadable, current, .walk)
     case nil:
@@ -172,8 +174,9 @@ extension KernelCall {
     }
   }
 
-  /// Notes if others than root can make names in `current`, or only a daemon says that they cannot.
-  private mutating func lookAtMakers() {
+  /// Notes if users other than root can create names in `current`, or if only a daemon says that
+  /// they cannot.
+  private mutating func findOtherMakers() {
     if inodes[current].uid != 0 || inodes[current].mode & 0o022 != 0
       || !traits[mount(current)].rules.isDecidedByKernel
     {
@@ -234,7 +237,7 @@ extension KernelCall {
 
   /// Mirrors may_follow_link() of fs/namei.c.
   private mutating func mayFollow(_ link: Int) throws(Stop) {
-    if asksNobody { return }
+    if grantsEverything { return }
     let owner = mappedUser(inodes[link].uid, link)
     guard directoryMode & 0o1002 == 0o1002 else { return }
     if let owner {

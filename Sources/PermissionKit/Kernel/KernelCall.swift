@@ -1,9 +1,9 @@
 /// The state of one decision, which mirrors one system call of the kernel.
 struct KernelCall {
-  /// The facts, and the values that every question derives from them.
+  /// The facts, with the values that every question derives from them.
   ///
   /// Shared by reference, because copying them takes more time than a decision.
-  final class Basis: Sendable {
+  final class Input: Sendable {
     let facts: AccessFacts
     /// The inodes of `facts`, stored again because each access through `facts` would copy them.
     let inodes: [InodeFacts]
@@ -19,7 +19,7 @@ struct KernelCall {
     }
   }
 
-  let basis: Basis
+  let basis: Input
   var path: PathBytes
   var subject: Credentials
 
@@ -43,20 +43,23 @@ struct KernelCall {
   /// The answers assumed where facts are open, see `assume()` in KernelCall+InodePermission.swift.
   var assumptions: UInt16 = 0
   var assumed = 0
-  /// Whether ACLs are left out, where it cannot be seen whether the kernel honours them.
+  /// Whether ACLs are ignored, to find out whether they matter where it is unknown if the kernel
+  /// uses them.
   var ignoresACLs = false
 
-  /// The first component on which a server has the last word, though the bits there may grant.
+  /// The first component where the bits may grant access and a server decides.
   ///
-  /// The walk goes on, for what comes later may refuse without any server.
+  /// The walk goes on, because a later component may refuse without a server.
   var doubt: Decision?
 
   /// Whether every permission counts as granted, so that only names and links decide.
-  var asksNobody = false
+  var grantsEverything = false
 
-  /// Whether to look who could have made each name on the way, see `AccessEvaluator.place(of:)`.
+  /// Whether to find out who could have created each name on the path, see
+  /// `AccessEvaluator.place(of:)`.
   var tracksMakers = false
-  /// Whether somebody else than root could have made a name, or a process has chosen where a link leads.
+  /// Whether somebody other than root could have created a name, or a process has chosen where a
+  /// link leads.
   var hasOtherMakers = false
 
   var steps: [WalkStep]?
@@ -69,7 +72,7 @@ struct KernelCall {
   /// The rules that depend on the file system of a mount.
   struct MountTraits: Sendable {
     let rules: FileSystemRules
-    /// Whether a look below the mount would mount something.
+    /// Whether a lookup below the mount would mount something.
     let isTrigger: Bool
     /// SB_I_NODEV: the superblock has no devices, whatever the flags of the mount are.
     let hasNoDevices: Bool
@@ -124,7 +127,7 @@ struct KernelCall {
       case .access(let want):
         subject = subject.forAccess
         rule = try access(want, followsLink: true)
-      case .operation(let operation): rule = try operate(operation)
+      case .operation(let question): rule = try question.decide(&self)
       }
       if let doubt { return doubt }
       // Only a grant depends on the flags of the mount at the end of the path.

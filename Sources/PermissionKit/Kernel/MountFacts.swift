@@ -38,10 +38,13 @@ package struct MountFacts: Hashable, Sendable {
   /// In such a mount devices do not open (SB_I_NODEV), and overlay writes with the credentials of
   /// the user who mounted it.
   package var mayBelongToNamespace = false
-  /// Whether a layer of this overlay lies on a file system where a server decides.
+  /// Whether a layer of this overlay is on a file system where a server decides.
   package var hasLayerOnServer = false
-  /// Whether the mount is part of another machine's tree (`--root`), whose bits alone are judged.
-  package var isOfOtherMachine = false
+  /// Whether the mount belongs to the tree of another machine (`--root`), where only the bits
+  /// decide.
+  package var isOtherMachine = false
+  /// Whether the mount shows only a folder of its file system, as a bind mount or a subvolume does.
+  package var isPart = false
   /// Whether only the id is known: mountinfo could not be read or lacks the mount.
   package var isUnreadable = false
   /// The mount point, as in mountinfo.
@@ -85,7 +88,7 @@ package struct MountFacts: Hashable, Sendable {
 }
 
 extension MountFacts {
-  /// What the type of the file system and its options mean for access.
+  /// The rules of the file system's type and options for access.
   var rules: FileSystemRules { FileSystemRules(self) }
 }
 
@@ -96,7 +99,7 @@ extension MountFacts {
   var isTrigger: Bool { isAutomount && !isIndirect }
 
   /// Whether this is an autofs mount.
-  var isAutomount: Bool { fileSystem == "autofs" && !isOfOtherMachine }
+  var isAutomount: Bool { fileSystem == "autofs" && !isOtherMachine }
 
   /// Whether the names below this autofs mount are automounts, see autofs(5).
   var isIndirect: Bool { superblockOptions.split(separator: ",").contains("indirect") }

@@ -34,7 +34,7 @@ package final class DetachedThread: Sendable {
     return result == 0
   }
 
-  /// Calls a closure for each of several numbers, by several threads at the same time.
+  /// Calls a closure for each number from 0, in several threads at the same time.
   ///
   /// The calling thread is one of them. Where no thread can be started, it does everything.
   ///

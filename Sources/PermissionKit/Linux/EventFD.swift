@@ -19,7 +19,7 @@ package final class EventFD: Sendable {
   package func signal() { _ = try? system.write(descriptor, [1, 0, 0, 0, 0, 0, 0, 0]) }
 
   /// Returns how many signals there were since the last call; does not wait.
-  func take() -> Int {
+  @discardableResult package func take() -> Int {
     // The counter is a number of the machine; of less than 256, it is in one byte.
     ((try? system.read(descriptor, 8)) ?? []).reduce(0) { $0 + Int($1) }
   }

@@ -28,8 +28,8 @@ extension LinuxSystem {
   package func setxattr(
     _ attribute: ExtendedAttribute, of descriptor: Descriptor, _ value: [UInt8]
   ) throws(Errno) {
-    if let apart {
-      try apart.ask(.setxattr, descriptor, unsafe bytes(Self.name(attribute)), data: value)
+    if let callProcess {
+      try callProcess.ask(.setxattr, descriptor, unsafe bytes(Self.name(attribute)), data: value)
       return
     }
     let result = unsafe value.withUnsafeBytes {
@@ -42,8 +42,8 @@ extension LinuxSystem {
   /// removexattr(2) through /proc/self/fd.
   package func removexattr(_ attribute: ExtendedAttribute, of descriptor: Descriptor) throws(Errno)
   {
-    if let apart {
-      try apart.ask(.removexattr, descriptor, unsafe bytes(Self.name(attribute)))
+    if let callProcess {
+      try callProcess.ask(.removexattr, descriptor, unsafe bytes(Self.name(attribute)))
       return
     }
     _ = try check(unsafe ccap_removexattr(descriptor.rawValue, Self.name(attribute)))
@@ -51,8 +51,8 @@ extension LinuxSystem {
 
   /// chmod(2) through /proc/self/fd.
   package func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
-    if let apart {
-      try apart.ask(.chmod, descriptor, mode: UInt32(mode))
+    if let callProcess {
+      try callProcess.ask(.chmod, descriptor, mode: UInt32(mode))
       return
     }
     _ = try check(ccap_chmod(descriptor.rawValue, UInt32(mode)))
@@ -107,8 +107,8 @@ extension LinuxSystem {
   /// unlink(2); a NUL in the path gives EINVAL.
   package func unlink(_ path: PathBytes) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
-    if let apart {
-      try apart.ask(.unlink, .currentDirectory, path)
+    if let callProcess {
+      try callProcess.ask(.unlink, .currentDirectory, path)
       return
     }
     _ = try check(unsafe withCString(path) { unsafe Glibc.unlink($0) != 0 ? -errno : 0 })
@@ -135,11 +135,46 @@ extension LinuxSystem {
     }
   }
 
-  /// posix_spawnp(3) with the environment of this process.
+  /// Starts a program with the environment of this process, see execvp(3).
   package func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
-    try check(
-      try unsafe withArguments(arguments) { unsafe ccap_spawn($0, output.rawValue) })
+    try spawn(arguments, output: output, blocking: 0)
   }
+
+  /// Starts a program with the environment of this process, see execvp(3).
+  ///
+  /// - Parameters:
+  ///   - arguments: The program, and its arguments.
+  ///   - output: Its standard output.
+  ///   - blocked: The signals that it blocks: bit n - 1 for signal n.
+  ///   - preparation: What the new process does before; nil for nothing.
+  /// - Returns: The process.
+  /// - Throws: The errno of fork(2), execvp(3) or the preparation.
+  package func spawn(
+    _ arguments: [PathBytes], output: Descriptor, blocking blocked: UInt64,
+    after preparation: ProcessPreparation? = nil
+  ) throws(Errno) -> Int32 {
+    try check(
+      try unsafe withArguments(arguments) {
+        unsafe ccap_spawn(
+          $0, output.rawValue, blocked, preparation?.function, preparation?.context)
+      })
+  }
+
+  /// The signals that this thread blocks: bit n - 1 for signal n.
+  package func blockedSignals() -> UInt64 { ccap_blocked() }
+
+  /// Returns whether a child was stopped or continued since the last call, see waitid(2); nil if neither.
+  package func changes(of pid: Int32) -> ChildChange? {
+    let news = ccap_child_news(pid)
+    return news == 0 ? nil : news < 0 ? .continued : .stopped(by: news)
+  }
+
+  /// Stops this process by a signal that it blocks: SIGTSTP, SIGTTIN or SIGTTOU; by SIGSTOP in all other cases.
+  package func stop(by signal: Int32) { ccap_stop(signal) }
+
+  /// Whether a shell with job control started this process's group: its parent is in the same session, but not in the
+  /// group.
+  package var isInJob: Bool { ccap_is_in_job() != 0 }
 
   /// waitpid(2), repeated after EINTR.
   package func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? {

@@ -2,7 +2,7 @@ internal import CCap
 
 // Asking the kernel in another process's place.
 extension LinuxSystem {
-  /// The time that everything may take, in milliseconds: a cgroup may be frozen or starved.
+  /// The time limit for all steps, in milliseconds: a cgroup may be frozen or starved.
   private static let enteringLimit: Int32 = 2000
 
   /// A child joins the process's cgroup and namespaces, takes on its root, ids and capabilities, opens

@@ -3,21 +3,23 @@ internal import Synchronization
 
 // Mounts that may keep a caller waiting, and encryption.
 extension LinuxSystem {
-  /// A mount, or what is behind a path, that did not answer.
-  private struct Silence {
+  /// A mount or path that did not answer.
+  private struct Outage {
     /// The time until which nobody asks again, in microseconds.
     var end: Int64
     /// The process that still waits for the mount, beyond SIGKILL; nil if it is gone.
     var waiting: Int32?
   }
 
-  /// What did not answer, by mount point or path.
-  private static let silences = Mutex<[PathBytes: Silence]>([:])
+  /// The mounts and paths whose server did not answer.
+  private static let unresponsiveMounts = Mutex<[PathBytes: Outage]>([:])
 
-  /// Asks in a process of its own; a mount that did not answer is asked again after 10 seconds, but
-  /// never while the last process still waits for it.
+  /// Asks in a process of its own.
+  ///
+  /// A mount that did not answer is asked again after 10 seconds, but never while the last process
+  /// still waits for it.
   package func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
-    if Self.isSilent(path, monotonic()) { return false }
+    if Self.isUnresponsive(path, monotonic()) { return false }
     var stuck: Int32 = -1
     let answer = unsafe withCString(path) { unsafe ccap_answers($0, milliseconds, &stuck) }
     // Without a process to ask, only the look itself tells.
@@ -26,16 +28,17 @@ extension LinuxSystem {
     return false
   }
 
-  /// Opens in a process of its own, which passes the descriptor; silence is remembered as in `answers`.
+  /// Opens in a process of its own, which passes the descriptor; a timeout is remembered as in
+  /// `answers`.
   ///
-  /// What the kernel knows about a path without asking anybody needs no process: its cost grows with the
-  /// memory of this one.
+  /// A path that the kernel knows without asking a server is opened without a process, because the
+  /// cost of fork(2) grows with the memory of this process.
   package func open(
     _ path: PathBytes, _ flags: OpenFlags, through covers: [PathBytes],
     within milliseconds: Int32
   ) throws(Errno) -> Descriptor {
     if path.bytes.contains(0) { throw .EINVAL }
-    if Self.isSilent(path, monotonic()) { throw .ETIMEDOUT }
+    if Self.isUnresponsive(path, monotonic()) { throw .ETIMEDOUT }
     if covers.isEmpty, flags.contains(.path), let known = openCached(path, flags) { return known }
     var stuck: Int32 = -1
     let hidden = PathBytes(covers.flatMap { $0.bytes + [0] })
@@ -62,24 +65,24 @@ extension LinuxSystem {
     return descriptor < 0 ? nil : Descriptor(rawValue: descriptor)
   }
 
-  /// Returns whether a path did not answer and shall not be asked again yet.
-  static func isSilent(_ path: PathBytes, _ now: Int64) -> Bool {
-    silences.withLock { silences in
-      guard let silence = silences[path] else { return false }
-      if let waiting = silence.waiting {
+  /// Returns whether a path did not answer and must not be asked again yet.
+  static func isUnresponsive(_ path: PathBytes, _ now: Int64) -> Bool {
+    unresponsiveMounts.withLock { unresponsiveMounts in
+      guard let outage = unresponsiveMounts[path] else { return false }
+      if let waiting = outage.waiting {
         if ccap_wait_end(waiting, 0) == 0 { return true }
         ccap_reap(waiting)
-        silences[path] = nil
+        unresponsiveMounts[path] = nil
         return false
       }
-      return now < silence.end
+      return now < outage.end
     }
   }
 
   static func remember(_ path: PathBytes, _ stuck: Int32, until end: Int64) {
-    silences.withLock { silences in
-      if let other = silences[path]?.waiting { ccap_reap(other) }
-      silences[path] = Silence(end: end, waiting: stuck >= 0 ? stuck : nil)
+    unresponsiveMounts.withLock { unresponsiveMounts in
+      if let other = unresponsiveMounts[path]?.waiting { ccap_reap(other) }
+      unresponsiveMounts[path] = Outage(end: end, waiting: stuck >= 0 ? stuck : nil)
     }
   }
 
@@ -91,5 +94,10 @@ extension LinuxSystem {
   /// FS_IOC_GET_ENCRYPTION_POLICY_EX and FS_IOC_GET_ENCRYPTION_KEY_STATUS.
   package func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool {
     try check(ccap_key_is_present(directory.rawValue)) == 1
+  }
+
+  /// BTRFS_IOC_GET_SUBVOL_INFO, see linux/btrfs.h.
+  package func isSnapshot(_ directory: Descriptor) throws(Errno) -> Bool {
+    try check(ccap_is_snapshot(directory.rawValue)) == 1
   }
 }

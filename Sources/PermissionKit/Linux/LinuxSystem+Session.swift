@@ -1,20 +1,21 @@
 internal import CCap
 internal import Glibc
 
-/// A command of another user, for a session of its own: with no terminal and no descriptor of its caller.
+/// A command of another user in a session of its own, without the terminal and the descriptors of
+/// its caller.
 package struct SessionCommand {
   /// The program, as an absolute path, and its arguments.
   package var arguments: [PathBytes]
   /// The whole environment: `NAME=value`.
   package var environment: [PathBytes]
-  /// Where the command starts, if its user may enter that; else it starts in /.
+  /// The working directory of the command, if its user may enter it; else the command starts in /.
   package var directory: PathBytes
-  /// What is written to standard error where it starts in /.
+  /// The text for standard error if the command starts in / instead of its working directory.
   package var notice: String
-  /// The credentials with which the directory is entered; the program takes them on itself.
+  /// The credentials for entering the directory; the program takes them on itself.
   package var credentials: Credentials
-  /// The program, and its arguments, that runs once this process was killed and the command has ended; empty
-  /// for none.
+  /// The program with its arguments that runs after the command has ended, if this process was
+  /// killed; empty for none.
   package var afterwards: [PathBytes]
 
   /// Creates a command.
@@ -31,9 +32,9 @@ package struct SessionCommand {
   }
 }
 
-/// A session that was started: its leader waits for the command and tells what becomes of it.
+/// A session that was started: its leader waits for the command and reports its end.
 package struct CommandSession {
-  /// What the leader tells.
+  /// A message from the leader.
   package enum News: Equatable {
     /// A signal stopped the command.
     case stopped(Int32)
@@ -44,19 +45,19 @@ package struct CommandSession {
     case lost
   }
 
-  /// What the leader is told.
+  /// A message to the leader.
   package enum Order {
     /// A signal for the command's process group.
     case signal(Int32)
     /// The command goes on, and may read the terminal of its session or not.
-    case goOn(inForeground: Bool)
-    /// This process has all that it waited for.
+    case resume(inForeground: Bool)
+    /// This process needs no more messages.
     case finished
   }
 
   /// The process id of the leader.
   package let leader: Int32
-  /// The socket to the leader, on which news can be waited for.
+  /// The socket to the leader, which is readable if there is a message.
   package let socket: Descriptor
 }
 
@@ -104,7 +105,7 @@ extension LinuxSystem {
     return CommandSession(leader: try check(result), socket: Descriptor(rawValue: socket))
   }
 
-  /// Reads what the leader of a session tells; waits for it.
+  /// Waits for the next message of the session's leader.
   package func news(of session: CommandSession) -> CommandSession.News {
     guard let bytes = try? read(session.socket, 8), bytes.count == 8 else { return .lost }
     let numbers = unsafe bytes.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int32.self)) }
@@ -118,13 +119,13 @@ extension LinuxSystem {
     }
   }
 
-  /// Tells the leader of a session something; what it can no longer hear is nothing.
-  package func tell(_ session: CommandSession, _ order: CommandSession.Order) {
+  /// Sends an order to the leader of a session; an order that cannot be sent is dropped.
+  package func send(_ session: CommandSession, _ order: CommandSession.Order) {
     let number: Int32 =
       switch order {
       case .signal(let number): number
-      case .goOn(true): Int32(CCAP_FOREGROUND)
-      case .goOn(false): Int32(CCAP_BACKGROUND)
+      case .resume(true): Int32(CCAP_FOREGROUND)
+      case .resume(false): Int32(CCAP_BACKGROUND)
       case .finished: Int32(CCAP_FINISHED)
       }
     _ = try? write(session.socket, unsafe withUnsafeBytes(of: number) { unsafe Array($0) })
@@ -156,7 +157,7 @@ package struct Terminal {
   /// Whether this process's group may read the terminal now.
   package var isForeground: Bool { ccap_is_foreground(descriptor.rawValue) != 0 }
 
-  /// Remembers the settings and sets the terminal so that each byte is handed on.
+  /// Saves the settings, and makes the terminal pass on each byte.
   ///
   /// - Parameter other: A pseudo-terminal that gets the settings; nil for none.
   package mutating func becomeRaw(copyingTo other: Descriptor?) {
@@ -165,7 +166,7 @@ package struct Terminal {
     _ = unsafe ccap_set_terminal(descriptor.rawValue, &state, 1)
   }
 
-  /// Sets the terminal as it was before `becomeRaw`.
+  /// Restores the settings from before `becomeRaw`.
   package mutating func restore() {
     _ = unsafe ccap_set_terminal(descriptor.rawValue, &state, 0)
   }
@@ -184,7 +185,7 @@ package struct Terminal {
     return (Descriptor(rawValue: master), Descriptor(rawValue: slave))
   }
 
-  /// Gives a pseudo-terminal the size of this terminal, which tells the processes in its foreground.
+  /// Gives a pseudo-terminal the size of this terminal, so the kernel signals its foreground processes (SIGWINCH).
   package func resize(_ master: Descriptor) {
     _ = ccap_copy_size(descriptor.rawValue, master.rawValue)
   }

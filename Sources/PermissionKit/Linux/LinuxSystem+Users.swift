@@ -132,10 +132,10 @@ extension LinuxSystem {
   ).mayWait
 
   /// Whether a lookup did not answer; then glibc may hold a lock that every other lookup waits for.
-  private static let usersAreSilent = Mutex(false)
+  private static let usersAreUnresponsive = Mutex(false)
 
-  /// Lets lookups ask again.
-  static func heardOfUsers() { usersAreSilent.withLock { $0 = false } }
+  /// Allows user lookups again after a server answered.
+  static func resetUserTimeout() { usersAreUnresponsive.withLock { $0 = false } }
 
   /// Calls `body`, in a thread of its own if it may wait for a server.
   ///
@@ -144,7 +144,7 @@ extension LinuxSystem {
     _ body: @escaping @Sendable () throws(Errno) -> Value
   ) throws(Errno) -> Value {
     guard Self.usersMayWait else { return try body() }
-    if Self.usersAreSilent.withLock({ $0 }) { throw .ETIMEDOUT }
+    if Self.usersAreUnresponsive.withLock({ $0 }) { throw .ETIMEDOUT }
     let lookup = Lookup(body, signal: try EventFD(self))
     // Without a thread the lookup can only be waited for.
     guard lookup.start() else { return try body() }
@@ -154,9 +154,9 @@ extension LinuxSystem {
       _ = try? poll([lookup.signal.request], timeout: Int32(rest / 1000) + 1)
     }
     guard let result = lookup.result.withLock({ $0 }) else {
-      Self.usersAreSilent.withLock { $0 = true }
+      Self.usersAreUnresponsive.withLock { $0 = true }
       // The answer may have come just now, and then nothing else would tell it.
-      if lookup.result.withLock({ $0 != nil }) { Self.usersAreSilent.withLock { $0 = false } }
+      if lookup.result.withLock({ $0 != nil }) { Self.usersAreUnresponsive.withLock { $0 = false } }
       throw .ETIMEDOUT
     }
     return try result.get()
@@ -182,7 +182,7 @@ private final class Lookup<Value: Sendable>: Sendable {
     do throws(Errno) { found = .success(try body()) } catch { found = .failure(error) }
     result.withLock { $0 = found }
     // An answer, however late, shows that no lock is held any more.
-    LinuxSystem.heardOfUsers()
+    LinuxSystem.resetUserTimeout()
     signal.signal()
   }
 }

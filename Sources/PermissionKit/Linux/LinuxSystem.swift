@@ -9,24 +9,27 @@ var errno: Int32 { unsafe __errno_location().pointee }
 
 /// The running Linux system.
 package struct LinuxSystem: System {
-  /// What one command has read, see `CheckCache`.
-  ///
-  /// Unchecked, because the compiler checks only final classes, and `CheckCache` inherits from this one. It
-  /// is safe, because every stored property is an immutable Mutex.
-  class Cache: @unchecked Sendable {
+  /// A cache of what one command has read.
+  final class Cache: Sendable {
     /// The ids of this process.
     fileprivate let credentials = Mutex<Credentials?>(nil)
+    /// The cache, a `CheckCache`.
+    let facts: any AnyObject & Sendable
+
+    init(facts: any AnyObject & Sendable) { self.facts = facts }
   }
 
-  /// What this command has read; nil if everything is read anew.
+  /// The cache of this command; nil if everything is read anew.
   let cache: Cache?
   /// The process that makes the calls on files; nil if this process does.
-  let apart: Apart?
+  let callProcess: CallProcess?
 
   /// Creates the system, which has no state.
   package init() { self.init(cache: nil) }
 
-  init(cache: Cache?, apart: Apart? = nil) { (self.cache, self.apart) = (cache, apart) }
+  init(cache: Cache?, callProcess: CallProcess? = nil) {
+    (self.cache, self.callProcess) = (cache, callProcess)
+  }
 
   /// Returns the result of a C wrapper; throws the errno if the wrapper returned -errno.
   func check<Result: SignedInteger>(_ result: Result) throws(Errno) -> Result {
@@ -74,11 +77,11 @@ package struct LinuxSystem: System {
   ) throws(Errno) -> Descriptor {
     // The kernel would end the path at the NUL and open another file.
     if path.bytes.contains(0) { throw .EINVAL }
-    if let apart {
+    if let callProcess {
       let flags = flags.union(.closeOnExec).rawValue
       return Descriptor(
         rawValue: Int32(
-          try apart.ask(.openat, directory, path, flags: flags, mode: UInt32(mode)).result))
+          try callProcess.ask(.openat, directory, path, flags: flags, mode: UInt32(mode)).result))
     }
     let result = unsafe withCString(path) {
       unsafe ccap_openat(
@@ -89,16 +92,16 @@ package struct LinuxSystem: System {
 
   /// close(2); ignores an error, because the descriptor is closed in any case.
   package func close(_ descriptor: Descriptor) {
-    guard let apart, descriptor.rawValue >= CCAP_APART_OWN else {
+    guard let callProcess, descriptor.rawValue >= CCAP_APART_OWN else {
       _ = Glibc.close(descriptor.rawValue)
       return
     }
-    _ = try? apart.ask(.close, descriptor)
+    _ = try? callProcess.ask(.close, descriptor)
   }
 
   /// read(2) of at most `count` bytes, repeated after EINTR.
   package func read(_ descriptor: Descriptor, _ count: Int) throws(Errno) -> [UInt8] {
-    if let apart { return try apart.ask(.read, descriptor, size: count).bytes }
+    if let callProcess { return try callProcess.ask(.read, descriptor, size: count).bytes }
     return try unsafe filling(count) { unsafe ccap_read(descriptor.rawValue, $0, count) }
   }
 
@@ -123,7 +126,7 @@ package struct LinuxSystem: System {
 
   /// statx(2) with AT_EMPTY_PATH and AT_STATX_DONT_SYNC.
   package func statx(_ descriptor: Descriptor) throws(Errno) -> StatusFields {
-    if let apart { return status(try apart.statx(descriptor, "")) }
+    if let callProcess { return status(try callProcess.statx(descriptor, "")) }
     var fields = ccap_stat()
     _ = try check(unsafe ccap_statx(descriptor.rawValue, "", &fields))
     return status(fields)
@@ -133,7 +136,7 @@ package struct LinuxSystem: System {
   package func status(of path: PathBytes) throws(Errno) -> StatusFields {
     if path.bytes.contains(0) { throw .EINVAL }
     if path.isEmpty { throw .ENOENT }
-    if let apart { return status(try apart.statx(.currentDirectory, path)) }
+    if let callProcess { return status(try callProcess.statx(.currentDirectory, path)) }
     var fields = ccap_stat()
     let result = unsafe withCString(path) {
       unsafe ccap_statx(Descriptor.currentDirectory.rawValue, $0, &fields)
@@ -158,7 +161,9 @@ package struct LinuxSystem: System {
 
   /// readlinkat(2) with an empty path, at most 4,096 bytes.
   package func readlinkat(_ descriptor: Descriptor) throws(Errno) -> PathBytes {
-    if let apart { return PathBytes(try apart.ask(.readlinkat, descriptor, size: 4096).bytes) }
+    if let callProcess {
+      return PathBytes(try callProcess.ask(.readlinkat, descriptor, size: 4096).bytes)
+    }
     return PathBytes(
       try unsafe filling(4096) {
         unsafe ccap_readlinkat(
@@ -170,8 +175,8 @@ package struct LinuxSystem: System {
   package func getxattr(
     _ attribute: ExtendedAttribute, of descriptor: Descriptor
   ) throws(Errno) -> [UInt8] {
-    if let apart {
-      return try apart.ask(.getxattr, descriptor, unsafe bytes(Self.name(attribute))).bytes
+    if let callProcess {
+      return try callProcess.ask(.getxattr, descriptor, unsafe bytes(Self.name(attribute))).bytes
     }
     func get(_ size: Int) throws(Errno) -> [UInt8] {
       try unsafe filling(size) {
@@ -215,8 +220,8 @@ package struct LinuxSystem: System {
 
   /// fstatfs(2), which also works on an O_PATH descriptor.
   package func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields {
-    if let apart {
-      let bytes = try apart.ask(.fstatfs, descriptor).bytes
+    if let callProcess {
+      let bytes = try callProcess.ask(.fstatfs, descriptor).bytes
       return unsafe bytes.withUnsafeBytes { fields in
         func field(_ index: Int) -> UInt64 {
           unsafe fields.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)
@@ -240,8 +245,8 @@ package struct LinuxSystem: System {
     while true {
       let bytes: [UInt8]
       do throws(Errno) {
-        if let apart {
-          bytes = try apart.ask(.getdents, descriptor, size: 1 << 15).bytes
+        if let callProcess {
+          bytes = try callProcess.ask(.getdents, descriptor, size: 1 << 15).bytes
         } else {
           bytes = try unsafe filling(1 << 15) {
             unsafe ccap_getdents64(descriptor.rawValue, $0, 1 << 15)
@@ -266,8 +271,8 @@ package struct LinuxSystem: System {
   /// faccessat2(2) with AT_EACCESS, which follows links; a NUL in the path gives EINVAL.
   package func faccessat2(_ path: PathBytes, _ need: Permissions) throws(Errno) {
     if path.bytes.contains(0) { throw .EINVAL }
-    if let apart {
-      try apart.ask(.faccessat2, .currentDirectory, path, mode: UInt32(need.rawValue))
+    if let callProcess {
+      try callProcess.ask(.faccessat2, .currentDirectory, path, mode: UInt32(need.rawValue))
       return
     }
     let result = unsafe withCString(path) {
@@ -325,8 +330,8 @@ package struct LinuxSystem: System {
   /// Returns the id of this process, see getpid(2).
   package func getpid() -> Int32 { Glibc.getpid() }
 
-  /// Returns the bytes of a variable, see secure_getenv(3); nil if the variable is not set, or if somebody
-  /// started this program who has fewer rights than the program.
+  /// Returns the bytes of a variable, see secure_getenv(3); nil if it is not set, or if a user with
+  /// fewer rights started this program.
   package func getenv(_ name: String) -> PathBytes? {
     guard let value = unsafe ccap_getenv(name) else { return nil }
     return unsafe bytes(value)
@@ -387,10 +392,10 @@ package struct LinuxSystem: System {
 }
 
 extension LinuxSystem {
-  /// Whether somebody started this program who has fewer rights than the program, as one that is set-user-ID.
+  /// Whether a user with fewer rights than the program started it, as with set-user-ID.
   ///
-  /// Such a program takes nothing from the environment, whatever ids it has by now. See AT_SECURE in
-  /// getauxval(3), and secure_getenv(3).
+  /// Such a program uses no environment variable, even after it has changed its ids. See AT_SECURE
+  /// in getauxval(3), and secure_getenv(3).
   package static let hasForeignCaller = getauxval(UInt(AT_SECURE)) != 0
 }
 
@@ -401,15 +406,37 @@ extension LinuxSystem {
     _ directory: Descriptor, _ path: PathBytes, _ flags: OpenFlags
   ) throws(Errno) -> Descriptor {
     if path.bytes.contains(0) { throw .EINVAL }
-    if let apart {
+    if let callProcess {
       let flags = flags.union(.closeOnExec).rawValue
       return Descriptor(
-        rawValue: Int32(try apart.ask(.openat2, directory, path, flags: flags).result))
+        rawValue: Int32(try callProcess.ask(.openat2, directory, path, flags: flags).result))
     }
     let result = unsafe withCString(path) {
       unsafe ccap_openat2(directory.rawValue, $0, flags.union(.closeOnExec).rawValue, 0)
     }
     return Descriptor(rawValue: try check(result))
+  }
+
+  /// Counts the domains by those that a child can still add.
+  package func landlockLayers() -> Int? {
+    let layers = ccap_landlock_layers()
+    return layers < 0 ? nil : Int(layers)
+  }
+
+  private static let landlockReader = Mutex<(@Sendable (Int32) -> Bool?)?>(nil)
+
+  /// Lets this program see whether a process has restricted itself by Landlock.
+  ///
+  /// It wants BPF, which a program may bring, and this library does not.
+  ///
+  /// - Parameter reader: Returns whether it has; nil if it cannot be seen.
+  package static func readLandlock(by reader: @escaping @Sendable (Int32) -> Bool?) {
+    landlockReader.withLock { $0 = reader }
+  }
+
+  /// Asks the reader of this program.
+  package func isRestrictedByLandlock(_ process: Int32) -> Bool? {
+    Self.landlockReader.withLock { $0 }?(process)
   }
 
   /// lsm_list_modules(2), which needs Linux 6.8.
@@ -460,7 +487,7 @@ extension LinuxSystem {
 // For a program that root runs for an ordinary user.
 
 extension LinuxSystem {
-  /// Gives up everything that execve(2) kept of the process that started this one, except standard
+  /// Resets everything that execve(2) kept of the process that started this one, except standard
   /// output: environment, descriptors, signals, timers, limits, umask, working directory, terminal,
   /// priority and cgroup.
   ///

@@ -1,6 +1,6 @@
-/// The answer to a question that was asked inside another process's place, see `System.enter`.
+/// The answer of a child that joined another process, see `System.enter`.
 @_spi(SystemCalls) public enum ProcessProbe: Hashable, Sendable {
-  /// What could not be taken on.
+  /// The steps by which the child joins the process.
   public enum Step: Int32, Hashable, Sendable {
     /// The cgroup, see cgroups(7).
     case cgroup = 1
@@ -25,7 +25,7 @@
     }
   }
 
-  /// The errno of the open, if there was one, and that of faccessat2(2); nil where access was granted.
+  /// The errno of the open, if it was made, and that of faccessat2(2); nil if access was granted.
   case answered(opened: Errno?, accessed: Errno?)
   /// The step that failed, with its errno.
   case failed(Step, Errno)

@@ -1,11 +1,11 @@
 internal import CCap
 internal import Glibc
 
-/// What a program said that was asked by its standard input.
+/// The output and the end of a program that was run with a standard input.
 @_spi(SystemCalls) public struct ProgramOutput: Hashable, Sendable {
   /// How a program ended.
   public enum End: Hashable, Sendable {
-    /// The program ended by itself, in this way; nil if another part of this process waited for it.
+    /// The program ended; nil if another part of this process waited for it.
     case ended(ProcessEnd?)
     /// The program was still running when its time was over, and was killed.
     case late
@@ -13,7 +13,7 @@ internal import Glibc
     case long
   }
 
-  /// What the program wrote to its standard output.
+  /// The bytes of its standard output.
   public let output: [UInt8]
   /// How it ended.
   public let end: End
@@ -81,7 +81,7 @@ extension LinuxSystem {
     return ProgramOutput(output: output, end: end ?? (isKnown ? .ended(status) : .late))
   }
 
-  /// Kills what is left of a child and its group.
+  /// Kills the child and its group.
   ///
   /// - Returns: Whether the child has ended, and how; nil if another part of this process waited for it.
   private func finish(_ pid: Int32, _ child: Descriptor?) -> (Bool, ProcessEnd?) {
@@ -103,7 +103,7 @@ extension LinuxSystem {
     return (false, nil)
   }
 
-  /// Whether a child has ended; it can still be waited for.
+  /// Returns whether a child has ended, and leaves it for waitpid(2).
   private func hasEnded(_ pid: Int32) -> Bool {
     ccap_has_ended(pid) != 0
   }

@@ -6,6 +6,14 @@
   case signalled(Int32)
 }
 
+/// A change of a child that still runs, see waitid(2).
+package enum ChildChange: Sendable {
+  /// This signal stopped it.
+  case stopped(by: Int32)
+  /// SIGCONT continued it.
+  case continued
+}
+
 /// A signal that was received, see sigaction(2).
 package struct SignalInfo: Hashable, Sendable {
   /// The number of the signal.
@@ -44,7 +52,7 @@ package struct SignalInfo: Hashable, Sendable {
   package static let catchable: [Int32] = (1...64).filter { $0 != 9 && $0 != stop }
   /// SIGTSTP, SIGTTIN and SIGTTOU, whose default action is to stop the process.
   package static let stopping: Set<Int32> = [20, 21, 22]
-  /// The signals that a terminal sends to every process of its foreground group, and SIGCONT and
-  /// SIGCHLD, which are about each process itself.
+  /// The signals that a terminal sends to every process of its foreground group, with SIGCONT and
+  /// SIGCHLD, which every process gets for itself.
   package static let byTerminal: Set<Int32> = [hangup, interrupt, quit, child, 18, 20, 21, 22, 28]
 }

@@ -25,7 +25,7 @@
   /// STATX_ATTR_ENCRYPTED: the file system encrypts the file or directory, see fscrypt.
   public var isEncrypted = false
   /// `stx_btime` in nanoseconds since 1970: when the inode was created; nil if the file system does
-  /// not tell.
+  /// not report it.
   public var birth: Int64?
   /// `stx_ctime` in nanoseconds since 1970: when owner, mode or ACL last changed; nil if unknown.
   public var changed: Int64?

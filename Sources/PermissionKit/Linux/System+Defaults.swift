@@ -1,4 +1,4 @@
-/// Calls for which the others are enough.
+/// Default implementations, by other calls.
 extension System {
   /// Returns the fields of statx(2) for a descriptor of the path.
   @_spi(SystemCalls) public func status(of path: PathBytes) throws(Errno) -> StatusFields {
@@ -6,18 +6,23 @@ extension System {
     defer { close(descriptor) }
     return try statx(descriptor)
   }
-  /// Waits for nothing: every mount of another system answers.
+  /// Returns true: the mounts of other systems always answer.
   @_spi(SystemCalls) public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
     true
   }
-  /// Returns this system: nothing keeps it waiting.
-  @_spi(SystemCalls) public func apart(_ mount: PathBytes, within milliseconds: Int32) -> any System
-  { self }
-  /// Waits for nothing.
+  /// Returns this system, which never blocks.
+  @_spi(SystemCalls) public func withCallProcess(
+    _ mount: PathBytes, within milliseconds: Int32
+  ) -> any System { self }
+  /// Opens without a time limit.
   @_spi(SystemCalls) public func open(
     _ path: PathBytes, _ flags: OpenFlags, through covers: [PathBytes],
     within milliseconds: Int32
   ) throws(Errno) -> Descriptor {
     try openat(.currentDirectory, path, flags, mode: 0)
   }
+  /// Returns nil: this cannot be seen.
+  @_spi(SystemCalls) public func isRestrictedByLandlock(_ process: Int32) -> Bool? { nil }
+  /// Returns nil: other systems have no such count.
+  @_spi(SystemCalls) public func landlockLayers() -> Int? { nil }
 }

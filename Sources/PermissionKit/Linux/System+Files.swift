@@ -5,9 +5,9 @@ extension System {
   /// Returns the whole contents of a regular file of at most `limit` bytes, and opens nothing else;
   /// /dev/null is empty.
   ///
-  /// Whoever chose the path could have put a device or a FIFO there, at which an open does something, and
-  /// could exchange the file between a look at its type and the open. So the very inode that was looked at
-  /// is opened.
+  /// Whoever chose the path could have put a device or a FIFO there, which an open would affect,
+  /// and could exchange the file between a check of its type and the open. So the checked inode
+  /// itself is opened.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -153,10 +153,10 @@ extension System {
 }
 
 extension PathBytes {
-  /// Whether the kernel or root alone made each name of this path.
+  /// Whether only the kernel or root created each name of this path.
   ///
-  /// The links root, cwd and fd of /proc/PID lead to what the user of that process chose; names that begin
-  /// as these do, or with two dots, are left out too.
+  /// False for the links root, cwd and fd of /proc/PID, which lead to what the user of that process
+  /// chose, and for names that begin as these do or with two dots.
   fileprivate var isOfTheSystem: Bool {
     guard
       hasPrefix("/proc/") || hasPrefix("/sys/") || hasPrefix("/etc/") || hasPrefix("/run/udev/")

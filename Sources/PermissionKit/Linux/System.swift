@@ -85,13 +85,13 @@ public protocol System: Sendable {
 
   // MARK: Commands
 
-  /// posix_spawnp(3): starts a program, found by PATH, with an empty signal mask.
+  /// Starts a program, found by PATH, with an empty signal mask, see execvp(3).
   ///
   /// - Parameters:
   ///   - arguments: The program and its arguments, without NUL bytes.
   ///   - output: The standard output of the program.
   /// - Returns: The process id of the program.
-  /// - Throws: The errno of posix_spawnp(3).
+  /// - Throws: The errno of fork(2) or execvp(3).
   @_spi(SystemCalls) func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32
   /// Asks a program by its standard input and reads its standard output, within limits.
   ///
@@ -166,8 +166,8 @@ public protocol System: Sendable {
   @_spi(SystemCalls) func connectDatagram(_ path: PathBytes) throws(Errno) -> Descriptor
   /// Asks whether a program takes connections at a socket.
   ///
-  /// sock_diag(7) tells of programs in the network namespace of this process without a connection, which
-  /// may start a program. Otherwise connect(2) tells, of each type of socket that is needed; the
+  /// sock_diag(7) reports the programs in the network namespace of this process without a connection, which
+  /// may start a program. Otherwise connect(2) is tried, with each type of socket that is needed; the
   /// connection is closed at once.
   ///
   /// - Parameters:
@@ -250,16 +250,19 @@ public protocol System: Sendable {
   ///
   /// - Returns: Whether there was an answer in time, which may be an error.
   @_spi(SystemCalls) func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool
-  /// The same system, whose calls on files another process makes, so that no server keeps this one
-  /// waiting: after a time, which all of them share, they throw ETIMEDOUT.
+  /// Returns a system whose calls on files another process makes, so that no server can block this
+  /// one.
   ///
-  /// A descriptor without O_PATH that it opens is of use to it alone; it also takes those of this process.
+  /// After a time limit for all of them, the calls throw ETIMEDOUT. A descriptor without O_PATH
+  /// that this system opens can be used only with it; it also accepts descriptors of this process.
   ///
   /// - Parameters:
   ///   - mount: The mount point of the server, which is not asked again for a while if it does not answer.
   ///   - milliseconds: How long all calls together may take.
   /// - Returns: That system; this one if no process could be started.
-  @_spi(SystemCalls) func apart(_ mount: PathBytes, within milliseconds: Int32) -> any System
+  @_spi(SystemCalls) func withCallProcess(
+    _ mount: PathBytes, within milliseconds: Int32
+  ) -> any System
   /// openat(2) of a path that may lead over servers, daemons or links of others, with a deadline.
   ///
   /// - Parameters:
@@ -274,9 +277,9 @@ public protocol System: Sendable {
     _ path: PathBytes, _ flags: OpenFlags, through covers: [PathBytes],
     within milliseconds: Int32
   ) throws(Errno) -> Descriptor
-  /// Asks open(2) and faccessat2(2) in a child that takes on the place of another process: its cgroup,
-  /// mount and user namespaces, root, ids and capabilities; not its filter of system calls, its
-  /// Landlock rules and its security label.
+  /// Asks open(2) and faccessat2(2) in a child that joins another process: its cgroup, mount and
+  /// user namespaces, root, ids and capabilities; not its filter of system calls, its Landlock
+  /// rules and its security label.
   ///
   /// - Parameters:
   ///   - process: The other process.
@@ -303,11 +306,26 @@ public protocol System: Sendable {
   /// - Returns: Whether the key is there.
   /// - Throws: ENODATA if the directory is not encrypted; ENOTTY if the file system has no encryption.
   @_spi(SystemCalls) func encryptionKeyIsPresent(_ directory: Descriptor) throws(Errno) -> Bool
+  /// BTRFS_IOC_GET_SUBVOL_INFO: whether the subvolume of a directory was made from another one.
+  ///
+  /// - Parameter directory: The directory, open for reading.
+  /// - Returns: Whether it is in a snapshot.
+  /// - Throws: ENOTTY if the file system is not btrfs.
+  @_spi(SystemCalls) func isSnapshot(_ directory: Descriptor) throws(Errno) -> Bool
   /// lsm_list_modules(2): the LSM_ID_… numbers of the active security modules.
   @_spi(SystemCalls) func lsm_list_modules() throws(Errno) -> [UInt64]
+  /// The number of Landlock domains that this process is in, 0 to 16; nil if unknown.
+  ///
+  /// A child counts the domains that it can still add, by landlock_restrict_self(2). A filter of
+  /// system calls may kill the child, so only a process without one should call this.
+  @_spi(SystemCalls) func landlockLayers() -> Int?
+  /// Whether another process has restricted itself by Landlock, see landlock(7); nil if this cannot be seen.
+  ///
+  /// Linux shows it nowhere but in the memory of the kernel.
+  @_spi(SystemCalls) func isRestrictedByLandlock(_ process: Int32) -> Bool?
   /// ioctl VIDIOC_REQBUFS for zero buffers on an open video node, which changes nothing.
   ///
-  /// - Throws: EBUSY if another descriptor captures; EINVAL or ENOTTY if this cannot be told.
+  /// - Throws: EBUSY if another descriptor captures; EINVAL or ENOTTY if the driver does not report it.
   @_spi(SystemCalls) func reqbufs(none descriptor: Descriptor) throws(Errno)
 }
 

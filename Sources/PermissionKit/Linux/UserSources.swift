@@ -1,14 +1,14 @@
-/// What nsswitch.conf(5) says about who knows users and groups.
+/// The sources of users and groups in nsswitch.conf(5).
 struct UserSources: Sendable {
-  /// Whether a user that /etc/passwd has is the answer, whatever other sources say.
+  /// Whether a user in /etc/passwd is found there, whatever the other sources have.
   private(set) var usersAreInFiles = false
-  /// Whether a group that /etc/group has is the answer to who has a gid.
+  /// Whether a group in /etc/group is found there, whatever the other sources have.
   private(set) var groupsAreInFiles = false
-  /// Whether nobody but /etc/group, and perhaps systemd, knows the groups of a user.
+  /// Whether only /etc/group, and perhaps systemd, has the groups of a user.
   private(set) var filesListGroups = false
   /// Whether systemd is asked for groups.
   private(set) var asksSystemd = false
-  /// Whether users or groups come from more than files of this machine, which may keep a lookup waiting.
+  /// Whether users or groups come from sources other than files, so that a lookup may block.
   private(set) var mayWait = false
 
   /// Reads the bytes of the file; nil without such a file.
@@ -50,7 +50,7 @@ struct UserSources: Sendable {
       && groups.allSatisfy { Self.isOne($0, of: "files", "systemd", "[SUCCESS=merge]") }
   }
 
-  /// Whether what the files know is the answer: the default action after a success is to return.
+  /// Whether the files come first, and a result in them ends the lookup.
   private static func beginsWithFiles(_ words: [ArraySlice<UInt8>], merges: Bool) -> Bool {
     guard let first = words.first, isOne(first, of: "files") else { return false }
     guard words.count > 1, words[1].first == UInt8(ascii: "[") else { return true }

@@ -1,7 +1,9 @@
 /// One line of the analytics log: an event of one accessor at one point of the template.
-public struct AccessEvent: Hashable, Sendable {
+///
+/// Its members are those of the JSON in the log, so that a `JSONEncoder` writes what `permcheck log` reads.
+public struct AccessEvent: Hashable, Sendable, Codable {
   /// The points of the template at which an event is written.
-  public enum Point: String, Hashable, Sendable, CaseIterable {
+  public enum Point: String, Hashable, Sendable, CaseIterable, Codable {
     /// A check was made.
     case check
     /// A request will be made.
@@ -26,7 +28,7 @@ public struct AccessEvent: Hashable, Sendable {
   public var reason: Reason.Code?
   /// The fsuid of the process that wrote the event.
   public var uid: UInt32
-  /// The uid of the subject whose access was judged; nil if the accessor does not tell.
+  /// The uid of the subject whose access was judged; nil if the accessor does not name it.
   public var subject: UInt32?
   /// The folder that stood for the root directory in a what-if; nil for the machine itself.
   public var root: PathBytes?
@@ -44,11 +46,14 @@ public struct AccessEvent: Hashable, Sendable {
   ///   - status: The status that was known at that point.
   ///   - reason: The code of the first reason.
   ///   - uid: The fsuid of the process.
+  ///   - subject: The uid of the subject whose access was judged.
+  ///   - root: The folder that stood for the root directory in a what-if.
   ///   - pid: The id of the process.
   ///   - duration: The time since the check or the request began, in microseconds.
-  package init(
+  public init(
     time: String, event: Point, accessor: String, status: AuthorizationStatus,
-    reason: Reason.Code? = nil, uid: UInt32, pid: Int32, duration: Int64
+    reason: Reason.Code? = nil, uid: UInt32, subject: UInt32? = nil, root: PathBytes? = nil,
+    pid: Int32, duration: Int64
   ) {
     self.time = time
     self.event = event
@@ -56,6 +61,8 @@ public struct AccessEvent: Hashable, Sendable {
     self.status = status
     self.reason = reason
     self.uid = uid
+    self.subject = subject
+    self.root = root
     self.pid = pid
     self.duration = duration
   }

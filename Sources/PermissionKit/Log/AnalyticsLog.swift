@@ -19,7 +19,7 @@ public final class AnalyticsLog: Sendable {
 
   private struct Contents {
     var strategy: any LoggingStrategy
-    /// The events that wait for the end of `together`; nil outside.
+    /// The events that are written at the end of `together`; nil outside.
     var held: [AccessEvent]?
     var failure: PermissionError?
   }
@@ -48,7 +48,7 @@ public final class AnalyticsLog: Sendable {
     self.reportsFailure = reportsFailure
   }
 
-  /// The strategy for events from now on.
+  /// The strategy for the following events.
   public var strategy: any LoggingStrategy {
     get { contents.withLock { $0.strategy } }
     set { contents.withLock { $0.strategy = newValue } }
@@ -68,7 +68,7 @@ public final class AnalyticsLog: Sendable {
     if !isHeld { write([event]) }
   }
 
-  /// Logs what `body` logs when it ends, all at once.
+  /// Calls `body`, and logs its events at the end, all at once.
   package func together<Result>(_ body: () throws -> Result) rethrows -> Result {
     let isOutermost = contents.withLock { contents in
       defer { contents.held = contents.held ?? [] }
@@ -116,13 +116,12 @@ public final class AnalyticsLog: Sendable {
 
   func log(_ point: AccessEvent.Point, _ report: AccessReport, duration: Int64) {
     guard !(strategy is DiscardLogging) else { return }
-    var event = AccessEvent(
+    let event = AccessEvent(
       time: Timestamp.rfc3339(system.realtime()), event: point, accessor: report.accessor,
       status: report.status, reason: report.mainReason?.code,
-      uid: (try? system.credentials())?.user.fileSystem ?? .max, pid: system.getpid(),
-      duration: duration)
-    event.subject = report.subject?.credentials.user.fileSystem
-    event.root = report.root
+      uid: (try? system.credentials())?.user.fileSystem ?? .max,
+      subject: report.subject?.credentials.user.fileSystem, root: report.root,
+      pid: system.getpid(), duration: duration)
     log(event)
   }
 }

@@ -73,7 +73,7 @@ public struct FileLogging: LoggingStrategy {
     if written < lines.count { throw failure("write", .ENOSPC) }
   }
 
-  /// The file that `sizeLimit` keeps beside the log.
+  /// The older part of the log, which `sizeLimit` keeps.
   package var oldPath: PathBytes { PathBytes(path.bytes + Array(".1".utf8)) }
 
   /// Renames a file that is too large; returns whether another file has its name now.
@@ -148,12 +148,6 @@ public struct StandardErrorLogging: LoggingStrategy {
         errno: error)
     }
   }
-
-  /// Does nothing, because written lines cannot be removed.
-  public func clear() {}
-
-  /// Returns nothing, because standard error cannot be read back.
-  public func loggedEvents() -> [AccessEvent] { [] }
 }
 
 /// A strategy that discards every event.
@@ -163,10 +157,4 @@ public struct DiscardLogging: LoggingStrategy {
 
   /// Discards the event.
   public func log(_ event: AccessEvent) {}
-
-  /// Does nothing, because no event is kept.
-  public func clear() {}
-
-  /// Returns nothing, because no event is kept.
-  public func loggedEvents() -> [AccessEvent] { [] }
 }

@@ -10,9 +10,10 @@ struct Confinement {
     /// `plugs` holds the plugs that the snap declares; nil if they cannot be read.
     case snap(name: String, plugs: [String]?)
     case bubblewrap
+    case firejail
     /// A systemd unit whose settings hide devices or folders; `settings` are lines of its files.
-    case service(unit: String, settings: [String])
-    /// /dev is not that of the machine, and nothing shows who made it.
+    case service(unit: SystemdUnit, settings: [String])
+    /// /dev is not that of the machine, and nothing shows which program mounted it.
     case privateDevices
     case wsl
   }
@@ -26,9 +27,10 @@ struct Confinement {
 
   fileprivate init() {}
 
-  /// Looks for the places around a process, nil for this one, below a folder that stands for `/`.
+  /// Finds the containers, sandboxes and services of a process (nil: this one), below a folder that
+  /// stands for `/`.
   ///
-  /// Keeps no system: that remembers what was found, and neither would ever be freed.
+  /// Keeps no system: a system caches this value, and neither would ever be freed.
   init(_ system: any System, root: PathBytes, process: Int32? = nil) {
     var search = ConfinementSearch(system: system, root: root, process: process)
     search.run()
@@ -38,13 +40,13 @@ struct Confinement {
   /// A container of Kubernetes.
   static let pod = Place.container("Kubernetes")
 
-  /// The container or sandbox, as `this container`, outside of which nothing can be told; nil if there
+  /// The container or sandbox, as `this container`, beyond which nothing can be determined; nil if there
   /// is none.
   var boundary: String? {
     for (place, _) in found {
       switch place {
       case .docker, .podman, .container: return "this container"
-      case .flatpak, .snap, .bubblewrap: return "this sandbox"
+      case .flatpak, .snap, .bubblewrap, .firejail: return "this sandbox"
       case .service, .privateDevices, .wsl: continue
       }
     }
@@ -52,7 +54,7 @@ struct Confinement {
   }
 }
 
-/// Finds the places around a process.
+/// Finds the containers, sandboxes and services of a process.
 private struct ConfinementSearch {
   var confinement = Confinement()
   let system: any System
@@ -64,11 +66,9 @@ private struct ConfinementSearch {
     let privateDevices = hasPrivateDevices
     findSandboxes()
     findContainers()
-    if confinement.found.isEmpty, privateDevices,
-      system.hasAncestor("bwrap", process ?? system.getpid())
-    {
-      confinement.found.append(
-        (.bubblewrap, ["/dev is no devtmpfs", "bwrap is an ancestor process"]))
+    if privateDevices {
+      findAncestor("bwrap", .bubblewrap)
+      findAncestor("firejail", .firejail)
     }
     findService(privateDevices && confinement.found.isEmpty)
     if confinement.found.isEmpty, privateDevices {
@@ -81,6 +81,13 @@ private struct ConfinementSearch {
     if root == "/", process == nil {
       confinement.runner = Self.runners.first { system.getenv($0.variable) != nil }?.name
     }
+  }
+
+  private mutating func findAncestor(_ program: String, _ place: Confinement.Place) {
+    guard confinement.found.isEmpty, system.hasAncestor(program, process ?? system.getpid()) else {
+      return
+    }
+    confinement.found.append((place, ["/dev is no devtmpfs", "\(program) is an ancestor process"]))
   }
 
   private static let runners: [(variable: String, name: String)] = [
@@ -135,7 +142,7 @@ private struct ConfinementSearch {
     }
   }
 
-  /// The container that a marker tells of, with the evidence; nil if there is no marker.
+  /// The container that a marker file names, with the evidence; nil if there is no marker.
   private var marked: (place: Confinement.Place, evidence: [String])? {
     // CRI-O and cri-dockerd leave the marker of their engine as well.
     if confinement.found.isEmpty, root == "/", variable("KUBERNETES_SERVICE_HOST") != nil {
@@ -172,14 +179,13 @@ private struct ConfinementSearch {
   private var isOnMachine: Bool {
     guard root == "/", mounts?.mounts(at: "/").first?.fileSystem != "overlay"
     else { return false }
-    let first: [(String, UInt64)] = [
-      ("ipc", 0xEFFF_FFFF), ("uts", 0xEFFF_FFFE), ("user", 0xEFFF_FFFD), ("pid", 0xEFFF_FFFC),
-      ("cgroup", 0xEFFF_FFFB),
-    ]
     let folder = "/proc/\(process.map(String.init) ?? "self")/ns"
-    return first.allSatisfy { name, number in
+    func isFirst(_ name: String, _ number: UInt64) -> Bool {
       (try? system.status(of: PathBytes("\(folder)/\(name)")))?.inode == number
     }
+    return isFirst("ipc", 0xEFFF_FFFF) && isFirst("uts", 0xEFFF_FFFE)
+      && isFirst("user", 0xEFFF_FFFD) && isFirst("pid", 0xEFFF_FFFC)
+      && isFirst("cgroup", 0xEFFF_FFFB)
   }
 
   /// Whether the process is in a user namespace of its own.
@@ -240,16 +246,19 @@ private struct ConfinementSearch {
   // MARK: - Services
 
   private mutating func findService(_ privateDevices: Bool) {
-    guard root == "/", let groups = ofProcess("cgroup"), groups.has(".service") else { return }
-    let units = groups.split { $0 == "\n" || $0 == "/" }.filter { $0.hasSuffix(".service") }
-    // The user manager of a login is a service too, but not a unit to name here.
-    guard let unit = units.last.map(String.init), !unit.hasPrefix("user@") else { return }
-    let (unitSettings, seen) = UnitSettings.read(unit, below: root, system)
+    guard root == "/", let groups = ofProcess("cgroup"), groups.has(".service"),
+      let unit = SystemdUnit.units(groups).last, unit.section == "Service",
+      // The user manager of a login is a service too, but not a unit to name here.
+      !unit.name.hasPrefix("user@")
+    else { return }
+    let home = unit.isOfUser ? variable("HOME") : nil
+    let (unitSettings, seen) = UnitSettings.read(unit, home: home, below: root, system)
     let settings = unitSettings.restrictive
-    if !seen { confinement.hidden.append("not visible: the files of \(unit)") }
+    if !seen { confinement.hidden.append("not visible: the files of \(unit.name)") }
     // If the unit files cannot be read, a private /dev is the evidence.
     guard !settings.isEmpty || privateDevices && !seen else { return }
-    let evidence = ["unit \(unit)"] + settings + (privateDevices ? ["/dev is no devtmpfs"] : [])
+    let evidence =
+      ["unit \(unit.name)"] + settings + (privateDevices ? ["/dev is no devtmpfs"] : [])
     confinement.found.append((.service(unit: unit, settings: settings), evidence))
   }
 }

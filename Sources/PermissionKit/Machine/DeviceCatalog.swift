@@ -96,7 +96,7 @@ extension DeviceCatalog {
     name.hasPrefix("video") && DeviceFamily.camera.hasNode(named: name)
   }
 
-  /// What a video node is for.
+  /// The purpose of a video node.
   private enum VideoRole {
     case capture
     /// Memory to memory: a codec, or another unit that converts images.
@@ -193,12 +193,12 @@ extension DeviceCatalog {
     return told ?? (index == "0" ? .capture : .other, "sysfs index \(index)")
   }
 
-  /// Returns what a video node is that captures no pictures, as udev or the driver itself tells.
+  /// Returns what a video node is that captures no pictures, as udev or the driver itself reports it.
   ///
   /// - Parameters:
   ///   - name: The name that the driver has registered: `video1`.
   ///   - number: The number of the node.
-  /// - Returns: `a video output`; nil if it captures, or nothing tells.
+  /// - Returns: `a video output`; nil if it captures, or if its kind is unknown.
   func otherVideoNode(
     _ name: PathBytes, _ number: DeviceNumber
   ) -> (noun: String, evidence: String)? {

@@ -61,11 +61,11 @@ extension DeviceFamily {
     return isPlace(root.appending("dev").appending(name), below: root)
   }
 
-  /// Returns what a node certainly is, if that is no device of this kind.
+  /// Returns what a node certainly is instead of a device of this kind; nil if it may be one.
   ///
-  /// A number that no device of the kind can have is enough, and so is the name or the subsystem by which a
-  /// driver has registered the number. Where none has, the name of the node counts, and below another `root`
-  /// its place.
+  /// A number that no device of the kind can have is enough, and so is the name or the subsystem by
+  /// which a driver has registered the number. Where none has, the name of the node counts, and
+  /// below another `root` its place.
   ///
   /// - Parameters:
   ///   - path: The node itself, at the end of every link.

@@ -49,6 +49,20 @@ struct DeviceHolders {
     for case let owner? in substreams where owner != own { add(owner, streams: true) }
   }
 
+  /// Finds every process that runs a file, which the kernel then lets nobody write: exe_file_deny_write_access()
+  /// in kernel/fork.c.
+  mutating func findRunning(_ file: InodeIdentity) {
+    for case let pid? in ((try? system.names(in: "/proc")) ?? []).map({ Int32($0.description) }) {
+      do throws(Errno) {
+        let status = try system.status(of: PathBytes("/proc/\(pid)/exe"))
+        if InodeIdentity(status) == file { add(pid, streams: false) }
+      } catch .ENOENT {
+      } catch {
+        someAreHidden = true
+      }
+    }
+  }
+
   private func isDevice(_ descriptor: PathBytes, _ device: DeviceNumber) -> Bool {
     guard let status = try? system.status(of: descriptor) else { return false }
     return status.kind == .characterDevice && status.device == device
@@ -115,6 +129,17 @@ struct DeviceHolders {
   }
 
   // MARK: - Text for people
+
+  /// Returns a reason that names the processes that run a program which is to be written.
+  func reason(running path: PathBytes, evidence: [String]) -> Reason {
+    let who =
+      holders.isEmpty ? "some process" : holders.map(described).joined(separator: " and ")
+    var reason = Reason(
+      .busy, .proven, "\(who) runs \(path) now, so nobody may write to it (ETXTBSY)",
+      evidence: evidence)
+    reason.ownAdvice = "end the program, or write a new file and rename it to \(path)"
+    return reason
+  }
 
   /// Returns a reason that names the processes that use the device, streaming processes first.
   ///

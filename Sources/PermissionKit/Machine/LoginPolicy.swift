@@ -1,26 +1,28 @@
-/// What a login of a user gets or loses beside what the user data base says: the device rules of its
-/// slice and session, and the groups of pam_group(8).
+/// The effects of a login on a user, in addition to the user data base: the device rules of its slice and
+/// session, and the groups of pam_group(8).
 ///
-/// What else PAM may do (pam_cap, pam_namespace, pam_limits) is not looked at.
+/// Other effects of PAM (pam_cap, pam_namespace, pam_limits) are not examined.
 struct LoginPolicy {
   let system: any System
   let user: UserRecord
 
-  /// The rules of systemd that may refuse a login devices, by unit: `user-1001.slice: DevicePolicy=closed`.
-  var deviceRules: [String] {
+  /// Returns the rules of systemd that refuse a login a device, by unit: `user-1001.slice: DevicePolicy=closed`.
+  func deviceRules(_ device: DeviceNumber) -> [String] {
     guard (try? system.status(of: "/run/systemd/system")) != nil else { return [] }
     // The name of a session is not known before, so what is for every session counts.
-    return ["user.slice", "user-\(user.uid).slice", "session-.scope"].flatMap { unit in
-      UnitSettings.read(unit, below: "/", system).settings.restrictive
-        .filter { $0.hasPrefix("DevicePolicy=") || $0.hasPrefix("DeviceAllow=") }
-        .map { "\(unit): \($0)" }
+    return ["user.slice", "user-\(user.uid).slice", "session-.scope"].flatMap { name -> [String] in
+      let unit = SystemdUnit(name: name, isOfUser: false)
+      guard let policy = DevicePolicy(unit, system), !policy.allows(device, system) else {
+        return []
+      }
+      return policy.settings.map { "\(name): \($0)" }
     }
   }
 
   /// A group that some login may give the user.
   struct Group: Hashable {
     let name: String
-    /// The line of /etc/security/group.conf that does.
+    /// The line of /etc/security/group.conf that gives it.
     let line: String
   }
 
@@ -37,7 +39,7 @@ struct LoginPolicy {
       if line.hasSuffix("\\") { continued = String(line.dropLast()) } else { lines.append(line) }
     }
     let rules = lines.map { $0.split(separator: ";", omittingEmptySubsequences: false) }
-      .filter { $0.count == 5 && mayMean($0[2]) }
+      .filter { $0.count == 5 && mayInclude($0[2]) }
     guard !rules.isEmpty, isUsed else { return [] }
     return rules.flatMap { fields in
       fields[4].split { $0 == "," || $0 == " " || $0 == "\t" }.map {
@@ -46,8 +48,8 @@ struct LoginPolicy {
     }
   }
 
-  /// Whether a list of users may contain the user; what cannot be told may.
-  private func mayMean(_ list: Substring) -> Bool {
+  /// Whether a list of users may contain the user; true if it is unknown.
+  private func mayInclude(_ list: Substring) -> Bool {
     list.split { $0 == "|" || $0 == "&" || $0 == " " || $0 == "\t" }.contains { word in
       guard let first = word.first, first != "!", first != "%", first != "@" else { return true }
       let parts = word.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,11 +1,11 @@
 /// A server of a user's session that offers microphones or cameras, so that programs open no node.
 struct MediaServer {
-  /// What can be asked of a server.
+  /// The protocol of a server.
   enum Language: Hashable {
     case pulseAudio
     case pipeWire(mediaClass: String)
 
-    /// The names of the processes that speak it.
+    /// The process names of the servers with this protocol.
     var servers: [String] {
       switch self {
       case .pulseAudio: ["pipewire-pulse", "pulseaudio"]
@@ -26,7 +26,7 @@ struct MediaServer {
 
   /// The socket.
   let path: PathBytes
-  /// How the server is asked.
+  /// The protocol of the server.
   let language: Language
   /// The owner of the socket.
   let owner: UInt32
@@ -50,32 +50,32 @@ struct MediaServer {
       return value
     }
     let runtime = variable("XDG_RUNTIME_DIR") ?? PathBytes("/run/user/\(uid)")
-    var places: [(PathBytes, Language)] = []
+    func server(_ path: PathBytes, _ language: Language) -> MediaServer? {
+      // The environment of root may name a place of somebody else's.
+      guard path.isAbsolute, system.availability(of: path) == .immediate,
+        let status = try? system.status(of: path), status.kind == .socket
+      else { return nil }
+      return MediaServer(path: path, language: language, owner: status.uid)
+    }
+    var pulse: [PathBytes] = []
     if family.busyTest == .soundSubstreams {
       if let named = variable("PULSE_SERVER") {
-        places += paths(ofPulseServer: named).map { ($0, .pulseAudio) }
+        pulse = paths(ofPulseServer: named)
       } else {
         let folder = variable("PULSE_RUNTIME_PATH") ?? runtime.appending("pulse")
-        places.append((folder.appending("native"), .pulseAudio))
-        places.append(("/run/pulse/native", .pulseAudio))
+        pulse = [folder.appending("native"), "/run/pulse/native"]
       }
     }
     let remote = variable("PIPEWIRE_REMOTE") ?? "pipewire-0"
     let folder = variable("PIPEWIRE_RUNTIME_DIR") ?? runtime
     let pipeWire: [PathBytes] =
       remote.isAbsolute ? [remote] : [folder.appending(remote), "/run/pipewire/pipewire-0"]
-    places += pipeWire.map { ($0, .pipeWire(mediaClass: mediaClass)) }
-    return places.compactMap { path, language in
-      // The environment of root may name a place of somebody else's.
-      guard path.isAbsolute, system.reach(path) == .immediate,
-        let status = try? system.status(of: path), status.kind == .socket
-      else { return nil }
-      return MediaServer(path: path, language: language, owner: status.uid)
-    }
+    return pulse.compactMap { server($0, .pulseAudio) }
+      + pipeWire.compactMap { server($0, .pipeWire(mediaClass: mediaClass)) }
   }
 
-  /// Returns the local sockets in a list of servers, see pulse-client.conf(5): `unix:/path`, `/path`,
-  /// each perhaps behind the id of a machine in braces.
+  /// Returns the local sockets in a list of servers, see pulse-client.conf(5): `unix:/path`,
+  /// `/path`, each optionally after a machine id in braces.
   private static func paths(ofPulseServer list: PathBytes) -> [PathBytes] {
     list.bytes.split(separator: UInt8(ascii: " ")).compactMap { word in
       var word = word
@@ -151,7 +151,7 @@ struct MediaServer {
   /// Returns the inode number of the socket that listens at the path, from /proc/net/unix.
   ///
   /// Anybody can write lines there by the name of a socket, so none of its paths is looked at, and two
-  /// lines about the same path tell nothing.
+  /// lines about the same path are ambiguous.
   private func listening(_ system: any System) -> Set<UInt64> {
     guard let bytes = try? system.contents(of: "/proc/net/unix", limit: 1 << 24) else { return [] }
     let paths = [path, realPath(system)]
@@ -185,9 +185,9 @@ struct MediaServer {
 
   // MARK: - The question
 
-  /// Asks the server what it offers.
+  /// Asks the server for its devices.
   ///
-  /// The very socket that was looked at is connected to, whatever its path leads to now.
+  /// Connects to the inspected socket itself, even if its path was replaced since.
   ///
   /// - Parameters:
   ///   - system: The system that connects.

@@ -1,12 +1,12 @@
-/// What may refuse another process beyond its credentials, its root and its mounts, as far as /proc
-/// and the kernel show it.
+/// The layers that may refuse another process, in addition to its credentials, root and mounts, as far as
+/// /proc and the kernel show them.
 ///
-/// The rules themselves cannot be read from outside, and Landlock does not show at all.
+/// The rules of a layer cannot be read from outside, and Landlock is not visible at all.
 package struct ProcessLayers {
   let system: any System
   let process: Int32
 
-  /// Looks at a process.
+  /// Creates a reader of the layers of a process.
   package init(_ system: any System, _ process: Int32) {
     self.system = system
     self.process = process

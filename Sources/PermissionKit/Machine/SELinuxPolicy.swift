@@ -1,4 +1,4 @@
-/// What the policy of SELinux says about two contexts, as the kernel itself answers.
+/// The answers of the SELinux policy about two contexts, as the kernel gives them.
 ///
 /// /sys/fs/selinux/access takes a source, a target and a class, and answers with the permissions that the
 /// policy allows, see `sel_write_access()` in security/selinux/selinuxfs.c. Asking wants the permission

@@ -40,7 +40,8 @@ struct Seats {
     return (try? system.status(of: tag)) != nil
   }
 
-  /// Returns whether the user is at the seat of the device now, and udev does not give it to whoever is.
+  /// Returns whether the user is active at the device's seat now, and udev does not give the device
+  /// to the active user.
   func isAt(_ uid: UInt32, withoutGiving device: DeviceNumber) -> Bool {
     let own = all.filter { $0.active == uid }
     guard !own.isEmpty, !isTagged(device) else { return false }
@@ -54,7 +55,7 @@ struct Seats {
   }
 
   /// Returns the name of the seat of a device; logind serves each device at one seat alone.
-  private func seat(of device: DeviceNumber) -> String {
+  func seat(of device: DeviceNumber) -> String {
     let bytes = (try? system.contents(of: root.appending(data(of: device)), limit: 1 << 16)) ?? []
     let line = bytes.split(separator: UInt8(ascii: "\n")).first {
       $0.starts(with: "E:ID_SEAT=".utf8)

@@ -1,7 +1,8 @@
 /// The label that a security module gives a process, as /proc/PID/attr shows it.
 ///
-/// Only what the module itself calls free is free: names say nothing, for `unconfined_cam` can be an
-/// enforcing profile, and SELinux users and roles have names like those of types.
+/// Only a label that the module itself calls unconfined counts as such. Names prove nothing:
+/// `unconfined_cam` can be an enforcing profile, and SELinux users and roles have names like those
+/// of types.
 enum SecurityLabel: Hashable, Sendable {
   /// AppArmor: a profile, or several that are stacked (`a//&b`), and the mode of all of them.
   ///
@@ -12,7 +13,7 @@ enum SecurityLabel: Hashable, Sendable {
   /// A label of Smack, or of another module.
   case other(String)
 
-  /// Reads what `attr/current` of a process has.
+  /// Parses the contents of `attr/current` of a process.
   init(_ text: String) {
     if text == "unconfined" {
       self = .profile(text, mode: text)

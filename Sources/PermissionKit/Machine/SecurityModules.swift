@@ -69,7 +69,7 @@ struct SecurityModules {
 
   /// The profile or context that may refuse the process what mode and ACL grant; nil if none does.
   ///
-  /// An unreadable label of an active module confines, as far as anybody knows.
+  /// A label of an active module that cannot be read counts as one.
   var confiningLabel: String? {
     if let parsed {
       if case .context = parsed, isEnforcing == false { return nil }
@@ -82,11 +82,6 @@ struct SecurityModules {
 
   /// Whether Landlock may be active.
   var mayBeLandlock: Bool { has("landlock") }
-
-  /// Whether a module can refuse that files are opened or created: Landlock, AppArmor or SELinux.
-  var mayRefusePaths: Bool {
-    has("landlock") || profile != nil || context != nil
-  }
 
   /// Whether SELinux confines this process with the context of containers.
   var isContainerContext: Bool {

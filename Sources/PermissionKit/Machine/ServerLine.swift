@@ -75,7 +75,7 @@ struct OfferedDevice: Hashable, Sendable {
   var name: String
   /// The name for people; the same as `name` if there is none.
   var label: String
-  /// Whether the server offers nothing but silence at the moment.
+  /// Whether the device is muted, so that it records silence.
   var isMuted = false
   /// Whether there is no device behind it: the monitor of a loudspeaker, or a stand-in.
   var isEmpty = false

@@ -1,13 +1,14 @@
-/// What alsa-lib opens as `default` to record, where files of the user or the machine say something about it.
+/// The devices that alsa-lib opens as `default` to record, according to the files of the user and
+/// the machine.
 ///
-/// Their language computes names, includes files and runs functions. Here one thing is found out: whether the
-/// default is plainly a hardware node, perhaps behind a conversion (`plug`).
+/// Their language computes names, includes files and runs functions. This finds out only whether
+/// the default is plainly a hardware node, perhaps behind a conversion (`plug`).
 ///
 /// - SeeAlso: https://www.alsa-project.org/alsa-doc/alsa-lib/conf.html, pcm_plugins.html
 enum SoundDefault: Hashable, Sendable {
   /// A node of a card, by the card's number or name; `device` is nil for the first.
   case hardware(card: String, device: Int?)
-  /// Something else: `dsnoop`, `null`, or what nobody can tell without alsa-lib.
+  /// Something else: `dsnoop`, `null`, or a definition that only alsa-lib can evaluate.
   case other(String)
 
   /// The files that alsa-lib reads after its own, in its order; see the hooks of alsa.conf.
@@ -16,7 +17,7 @@ enum SoundDefault: Hashable, Sendable {
     return [root.appending("etc/asound.conf")] + own
   }
 
-  /// Reads what the files say about the default, one after the other; nil if they say nothing.
+  /// Parses the files in their order; nil if none of them defines the default.
   init?(_ texts: [String]) {
     var settings = Settings()
     for text in texts { settings.read(text) }
@@ -39,7 +40,7 @@ private struct Settings {
   private var values: [String: String] = [:]
   private(set) var isComputed = false
 
-  /// Reads a file; what it says counts more than what was read before.
+  /// Parses a file, whose settings override those of the files before.
   mutating func read(_ text: String) {
     var prefixes: [String] = []
     var key: String?
@@ -75,7 +76,7 @@ private struct Settings {
     if !prefixes.isEmpty || key != nil { isComputed = true }
   }
 
-  /// Whether something is said about the default, or may be.
+  /// Whether a setting defines the default, or may define it.
   var areAboutDefault: Bool {
     isComputed
       || values.keys.contains {
@@ -120,7 +121,7 @@ private struct Settings {
     return tokens
   }
 
-  /// Returns what the definition at a key comes to.
+  /// Resolves the definition at a key.
   func resolved(_ key: String, _ depth: Int) -> SoundDefault {
     guard depth > 0 else { return .other("computed") }
     if let name = values[key] { return named(name, depth - 1) }
@@ -139,7 +140,7 @@ private struct Settings {
     }
   }
 
-  /// Returns what a name comes to: `hw:1,0`, `plug:mine`, `mine`.
+  /// Resolves a name: `hw:1,0`, `plug:mine`, `mine`.
   private func named(_ name: String, _ depth: Int) -> SoundDefault {
     let colon = name.firstIndex { $0 == ":" }
     let plugin = String(name[..<(colon ?? name.endIndex)])

@@ -12,7 +12,7 @@ package struct Terminals {
   /// Returns why an ordinary user must not be given a node; nil if nobody uses it as a terminal.
   ///
   /// - Returns: The reason, for people.
-  package func objection(_ number: DeviceNumber, uid: UInt32, gid: UInt32) -> String? {
+  package func reasonNotToGive(_ number: DeviceNumber, uid: UInt32, gid: UInt32) -> String? {
     guard isTerminal(number) else { return nil }
     if isConsole(number) { return "it is a console of the system" }
     // login(1) and getty(8) give a terminal to its user, or to the group tty.
@@ -26,7 +26,7 @@ package struct Terminals {
     return nil
   }
 
-  /// Whether the device belongs to the subsystem tty; where sysfs does not tell, by the majors of
+  /// Whether the device belongs to the subsystem tty; where sysfs does not show it, by the majors of
   /// Documentation/admin-guide/devices.txt of Linux.
   private func isTerminal(_ number: DeviceNumber) -> Bool {
     let entry = PathBytes("/sys/dev/char/\(number.major):\(number.minor)/subsystem")
@@ -34,7 +34,8 @@ package struct Terminals {
     return [4, 5, 166, 188, 204].contains(number.major) || (136...143).contains(number.major)
   }
 
-  /// Whether the kernel writes its messages there, or init and the emergency shell would be there.
+  /// Whether the node is a console: the kernel prints its messages there, and init and the
+  /// emergency shell use it.
   private func isConsole(_ number: DeviceNumber) -> Bool {
     // console, tty, ptmx, and the foreground virtual terminal.
     if number.major == 5 || number.major == 4 && number.minor < 64 { return true }

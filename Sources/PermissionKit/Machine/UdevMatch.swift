@@ -1,9 +1,9 @@
-/// What a udev rule says of a device, so that it holds under another name and for no other device.
+/// The attributes in a udev rule that match a device also under another name, and no other device.
 ///
 /// The keys are those of udev(7). SUBSYSTEMS, KERNELS and ATTRS of one rule are about one and the same
 /// device on the way up in sysfs.
 struct UdevMatch: Sendable {
-  /// How sure it is that the rule is for this very device.
+  /// How exactly the rule identifies the device.
   enum Identity: Equatable, Sendable {
     /// By vendor, product and serial number, or by the place on a bus that cannot be unplugged.
     case device
@@ -53,7 +53,7 @@ struct UdevMatch: Sendable {
 
   private init(_ keys: [Key]) { (self.keys, identity) = (keys, .device) }
 
-  /// Reads the keys of a rule; nil if it says nothing of a device.
+  /// Parses the keys of a rule; nil if none of them identifies a device.
   init?(rule: some StringProtocol) {
     keys = []
     identity = .device
@@ -70,7 +70,7 @@ struct UdevMatch: Sendable {
 
   // MARK: - Candidates
 
-  /// Returns what may tell the device, the best first.
+  /// Returns the attributes that may identify the device, the best first.
   private static func candidates(
     _ node: Device, _ system: any System
   ) -> [(UdevMatch, Identity)] {
@@ -122,7 +122,7 @@ struct UdevMatch: Sendable {
 
   // MARK: - Matching
 
-  /// Returns the nodes of the devices that the rule is about now.
+  /// Returns the nodes of the present devices that the rule matches.
   func nodes(_ system: any System) -> [(path: PathBytes, device: DeviceNumber)] {
     guard let subsystem = keys.first(where: { $0.name == "SUBSYSTEM" })?.pattern else { return [] }
     return Device.all(of: subsystem, system).filter { matches($0, system) }
@@ -203,7 +203,7 @@ struct UdevMatch: Sendable {
       return chain
     }
 
-    /// What the device is a part of: a USB device, or a place on another bus; nil for a virtual device.
+    /// The parent of the device: a USB device, or a place on another bus; nil for a virtual device.
     func holder(_ system: any System) -> Device? {
       chain(system).first { device in
         switch device.subsystem {
@@ -238,7 +238,8 @@ struct UdevMatch: Sendable {
       return UdevMatch.escaped(String(name.dropLast(digits))) + "[0-9]*" + rest
     }
 
-    /// Which of the nodes of one device it is, where sysfs tells.
+    /// Returns the keys that select one of several nodes of a device; empty if sysfs does not show
+    /// them.
     func index(_ system: any System) -> [Key] {
       guard subsystem == "video4linux", let index = attribute("index", system) else { return [] }
       return [Key(name: "ATTR{index}", pattern: index)]

@@ -35,20 +35,35 @@ struct UnitSettings {
 }
 
 extension UnitSettings {
-  /// The folders of unit files; the first folder with a file takes precedence, see systemd.unit(5).
-  private static let folders = [
-    "etc/systemd/system.control", "run/systemd/system.control", "run/systemd/transient",
-    "etc/systemd/system", "run/systemd/system", "run/systemd/generator",
-    "usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system",
-  ]
+  /// Returns the folders of unit files; the first folder with a file takes precedence, see systemd.unit(5).
+  private static func folders(_ unit: SystemdUnit, _ home: PathBytes?) -> [String] {
+    guard unit.isOfUser else {
+      return [
+        "etc/systemd/system.control", "run/systemd/system.control", "run/systemd/transient",
+        "etc/systemd/system", "run/systemd/system", "run/systemd/generator",
+        "usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system",
+      ]
+    }
+    let own = home.map { String($0.description.drop { $0 == "/" }) + "/.config/systemd" }
+    return (own.map { ["\($0)/user.control", "\($0)/user"] } ?? []) + [
+      "etc/systemd/user", "run/systemd/user", "usr/local/lib/systemd/user", "usr/lib/systemd/user",
+    ]
+  }
 
   /// Reads the settings of a unit: its own file, and the drop-ins for it, for names that begin like
   /// its own (`user-.slice.d`), and for its type.
   ///
+  ///
+  /// - Parameters:
+  ///   - unit: The unit.
+  ///   - home: The home of the user whose manager has the unit; nil if it is not known.
+  ///   - root: The folder that stands for `/`.
+  ///   - system: The system to read.
   /// - Returns: The settings, and whether the file of the unit itself was there.
   static func read(
-    _ unit: String, below root: PathBytes, _ system: any System
+    _ unit: SystemdUnit, home: PathBytes? = nil, below root: PathBytes, _ system: any System
   ) -> (settings: UnitSettings, isSeen: Bool) {
+    let (folders, unit) = (folders(unit, home), unit.name)
     func text(_ path: String) -> String? {
       (try? system.contents(of: root.appending(PathBytes(path)), limit: 1 << 20))
         .map { String(decoding: $0, as: UTF8.self) }
@@ -80,9 +95,9 @@ extension UnitSettings {
 }
 
 extension UnitSettings {
-  /// What a setting does to the files below some folders, see systemd.exec(5).
+  /// The effect of a setting on the files below some folders, see systemd.exec(5).
   struct Effect: Hashable {
-    /// The way in which the files are kept from the service.
+    /// How the setting hides or protects the files.
     enum Kind: Hashable {
       /// The folder is covered by one that nobody may enter.
       case inaccessible
@@ -95,13 +110,13 @@ extension UnitSettings {
     /// The setting, as a line: `ProtectHome=yes`.
     let setting: String
     let kind: Kind
-    /// The folders that the setting is about.
+    /// The folders that the setting affects.
     let folders: [PathBytes]
-    /// The least lines of a drop-in that give the service one path.
-    let lines: String
+    /// The fewest lines of a drop-in that give the service one path.
+    let lines: [String]
   }
 
-  /// Returns what settings do to a path; empty if none of them is about it.
+  /// Returns the effects of settings on a path; empty if none affects it.
   static func effects(_ settings: [String], on path: PathBytes) -> [Effect] {
     settings.flatMap { effects($0, of: settings, on: path) }.filter { effect in
       effect.folders.contains { $0 == "/" || path == $0 || path.isBelow($0) }
@@ -113,8 +128,17 @@ extension UnitSettings {
   ) -> [Effect] {
     let name = String(setting.prefix { $0 != "=" })
     let value = String(setting.dropFirst(name.count + 1))
-    func effect(_ kind: Effect.Kind, _ folders: [PathBytes], _ lines: String) -> Effect {
+    func effect(_ kind: Effect.Kind, _ folders: [PathBytes], _ lines: String...) -> Effect {
       Effect(setting: setting, kind: kind, folders: folders, lines: lines)
+    }
+    // The list starts anew, with the folders that have nothing to do with the path.
+    func cleared(_ kind: Effect.Kind) -> Effect {
+      let others = all.filter { $0.hasPrefix("\(name)=") }
+        .flatMap { folders(String($0.dropFirst(name.count + 1))) }
+        .filter { path != $0 && !path.isBelow($0) }
+      return Effect(
+        setting: setting, kind: kind, folders: folders(value),
+        lines: ["\(name)="] + others.map { "\(name)=\($0)" })
     }
     let homes: [PathBytes] = ["/home", "/root", "/run/user"]
     let writable = "ReadWritePaths=\(path)"
@@ -122,7 +146,7 @@ extension UnitSettings {
     switch name {
     case "ProtectHome" where value == "read-only": return [effect(.readOnly, homes, writable)]
     case "ProtectHome" where value == "tmpfs": return [effect(.empty, homes, bound)]
-    case "ProtectHome": return [effect(.inaccessible, homes, "ProtectHome=tmpfs \(bound)")]
+    case "ProtectHome": return [effect(.inaccessible, homes, "ProtectHome=tmpfs", bound)]
     case "ProtectSystem" where value == "strict", "DynamicUser":
       // The homes are ProtectHome='s.
       let isHome = homes.contains { path == $0 || path.isBelow($0) }
@@ -132,16 +156,11 @@ extension UnitSettings {
       return [effect(.readOnly, folders, writable)]
     case "ReadOnlyPaths" where !folders(value).contains(path):
       return [effect(.readOnly, folders(value), writable)]
-    case "InaccessiblePaths", "ReadOnlyPaths":
-      // The list starts anew, with the folders that have nothing to do with the path.
-      let others = all.filter { $0.hasPrefix("\(name)=") }
-        .flatMap { folders(String($0.dropFirst(name.count + 1))) }
-        .filter { path != $0 && !path.isBelow($0) }
-      let lines = ["\(name)="] + others.map { "\(name)=\($0)" }
-      let kind = name == "ReadOnlyPaths" ? Effect.Kind.readOnly : .inaccessible
-      return [effect(kind, folders(value), lines.joined(separator: " "))]
-    case "TemporaryFileSystem":
-      return [effect(.empty, folders(value), bound)]
+    case "InaccessiblePaths": return [cleared(.inaccessible)]
+    case "ReadOnlyPaths": return [cleared(.readOnly)]
+    // Of devices a program needs more than one node.
+    case "TemporaryFileSystem" where path.isBelow("/dev"): return [cleared(.empty)]
+    case "TemporaryFileSystem": return [effect(.empty, folders(value), bound)]
     default: return []
     }
   }

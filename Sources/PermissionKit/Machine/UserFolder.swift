@@ -3,19 +3,37 @@
 /// See user-dirs.dirs(5): the file is $XDG_CONFIG_HOME/user-dirs.dirs. A value is `"$HOME/path"` or
 /// `"/path"` in double quotes, with the backslash escapes of a shell.
 package struct UserFolder: Sendable {
-  /// The keys of user-dirs.dirs(5), each with the folder without that file, and the word for people.
-  package static let keys: [(key: String, folder: PathBytes, noun: String)] = [
-    ("DESKTOP", "Desktop", "desktop folder"), ("DOCUMENTS", "Documents", "document folder"),
-    ("DOWNLOAD", "Downloads", "download folder"), ("MUSIC", "Music", "music folder"),
-    ("PICTURES", "Pictures", "picture folder"), ("PUBLICSHARE", "Public", "public folder"),
-    ("TEMPLATES", "Templates", "template folder"), ("VIDEOS", "Videos", "video folder"),
-  ]
+  /// A key of user-dirs.dirs(5).
+  package enum Key: String, CaseIterable {
+    case desktop = "DESKTOP"
+    case documents = "DOCUMENTS"
+    case download = "DOWNLOAD"
+    case music = "MUSIC"
+    case pictures = "PICTURES"
+    case publicShare = "PUBLICSHARE"
+    case templates = "TEMPLATES"
+    case videos = "VIDEOS"
+
+    /// The folder without that file, and the word for people.
+    fileprivate var names: (folder: PathBytes, noun: String) {
+      switch self {
+      case .desktop: ("Desktop", "desktop folder")
+      case .documents: ("Documents", "document folder")
+      case .download: ("Downloads", "download folder")
+      case .music: ("Music", "music folder")
+      case .pictures: ("Pictures", "picture folder")
+      case .publicShare: ("Public", "public folder")
+      case .templates: ("Templates", "template folder")
+      case .videos: ("Videos", "video folder")
+      }
+    }
+  }
 
   enum Location: Hashable, Sendable {
     case folder(PathBytes, evidence: String)
     /// The setting is the home directory itself, which means "no such folder" in xdg-user-dirs.
     case notConfigured(evidence: String)
-    /// The check cannot tell.
+    /// The check cannot determine it.
     case unknown(Reason)
   }
 
@@ -27,12 +45,12 @@ package struct UserFolder: Sendable {
   /// The word for people: `picture folder`.
   let noun: String
 
-  /// Creates a search for the folder of a key; a key that `keys` lacks has a folder of its own name.
+  /// Creates a search for the folder of a key; a key that `Key` lacks has a folder of its own name.
   init(_ key: String, _ system: any System, root: PathBytes) {
     self.system = system
     self.root = root
     self.key = key
-    let known = Self.keys.first { $0.key == key }
+    let known = Key(rawValue: key)?.names
     name = known?.folder ?? PathBytes(key)
     noun = known?.noun ?? "folder \(key)"
   }
@@ -56,7 +74,7 @@ package struct UserFolder: Sendable {
       reason.ownAdvice = "set HOME, or name the folder"
       return .unknown(reason)
     }
-    if let reason = system.reach(file).reason { return .unknown(reason) }
+    if let reason = system.availability(of: file).reason { return .unknown(reason) }
     let realHome = below(home)
     let fallback = Location.folder(realHome.appending(name), evidence: "the default")
     do throws(Errno) {
@@ -92,7 +110,7 @@ package struct UserFolder: Sendable {
   /// Returns whether both paths lead to the same folder.
   private func isSame(_ folder: PathBytes, _ home: PathBytes) -> Bool {
     if folder.withoutTrailingSlashes == home.withoutTrailingSlashes { return true }
-    guard let one = try? system.reaching(folder)?.status(of: folder),
+    guard let one = try? system.examiner(of: folder)?.status(of: folder),
       let other = try? system.status(of: home)
     else {
       return false

@@ -160,7 +160,7 @@ extension AccessControlList {
     }
   }
 
-  /// Sets items; what was not there is inserted in the order of posix_acl_valid().
+  /// Sets items; new ones are inserted in the order of posix_acl_valid().
   mutating func set(_ items: [ACLItem: Permissions]) {
     var rest = items
     for index in entries.indices {
@@ -176,7 +176,7 @@ extension AccessControlList {
     entries.sort { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
   }
 
-  /// Lowers everything that the mask limits.
+  /// Limits the entries that the mask limits.
   mutating func limit(to mask: Permissions) {
     for index in entries.indices where entries[index].isMasked {
       entries[index].permissions.formIntersection(mask)

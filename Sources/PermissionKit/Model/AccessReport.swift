@@ -6,20 +6,22 @@ public struct AccessReport: Hashable, Sendable {
   ///
   /// Devices can replace one another; the resources of one device cannot.
   public var status: AuthorizationStatus
-  /// Whether a request could turn the refusal into access.
-  public var isRequestable: Bool
+  /// Whether the status `limited` counts as access; the template sets it to that of the accessor.
+  public var acceptsLimited = true
+  /// Who can make the change that gives missing access, or why nobody can.
+  public var requestability: Requestability
   /// The resources that were judged, then the resources that were not found.
   public var resources: [ResourceReport]
-  /// Other ways to the same thing, which do not count for `status`: a server that offers it.
+  /// Other ways to the same device, which do not affect `status`: a server that offers it.
   ///
-  /// The first reason of each says what is known. See `AccessContext.through`.
+  /// The first reason of each describes it. See `AccessContext.through`.
   public var alternatives: [ResourceReport] = []
-  /// The subject whose access was judged; nil if the accessor does not tell.
+  /// The subject whose access was judged; nil if the accessor does not name it.
   public var subject: Subject?
   /// The time of the check, in microseconds since 1970-01-01 UTC; nil if the accessor does not
-  /// tell.
+  /// name it.
   public var time: Int64?
-  /// The folder that stood for `/`; nil for the machine itself.
+  /// The folder that was used as `/`; nil for the machine itself.
   public var root: PathBytes?
   /// The outcome of the request before this check; nil if there was no request.
   public var requestOutcome: RequestOutcome?
@@ -29,7 +31,8 @@ public struct AccessReport: Hashable, Sendable {
   /// - Parameters:
   ///   - accessor: The accessor's name.
   ///   - status: The status of the accessor.
-  ///   - isRequestable: Whether a request could turn the refusal into access.
+  ///   - isRequestable: Whether a request of this process could turn the refusal into access, see
+  ///     `requestability`.
   ///   - resources: A report on each resource.
   ///   - subject: The subject whose access was judged.
   ///   - time: The time of the check, in microseconds since 1970-01-01 UTC.
@@ -39,11 +42,35 @@ public struct AccessReport: Hashable, Sendable {
   ) {
     self.accessor = accessor
     self.status = status
-    self.isRequestable = isRequestable
+    requestability =
+      isRequestable
+      ? .now
+      : status == .authorized ? .notNeeded : .never("\(accessor) has nothing that can be requested")
     self.resources = resources
     self.subject = subject
     self.time = time
   }
+
+  /// Creates a report of an accessor that judges no files.
+  ///
+  /// - Parameters:
+  ///   - accessor: The accessor's name.
+  ///   - status: The status of the accessor.
+  ///   - message: Why, in one line; it is not shown where there is access.
+  ///   - isRequestable: Whether a request could turn the refusal into access.
+  public init(
+    accessor: String, status: AuthorizationStatus, message: String, isRequestable: Bool = false
+  ) {
+    let reason = Reason(.byAccessor, .proven, message)
+    let resource = ResourceReport(
+      path: "/", label: accessor, device: accessor, need: [], status: status,
+      reasons: status == .authorized ? [] : [reason])
+    self.init(
+      accessor: accessor, status: status, isRequestable: isRequestable, resources: [resource])
+  }
+
+  /// Whether a request of this process could turn the refusal into access.
+  public var isRequestable: Bool { requestability == .now }
 
   /// The first reason of the resources that have the report's status.
   ///
@@ -53,16 +80,17 @@ public struct AccessReport: Hashable, Sendable {
     return (telling ?? resources.first { !$0.reasons.isEmpty })?.reasons.first
   }
 
-  /// Whether everything in a folder was asked about, so that `limited` is not enough.
+  /// Whether everything in a folder was checked, so that `limited` is not enough.
   package var includesContents: Bool { resources.contains { $0.contents != nil } }
 
-  /// Whether more is refused in a folder than is listed, so that the changes are not known.
+  /// Whether a folder has more refusals than the report lists, so that the changes are not known.
   package var isCut: Bool { resources.contains { $0.contents?.isCut == true } }
 
-  /// Whether a folder on the way refuses, and what is below cannot be seen, so that the changes are not known.
+  /// Whether a folder on the path refuses and hides what is below, so that the changes are not
+  /// known.
   package var isHidden: Bool { resources.contains(where: \.isHidden) }
 
-  /// Whether the report is about a device that is not there, and not about a path that is not there.
+  /// Whether the report is about a missing device, and not about a missing path.
   package var isOfAbsentDevice: Bool {
     status == .unavailable && resources.allSatisfy(\.isOfAbsentDevice)
   }
@@ -86,37 +114,38 @@ public struct ResourceReport: Hashable, Sendable {
   public var decision: ResourceDecision?
   /// The kernel's own answer; nil if the kernel was not asked.
   public var probe: Probe?
-  /// Why the resource is not simply authorized, the main reason first; empty if it is.
+  /// Why the resource is not authorized, the main reason first; empty if it is.
   public var reasons: [Reason]
   /// The changes that would give access; empty if none is known.
   ///
   /// The changes of ACLs and modes belong together and are made in this order. Each other remedy is
   /// an alternative.
   public var remedies: [Remedy]
-  /// Whether mode and ACL can be changed where they refuse, and a change would count.
+  /// Whether a change of the refusing mode and ACL is possible and would take effect.
   package var isChangeable = true
   /// The components of the path, root first; empty unless the caller asked for an explanation.
   public var walk: [WalkedComponent] = []
-  /// The new file or folder that the report is about, and that nobody has made yet; nil for what exists.
+  /// The new file or folder that the report is about; nil for a report on an existing one.
   public var future: FutureFile?
   /// The operation that the report is about; nil if it is about permissions.
   package var operation: NamedOperation?
   /// Of an operation with two paths, the components of the second one.
   package var targetWalk: [WalkedComponent] = []
-  /// What could not be looked for and nothing suggests: a sentence that only `-v` prints; nil if nothing.
+  /// A note for `-v` about a layer that could not be inspected and that nothing suggests; nil if
+  /// there is none.
   package var aside: String?
   /// Whether the resource is a folder that was judged.
   package var isFolder = false
-  /// What was found in the folder; nil if the folder alone was asked about.
+  /// The result for the contents of the folder; nil if only the folder was checked.
   package var contents: ContentsReport?
-  /// The kind of device that is not there; nil for every other report.
+  /// The kind of the missing device; nil for every other report.
   package var family: DeviceFamily?
-  /// Whether a device is not there; the program of an accessor may say so, too.
+  /// Whether a device is missing; the program of an accessor may report that, too.
   var isOfAbsentDevice: Bool {
     status == .unavailable && (family != nil || reasons.contains { $0.code == .byAccessor })
   }
 
-  /// Whether a folder on the way refuses, and what is below cannot be seen.
+  /// Whether a folder on the path refuses and hides what is below.
   package var isHidden: Bool {
     status == .denied && isChangeable && remedies.isEmpty && decision?.step == .walk
   }
@@ -156,13 +185,13 @@ public struct ResourceDecision: Hashable, Sendable {
   public var verdict: Decision.Verdict
   /// The rule of the kernel that decided.
   public var rule: Rule
-  /// What was asked of the component at which the decision was made.
+  /// The permissions that were needed on the component that decided.
   public var step: Decision.Step
   /// The path of the component at which the decision was made; nil if no component was reached.
   public var component: PathBytes?
   /// The ACL entry or the bits that decided, for people: `owner rw-`, `ACL user:1000:rw-`.
   public var basis: String
-  /// What the basis means over ssh, in a service and after switching users.
+  /// The meaning of the basis over ssh, in a service and after switching users.
   ///
   /// Nil if the caller did not ask for the meaning or if access was not granted.
   public var meaning: String?

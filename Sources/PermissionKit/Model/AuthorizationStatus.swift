@@ -1,5 +1,7 @@
 /// The status of an accessor or of one of its resources.
-public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
+public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable, Codable,
+  CustomStringConvertible
+{
   /// Every resource is usable.
   case authorized
   /// Some resources are usable, or all resources are usable only in part.
@@ -10,8 +12,11 @@ public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable {
   case restricted
   /// There is no such device or directory.
   case unavailable
-  /// The check cannot tell.
+  /// The check cannot determine whether there is access.
   case notDetermined
+
+  /// The name of the status: `notDetermined`.
+  public var description: String { rawValue }
 
   /// Returns whether the status counts as access.
   ///

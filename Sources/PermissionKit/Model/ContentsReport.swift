@@ -1,16 +1,16 @@
-/// What a check found in a folder, the folder itself included.
+/// The result of a check of a folder and everything in it.
 package struct ContentsReport: Hashable, Sendable {
-  /// What many files and folders are refused by, or cannot be told by.
+  /// A cause by which many files and folders are refused, or their access is unknown.
   package struct Cause: Hashable, Sendable {
     /// The folder that refuses search, or that the names are in.
     package var folder: PathBytes
-    /// Whether the folder refuses search, so that it and everything below count.
+    /// Whether the folder refuses search, which includes everything below.
     package var isSearch: Bool
     /// Whether the names are in several folders below.
     package var isBelow: Bool
     /// The rule, in one word: `other-bits`.
     package var rule: String
-    /// How many files and folders.
+    /// The number of files and folders.
     package var count: Int
 
     package init(folder: PathBytes, isSearch: Bool, isBelow: Bool, rule: String, count: Int) {
@@ -22,28 +22,29 @@ package struct ContentsReport: Hashable, Sendable {
     }
   }
 
-  /// The files and folders that were asked about.
+  /// The number of files and folders that were checked.
   package var asked = 0
-  /// How many of them are refused.
+  /// The number of files and folders that are refused.
   package var refused = 0
-  /// How many of them cannot be told.
+  /// The number of files and folders whose access is unknown.
   package var undetermined = 0
-  /// The folders that cannot be listed by who checks, so that nothing below them is known.
+  /// The number of folders that the checking process cannot list, so that nothing below them is
+  /// known.
   package var unlisted = 0
   /// The causes, those that refuse most first.
   package var causes: [Cause] = []
-  /// What is refused; not complete if there are fewer than `refused`.
+  /// The refused paths; fewer than `refused` if the list is not complete.
   package var paths: [PathBytes] = []
-  /// Why not everything was asked about; nil if it was.
+  /// The reason why not everything was checked; nil if everything was.
   package var obstacle: String?
 
   package init() {}
 
   /// The files and folders that are granted.
   package var granted: Int { max(asked - refused - undetermined, 0) }
-  /// Whether something is not known.
+  /// Whether the access to some files is unknown.
   package var isUnknown: Bool { undetermined > 0 || unlisted > 0 || obstacle != nil }
-  /// Whether what is refused is not listed completely.
+  /// Whether the list of refused paths is not complete.
   package var isCut: Bool { paths.count < refused }
 
   /// `8 of 12 files and folders`, or `all 12 files and folders`.

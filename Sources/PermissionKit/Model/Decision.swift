@@ -1,12 +1,12 @@
 /// The evaluator's verdict on facts, the rule that decided and the place where it decided.
 public struct Decision: Hashable, Sendable {
-  /// What the kernel would answer.
+  /// The answer of the kernel.
   public enum Verdict: Hashable, Sendable {
     /// The call would succeed.
     case granted
     /// The call would fail with this errno.
     case refused(Errno)
-    /// The facts do not tell, because something that decides could not be read.
+    /// Access is unknown, because a fact that decides could not be read.
     case undetermined
 
     /// The word for the verdict in documents: `granted`, `refused`, `undetermined`.
@@ -22,7 +22,7 @@ public struct Decision: Hashable, Sendable {
     public var errno: Errno? { if case .refused(let errno) = self { errno } else { nil } }
   }
 
-  /// What was asked of the inode at which the decision was made.
+  /// The permissions that were needed on the inode that decided.
   public enum Step: String, Hashable, Sendable {
     /// Search permission, or a lookup, on the way to the last component.
     case walk
@@ -38,7 +38,7 @@ public struct Decision: Hashable, Sendable {
   package var verdict: Verdict
   /// The first rule that refused or was undetermined; if there is none, the rule that granted.
   package var rule: Rule
-  /// What was asked of the inode at which the decision was made.
+  /// The permissions that were needed on the inode that decided.
   package var step: Step
   /// The index of that inode in `AccessFacts.inodes`; nil if no inode was reached.
   package var inode: Int?
@@ -59,10 +59,10 @@ public struct Decision: Hashable, Sendable {
     self.inode = inode
   }
 
-  /// Whether access is granted; false also if the facts do not tell.
+  /// Whether access is granted; false also if access is unknown.
   package var isGranted: Bool { verdict == .granted }
 
-  /// Whether mode and ACL grant access, so that only an open of the device tells the rest.
+  /// Whether mode and ACL grant access, so that only an open of the device shows the rest.
   var isForDriver: Bool { verdict == .undetermined && rule == .driver }
 
   /// The errno of a refusal; nil for other verdicts.

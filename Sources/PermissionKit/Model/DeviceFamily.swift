@@ -1,7 +1,7 @@
 /// A kind of device: where the kernel lists devices, how nodes are named, what an open does.
 ///
-/// The library reads everything that depends on the kind of a device from this value. To add a kind
-/// of device, create a value.
+/// All code that depends on the kind of a device uses this value. To add a kind of device, create a
+/// value.
 public final class DeviceFamily: Hashable, Sendable {
   /// A range of device numbers: one major and a range of minors.
   package struct Numbers: Hashable, Sendable {
@@ -19,7 +19,7 @@ public final class DeviceFamily: Hashable, Sendable {
     }
   }
 
-  /// What an open(2) of a node does to the device.
+  /// The effect of an open(2) of a node on the device.
   public enum Opening: Hashable, Sendable {
     /// An open has no visible effect: the library may ask the kernel by an open.
     case harmless
@@ -59,7 +59,7 @@ public final class DeviceFamily: Hashable, Sendable {
   package struct Module: Hashable, Sendable {
     /// The name, as modprobe(8) takes it.
     let name: String
-    /// What the module is, for people; nil if its name says enough.
+    /// A description of the module, for people; nil if its name is enough.
     var note: String?
   }
 
@@ -67,17 +67,18 @@ public final class DeviceFamily: Hashable, Sendable {
   package let noun: String
   /// The name of the folder below /sys/class that lists the devices.
   ///
-  /// Of a family with `paths`: the subsystem of sysfs, and empty if any will do.
+  /// For a family with `paths`: the subsystem in sysfs, and empty for any.
   package let subsystem: String
   /// The folder of the nodes, below the root: `dev`.
   package let folder: PathBytes
   /// The names of nodes; `#` stands for a decimal number.
   package let nodePatterns: [String]
-  /// The whole paths of nodes, as patterns of `Glob`; empty if `folder` and `nodePatterns` say it all.
+  /// The whole paths of nodes, as patterns of `Glob`; empty if `folder` and `nodePatterns` are
+  /// enough.
   package let paths: [PathBytes]
   /// The numbers that nodes can have; empty if any number is possible.
   package let numbers: [Numbers]
-  /// What an open(2) of a node does to the device.
+  /// The effect of an open(2) of a node on the device.
   package let opening: Opening
   /// The test that shows that another process uses the device.
   package let busyTest: BusyTest

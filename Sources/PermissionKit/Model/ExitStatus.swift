@@ -11,15 +11,13 @@ package enum ExitStatus: Int32, Sendable {
   /// "Skipped", as in automake; a command of `PermissionOptions` ends with it as EX_NOPERM.
   case skipped = 77
 
-  /// Creates the exit status for several accessors: 1 goes before 2, 2 before 3, and 3 before 0.
+  /// Creates the exit status for several accessors, the worst one: first 1, then 2, 3 and 0.
   ///
   /// - Parameters:
   ///   - reports: The report of each accessor.
-  ///   - wantsAll: Whether `limited` counts as refused; for folders with their contents it always does.
   ///   - skipsAbsent: Whether to ignore devices that are not there; 77 if there is nothing else.
-  package init(_ reports: [AccessReport], wantsAll: Bool, skipsAbsent: Bool = false) {
-    let counted = reports.filter { !(skipsAbsent && $0.isOfAbsentDevice) }
-      .map { Self.init($0.status, wantsAll: wantsAll || $0.includesContents) }
+  package init(_ reports: [AccessReport], skipsAbsent: Bool = false) {
+    let counted = reports.filter { !(skipsAbsent && $0.isOfAbsentDevice) }.map(Self.init)
     if counted.isEmpty, !reports.isEmpty {
       self = .skipped
     } else {
@@ -28,10 +26,10 @@ package enum ExitStatus: Int32, Sendable {
   }
 
   /// Creates the exit status for one accessor.
-  package init(_ status: AuthorizationStatus, wantsAll: Bool) {
-    switch status {
+  package init(_ report: AccessReport) {
+    switch report.status {
     case .authorized: self = .authorized
-    case .limited: self = wantsAll ? .refused : .authorized
+    case .limited: self = report.isGranted ? .authorized : .refused
     case .denied, .restricted: self = .refused
     case .notDetermined: self = .notDetermined
     case .unavailable: self = .unavailable
@@ -42,7 +40,7 @@ package enum ExitStatus: Int32, Sendable {
   package init(_ error: PermissionError) {
     switch error.code {
     case .unknownUser, .unknownProcess, .invalidArgument: self = .usage
-    case .system, .changeFailed: self = .failure
+    case .system, .changeFailed, .withdrawn: self = .failure
     case .notAllowed: self = .refused
     case .notAnswering: self = .notDetermined
     }

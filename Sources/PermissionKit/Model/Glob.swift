@@ -23,7 +23,7 @@ package enum Glob {
     }
   }
 
-  /// Takes what one sign of the pattern stands for from both; false if it does not match.
+  /// Removes the first sign of the pattern and its match from both; false if it does not match.
   private static func take(
     _ name: inout ArraySlice<UInt8>, _ pattern: inout ArraySlice<UInt8>
   )
@@ -77,12 +77,12 @@ package enum Glob {
     return nil
   }
 
-  /// Returns whether a component of a pattern stands for more than itself.
+  /// Returns whether a component of a pattern has wildcards.
   package static func isPattern(_ component: PathBytes) -> Bool {
     component.bytes.contains { "*?[#".utf8.contains($0) }
   }
 
-  /// Returns whether each set of a pattern ends, and each range goes up.
+  /// Returns whether each set of a pattern is closed, and each range is ascending.
   package static func isValid(_ pattern: PathBytes) -> Bool {
     var rest = pattern.bytes[...]
     while let sign = rest.popFirst() {

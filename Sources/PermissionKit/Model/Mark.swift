@@ -1,4 +1,4 @@
-/// The mark before a line of results, which tells at a glance whether there is access.
+/// The mark before a line of results, which shows whether there is access.
 package enum Mark: Sendable {
   case yes, partly, no, none, unknown
 
@@ -13,7 +13,7 @@ package enum Mark: Sendable {
     }
   }
 
-  /// The mark as people see it.
+  /// The mark in Unicode.
   package var text: String {
     switch self {
     case .yes: "✔"
@@ -24,7 +24,7 @@ package enum Mark: Sendable {
     }
   }
 
-  /// The mark where the locale shows only ASCII.
+  /// The mark in ASCII, for other locales.
   package var ascii: String {
     switch self {
     case .yes: "ok"

@@ -1,4 +1,4 @@
-/// An operation on a path, as people name it.
+/// An operation on a path, by the name that people use.
 package struct NamedOperation: Hashable, Sendable {
   /// The names, as `explain --to` and `to =` of an expectation take them.
   package enum Name: String, CaseIterable, Sendable {
@@ -12,7 +12,7 @@ package struct NamedOperation: Hashable, Sendable {
   package let name: Name
   /// The new name of `rename` and `link`.
   package var target: PathBytes?
-  /// The new owner of `chown`; nil for one who is not named.
+  /// The new owner of `chown`; nil if it is unknown.
   package var uid: UInt32?
   /// The new group of `chown`; nil for the present one.
   package var gid: UInt32?
@@ -21,7 +21,7 @@ package struct NamedOperation: Hashable, Sendable {
 
   package init(_ name: Name) { self.name = name }
 
-  /// What is done, for people: `delete`, `rename to /srv/b`, `chown to ada:video`.
+  /// The operation, for people: `delete`, `rename to /srv/b`, `chown to ada:video`.
   package var words: String {
     let to = target.map { "\($0)" } ?? owner
     return to.map { "\(name.rawValue) to \($0)" } ?? name.rawValue

@@ -143,3 +143,16 @@ extension PathBytes {
     return bytes.starts(with: folder.bytes.last == slash ? folder.bytes : folder.bytes + [slash])
   }
 }
+
+extension PathBytes: Codable {
+  /// Reads the text that `description` writes.
+  public init(from decoder: any Decoder) throws {
+    self.init(escaped: try decoder.singleValueContainer().decode(String.self))
+  }
+
+  /// Writes `description`, which can be read back.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

@@ -14,13 +14,16 @@ public struct PermissionError: Error, Hashable, Sendable {
     case changeFailed = "change-failed"
     /// sudo, polkit or a person refused the change that only root may make.
     case notAllowed = "not-allowed"
-    /// The user data base did not answer in time, so it is unknown who is meant.
+    /// The user data base did not answer in time, so the subject is unknown.
     case notAnswering = "not-answering"
+    /// The request was withdrawn before it changed anything: its task was cancelled, or its time
+    /// was over.
+    case withdrawn
   }
 
   /// The kind of failure, stable across versions.
   public var code: Code
-  /// What went wrong, in one line.
+  /// The error, in one line.
   public var message: String
   /// The file that the failure is about; nil if there is none.
   public var path: PathBytes?
@@ -28,7 +31,7 @@ public struct PermissionError: Error, Hashable, Sendable {
   public var call: String?
   /// The errno of `call`.
   public var errno: Errno?
-  /// What to do next.
+  /// The advice.
   public var advice: String?
 
   /// Creates an error with these values.

@@ -6,21 +6,42 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
   case untilReboot = "until-reboot"
   /// Until the user logs out.
   case untilLogout = "until-logout"
+  /// Until the service starts again, which creates its socket or its own /dev again.
+  case untilServiceRestart = "until-service-restart"
+  /// Until the container or sandbox ends, to which the file or node belongs.
+  case untilContainerEnds = "until-container-ends"
+  /// Until the snapshot is deleted; the original does not change.
+  case untilSnapshotIsDeleted = "until-snapshot-is-deleted"
   /// Until somebody changes the permissions again.
   case permanent
 
   /// Returns the shortest of several; `permanent` if there are none.
   package static func shortest(of lasting: some Sequence<Persistence>) -> Persistence {
-    let order: [Persistence] = [.untilLogout, .untilUdevEvent, .untilReboot, .permanent]
+    let order: [Persistence] = [
+      .untilLogout, .untilServiceRestart, .untilContainerEnds, .untilUdevEvent, .untilReboot,
+      .untilSnapshotIsDeleted, .permanent,
+    ]
     let found = Set(lasting)
     return order.first(where: found.contains) ?? .permanent
   }
 
-  /// Creates the time that mode and ACL of an inode last on a file system of this type.
-  init(fileSystem: String) {
+  /// Creates the time that mode and ACL of an inode of this kind last on a file system, by the mount point.
+  init(_ kind: FileKind, on fileSystem: String, at point: PathBytes) {
+    // Whoever listens there makes the socket when it starts: unix(7).
+    if kind == .socket {
+      self = .untilServiceRestart
+      return
+    }
     switch fileSystem {
-    case "devtmpfs": self = .untilUdevEvent
-    case "tmpfs", "ramfs": self = .untilReboot
+    // An attribute of sysfs goes with its device.
+    case "devtmpfs", "sysfs": self = .untilUdevEvent
+    // pam_systemd(8) removes the folder of a user with the last session.
+    case "tmpfs" where point.isBelow("/run/user"): self = .untilLogout
+    // A terminal goes with whoever opened it.
+    case "devpts": self = .untilLogout
+    case "tmpfs", "ramfs", "proc", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs",
+      "securityfs", "selinuxfs", "bpf", "mqueue", "hugetlbfs", "pstore", "binfmt_misc":
+      self = .untilReboot
     default: self = .permanent
     }
   }
@@ -33,6 +54,9 @@ extension Persistence {
     case .untilUdevEvent: "until the device is re-plugged or changed"
     case .untilReboot: "until the next boot"
     case .untilLogout: "until logout"
+    case .untilServiceRestart: "until the service starts again"
+    case .untilContainerEnds: "until the container or sandbox ends"
+    case .untilSnapshotIsDeleted: "until the snapshot is deleted"
     case .permanent: "until you undo it"
     }
   }

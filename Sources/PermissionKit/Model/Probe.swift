@@ -9,8 +9,8 @@ public struct Probe: Hashable, Sendable {
     case automatic = "auto"
     /// open(2), the only complete answer; opens the device for a moment.
     ///
-    /// Devices of a family that an open disturbs are not opened. Root does not open what somebody else
-    /// could have put at the path.
+    /// Devices of a family that an open disturbs are not opened. Root does not open a file that
+    /// somebody else could have put at the path.
     case open
     /// As `open`; in a directory that must be writable, a file is created and removed.
     ///
@@ -57,10 +57,10 @@ public struct Probe: Hashable, Sendable {
 
   /// Why the kernel could not be asked in the place of the process; nil if it was asked.
   package var obstacle: String?
-  /// The answer of faccessat2(2) in the place of the process, beside that of the open.
+  /// The answer of faccessat2(2) in the place of the process, in addition to that of the open.
   package var accessed: Errno?
 
-  /// The permissions that no call has tried, where more decides about them than faccessat2(2) asks.
+  /// The permissions that were not tried, if faccessat2(2) covers only a part of the decision.
   package var unproven: Permissions = []
 
   /// Creates an answer of the kernel.
@@ -71,7 +71,7 @@ public struct Probe: Hashable, Sendable {
 }
 
 extension Probe {
-  /// Whether the answer says nothing about what decided: faccessat2(2) grants, and a driver, a mount
-  /// without devices or a server, which it does not ask, has the last word.
-  var isSilent: Bool { obstacle != nil || errno == nil && !unproven.isEmpty }
+  /// Whether the answer is not the final one: faccessat2(2) grants access, and does not ask the
+  /// driver, nodev mount or server that decides.
+  var isInconclusive: Bool { obstacle != nil || errno == nil && !unproven.isEmpty }
 }

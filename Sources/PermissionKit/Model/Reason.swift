@@ -1,7 +1,7 @@
 /// The reason for a status, with a code that is stable across versions.
 public struct Reason: Hashable, Sendable {
   /// The code of a reason, stable across versions.
-  public enum Code: String, Hashable, Sendable, CaseIterable {
+  public enum Code: String, Hashable, Sendable, CaseIterable, Codable {
     /// The subject owns the file, and the owner bits refuse, whatever other bits allow.
     case ownerBits = "owner-bits"
     /// The subject is in the group of the file, and the group bits refuse.
@@ -14,6 +14,8 @@ public struct Reason: Hashable, Sendable {
     case aclMask = "acl-mask"
     /// A group has access, but the subject is not in the group.
     case notInGroup = "not-in-group"
+    /// In a container, the group of a device has another name than on the machine, or none.
+    case foreignGroup = "foreign-gid"
     /// The subject joined the group after this login session began; log in again.
     case staleGroups = "stale-groups"
     /// A directory or link on the path refuses search.
@@ -24,12 +26,14 @@ public struct Reason: Hashable, Sendable {
     case sticky
     /// Only the owner of the file, or root, may do this.
     case notOwner = "not-owner"
-    /// Another user's file gets no second name by whoever cannot read and write it.
+    /// A user who cannot read and write another user's file may not link it.
     case protectedHardlink = "protected-hardlink"
-    /// The operation cannot be done to what is there, whatever the permissions are.
+    /// The operation is impossible for this kind of file, whatever the permissions are.
     case notPossible = "not-possible"
     /// The file is on a file system that is mounted read-only.
     case readOnlyMount = "read-only-mount"
+    /// The subvolume of btrfs is read-only, as most snapshots are.
+    case readOnlySubvolume = "read-only-subvolume"
     /// The device node is on a mount that disables device nodes (nodev).
     case nodevMount = "nodev-mount"
     /// The file is on a mount that executes no files (noexec).
@@ -65,7 +69,7 @@ public struct Reason: Hashable, Sendable {
     case usernsUnmapped = "userns-unmapped"
     /// The file is on a network file system or FUSE, where a server or daemon decides.
     case networkFS = "network-fs"
-    /// The mode bits grant access, and a server or daemon has the last word.
+    /// The mode bits grant access, and a server or daemon decides.
     case serverDecides = "server-decides"
     /// The server or daemon of a mount does not answer.
     case notAnswering = "not-answering"
@@ -73,11 +77,13 @@ public struct Reason: Hashable, Sendable {
     case automount
     /// The file or folder is encrypted, and its key is not there.
     case locked
-    /// The file system shows an ACL that the kernel may not heed.
+    /// The file system shows an ACL that the kernel may ignore.
     case aclNotHonoured = "acl-not-honoured"
-    /// Only the user at the seat is given this device, and the subject is not at the seat.
+    /// udev does not run, so the node is as the kernel created it: for root alone.
+    case noUdev = "no-udev"
+    /// Only the active user of the seat gets this device, and the subject is another one.
     case noSeatACL = "no-seat-acl"
-    /// What systemd or PAM gives a login decides, and depends on the way of the login.
+    /// systemd or PAM gives groups or devices, and these differ between kinds of logins.
     case loginPolicy = "login-policy"
     /// The process is in a container that does not have the device or path.
     case container
@@ -88,25 +94,25 @@ public struct Reason: Hashable, Sendable {
     case serviceSandbox = "service-sandbox"
     /// The subject is root without the capability that lets root pass.
     case rootWithoutCapability = "root-without-capability"
-    /// ALSA's default device is set to something that is not plainly a node of a card.
+    /// ALSA's default device is not plainly a node of a card.
     case soundDefault = "sound-default"
     /// A server of the session, such as PipeWire, offers the device or may offer it.
     case mediaServer = "media-server"
-    /// Permissions allow connect(2) to a socket, and nobody listens on it, or none can be seen to.
+    /// Permissions allow connect(2) to a socket, and no program listens, or none is visible.
     case noListener = "no-listener"
-    /// An accessor of somebody else says so; its message tells why.
+    /// An accessor of another program gave the reason in its message.
     case byAccessor = "by-accessor"
-    /// The program of an accessor failed, did not answer in time, or gave an answer that means nothing.
+    /// The program of an accessor failed, did not answer in time, or gave an invalid answer.
     case accessorFailed = "accessor-failed"
-    /// What the mode or the ACL of a new file or folder will be refuses.
+    /// The mode or the ACL that a new file or folder will get refuses.
     case futureFiles = "future-files"
-    /// Whoever is to make new files may make none there.
+    /// The creator of new files may not create any in the folder.
     case cannotCreate = "cannot-create"
-    /// The umask of whoever makes new files decides, and is not known.
+    /// The umask of the creator of new files decides, and is not known.
     case unknownUmask = "unknown-umask"
-    /// Something in the folder is refused, or cannot be told.
+    /// Something in the folder is refused or unknown.
     case folderContents = "folder-contents"
-    /// A fact that decides could not be read, so the check cannot tell.
+    /// A fact that decides could not be read, so access is unknown.
     case unreadableFacts = "unreadable-facts"
   }
 
@@ -126,7 +132,7 @@ public struct Reason: Hashable, Sendable {
   public var message: String
   /// The facts that support the reason, as they were read.
   public var evidence: [String]
-  /// What to do in this very case; nil for the advice of the code.
+  /// The advice for this case; nil for the advice of the code.
   package var ownAdvice: String?
 
   /// Creates a reason with these values.
@@ -147,17 +153,18 @@ public struct Reason: Hashable, Sendable {
 extension Reason.Code {
   /// The statuses of the resources that can have such a reason.
   ///
-  /// Access has a reason only where somebody else than mode and ACL gives it; `limited` has that of what
-  /// is missing.
+  /// Granted access has a reason only if mode and ACL do not give it; `limited` has the reason of
+  /// the missing part.
   package var statuses: Set<AuthorizationStatus> {
     switch self {
-    case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
-      .rootWithoutCapability:
+    case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .foreignGroup,
+      .staleGroups, .rootWithoutCapability, .noUdev:
       [.denied, .restricted, .limited]
     case .parentSearch, .parentWrite, .protectedHardlink: [.denied, .restricted]
     case .sticky, .notOwner: [.restricted]
     case .notPossible: [.restricted, .unavailable]
-    case .readOnlyMount, .noexecMount, .immutable, .appendOnly: [.restricted, .limited]
+    case .readOnlyMount, .readOnlySubvolume, .noexecMount, .immutable, .appendOnly:
+      [.restricted, .limited]
     case .nodevMount, .deviceCgroup, .busy, .locked: [.restricted]
     case .landlockOrLSM, .seccomp, .usernsUnmapped, .networkFS, .serverDecides, .aclNotHonoured:
       [.denied, .restricted, .limited, .notDetermined]

@@ -1,6 +1,6 @@
 /// A change that leads to another verdict.
 public struct Remedy: Hashable, Sendable {
-  /// The kind of thing that is changed.
+  /// The object of a change.
   public enum Kind: String, Hashable, Sendable {
     /// Entries of an ACL, with setfacl(1).
     case acl
@@ -12,7 +12,7 @@ public struct Remedy: Hashable, Sendable {
     case mount
     /// A file, such as a link, a folder or a udev rule.
     case file
-    /// The options that start a container.
+    /// The options that start a container, or a change on the machine that runs it.
     case container
     /// The unit of a service, see systemd.exec(5) and systemd.resource-control(5).
     case service
@@ -28,15 +28,17 @@ public struct Remedy: Hashable, Sendable {
     case granted
     /// Access would still be refused.
     case refused
-    /// The facts do not tell.
+    /// The effect is unknown.
     case undetermined
   }
 
   /// Whether a request can make the change.
   package var isGrant: Bool { kind == .acl || kind == .mode }
 
-  /// The kind of thing that is changed, which also tells the tool.
-  public var kind: Kind
+  /// The kind of remedy.
+  package var form: Form
+  /// The object of the change, which also decides the tool.
+  public var kind: Kind { form.kind }
   /// The command to type; each element is one argument.
   public var command: [PathBytes]
   /// Whether only root can make the change, because the subject does not own the inode.
@@ -47,11 +49,13 @@ public struct Remedy: Hashable, Sendable {
   public var othersAffected: [String]
   /// The verdict after this change and all changes listed with it.
   public var outcome: Outcome
-  /// A line to add to the file that the command opens or the line itself names.
+  /// Lines to add to the file that the command opens or the line itself names, separated by newlines.
   ///
   /// Nil if the command is the whole change.
   public var line: String?
-  /// The command that makes everything again as it was; empty if it is not known.
+  /// The command that makes the change take effect; empty if none is needed.
+  public var after: [PathBytes] = []
+  /// The command that undoes the change; empty if it is not known.
   package var undo: [PathBytes] = []
   /// Why the usual advice is worse; nil if there is nothing to warn about.
   public var note: String?
@@ -59,17 +63,17 @@ public struct Remedy: Hashable, Sendable {
   /// Creates a remedy with these values.
   ///
   /// - Parameters:
-  ///   - kind: The kind of thing that is changed.
+  ///   - form: Which of the remedies it is.
   ///   - command: The command to type; each element is one argument.
   ///   - needsRoot: Whether only root can make the change.
   ///   - persistence: How long the change lasts.
   ///   - othersAffected: The others who would gain access, for people.
   ///   - outcome: The verdict after this change and all changes listed with it.
   package init(
-    kind: Kind, command: [PathBytes], needsRoot: Bool, persistence: Persistence,
+    _ form: Form, command: [PathBytes], needsRoot: Bool, persistence: Persistence,
     othersAffected: [String], outcome: Outcome
   ) {
-    self.kind = kind
+    self.form = form
     self.command = command
     self.needsRoot = needsRoot
     self.persistence = persistence

@@ -18,7 +18,7 @@ public struct Resource: Hashable, Sendable {
   package var isNamed = false
   /// Whether a check may connect to the socket, which may start a program.
   package var mayConnect = true
-  /// What to do if nobody listens on the socket; nil for nothing special.
+  /// The advice if nobody listens on the socket; nil if there is no special advice.
   package var hint: String?
 
   /// Creates a resource.
@@ -44,7 +44,7 @@ public struct Resource: Hashable, Sendable {
     self.family = family
   }
 
-  /// Returns the resource as somebody asks for it who names the permissions: all of these or none.
+  /// Returns the resource with explicit permissions, all of which are required.
   package func needing(_ need: Permissions) -> Resource {
     var resource = self
     (resource.need, resource.lesserNeed) = (need, nil)

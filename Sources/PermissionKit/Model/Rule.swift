@@ -56,6 +56,10 @@ public enum Rule: Hashable, Sendable {
   case nothingAsked
   /// The superblock is read-only (EROFS), checked before any bits: sb_permission() in fs/namei.c.
   case readOnlySuperblock
+  /// The subvolume of btrfs is read-only (EROFS), checked before any bits.
+  ///
+  /// See btrfs_permission() and btrfs_setattr() in fs/btrfs/inode.c.
+  case readOnlySubvolume
   /// The inode is immutable (EPERM), checked before any bits: inode_permission() in fs/namei.c.
   case immutable
   /// The mount has no id mapping for the inode's owner or group, so no writing (EACCES).
@@ -175,6 +179,9 @@ public enum Rule: Hashable, Sendable {
   case mountPoint
   /// Both names must be on one mount (EXDEV): do_renameat2(), do_linkat() in fs/namei.c.
   case otherMount
+  /// Both names must be in one subvolume of btrfs (EXDEV): btrfs_link(), btrfs_rename() in
+  /// fs/btrfs/inode.c.
+  case otherSubvolume
   /// A directory cannot be moved below itself (EINVAL): do_renameat2() in fs/namei.c.
   case intoItself
   /// A directory has one name only (EPERM): vfs_link() in fs/namei.c.
@@ -215,12 +222,12 @@ public enum Rule: Hashable, Sendable {
   case unmappedID
   /// The server of a network file system decides, whatever the mode bits are.
   case networkFileSystem
-  /// Mode and ACL grant access as far as the client can tell, and a server or daemon has the last
+  /// Mode and ACL grant access as far as the client knows, and a server or daemon has the last
   /// word.
   case serverDecides
-  /// The verdict depends on an ACL that the kernel may not heed, for the file system shows ACLs
-  /// without saying so (SB_POSIXACL).
-  case unheededACL
+  /// The verdict depends on an ACL that the kernel may ignore: the file system shows ACLs, and
+  /// does not say that it uses them (SB_POSIXACL).
+  case ignoredACL
   /// The path leads to an automount that is not mounted yet, and checking further would mount it.
   case automount
   /// The server or daemon of a mount did not answer in time.
@@ -233,6 +240,12 @@ public enum Rule: Hashable, Sendable {
   case fileSystemRules
   /// The maps of an idmapped mount could not be read.
   case unreadableIDMapping
+}
+
+extension Rule {
+  /// The former name of `ignoredACL`.
+  @available(*, deprecated, renamed: "ignoredACL")
+  public static var unheededACL: Rule { .ignoredACL }
 }
 
 extension Rule: CustomStringConvertible {
@@ -261,6 +274,7 @@ extension Rule: CustomStringConvertible {
     case .capDACReadSearch: ("cap-dac-read-search", .capability)
     case .nothingAsked: ("nothing-asked", .nothing)
     case .readOnlySuperblock: ("read-only-superblock", .mount)
+    case .readOnlySubvolume: ("read-only-subvolume", .attribute)
     case .immutable: ("immutable", .attribute)
     case .unmappedOwner: ("unmapped-owner", .idMapping)
     case .deviceCgroup: ("device-cgroup", .deviceCgroup)
@@ -303,6 +317,7 @@ extension Rule: CustomStringConvertible {
     case .notEmpty: ("not-empty", .call)
     case .mountPoint: ("mount-point", .mount)
     case .otherMount: ("other-mount", .call)
+    case .otherSubvolume: ("other-subvolume", .call)
     case .intoItself: ("into-itself", .call)
     case .linkOfDirectory: ("link-of-directory", .call)
     case .protectedHardlink: ("protected-hardlink", .link)
@@ -319,7 +334,7 @@ extension Rule: CustomStringConvertible {
     case .unmappedID: ("unmapped-id", .unknown)
     case .networkFileSystem: ("network-file-system", .unknown)
     case .serverDecides: ("server-decides", .unknown)
-    case .unheededACL: ("unheeded-acl", .unknown)
+    case .ignoredACL: ("unheeded-acl", .unknown)
     case .automount: ("automount", .unknown)
     case .notAnswering: ("not-answering", .unknown)
     case .locked: ("locked", .fileSystem)
@@ -350,7 +365,7 @@ extension Rule: CustomStringConvertible {
 }
 
 extension Rule {
-  /// The part of the kernel that a rule belongs to, which tells what can be changed.
+  /// The part of the kernel that a rule belongs to, which decides what can be changed.
   package enum Layer: Sendable {
     /// Mode and ACL: a change of permissions helps.
     case bits

@@ -1,6 +1,6 @@
 /// The words for a rule of the kernel, by its token, such as `acl-user:1000`.
 ///
-/// A token that is not named here is its own words, without the hyphens: `too many links`.
+/// A token without an entry here becomes words by removing its hyphens: `too many links`.
 package struct RuleWords {
   /// The class of users that the bits are for, such as `others`; nil for a rule that is not about bits.
   private let whom: String?
@@ -20,7 +20,7 @@ package struct RuleWords {
       : Self.known[parts.first ?? ""] ?? token.split(separator: "-").joined(separator: " ")
   }
 
-  /// Whom the bits are for; # is the id in the token.
+  /// The class of users for each token with bits; # is the id in the token.
   private static let classes = [
     "owner-bits": "the owner", "group-bits": "the group", "other-bits": "others",
     "group-bits(mask-empty)": "the group (the ACL mask is empty)",
@@ -48,7 +48,9 @@ package struct RuleWords {
     "file-system-rules": "the file system has its own rules",
     "sticky": "sticky", "not-owner": "not the owner", "needs-cap-chown": "needs CAP_CHOWN",
     "needs-cap-mknod": "needs CAP_MKNOD", "protected-hardlink": "another user's file",
-    "other-mount": "another mount", "exclusive-but-exists": "exists",
+    "read-only-subvolume": "the btrfs subvolume is read-only",
+    "other-mount": "another mount", "other-subvolume": "another btrfs subvolume",
+    "exclusive-but-exists": "exists",
     "not-a-file": "not a regular file",
     "not-entered": "another file system, not entered",
     "changed": "changed meanwhile", "landlock": "Landlock",
@@ -60,7 +62,7 @@ package struct RuleWords {
   /// Why access is granted: `as others`, `by CAP_DAC_OVERRIDE`.
   package var grant: String { whom.map { "as \($0)" } ?? "by \(other)" }
 
-  /// Why nobody gets below a folder: `folder 2019 is closed to others`.
+  /// Why a folder is closed: `folder 2019 is closed to others`.
   package func closing(_ folder: String) -> String {
     whom.map { "\(folder) is closed to \($0)" } ?? "\(folder): \(other)"
   }

@@ -1,9 +1,10 @@
-/// Commands as sh(1) reads them, and bash(1), dash(1), ksh(1) and zsh(1) with it.
+/// Commands for sh(1), which bash(1), dash(1), ksh(1) and zsh(1) read alike.
 package enum ShellCommand {
   /// Returns a line that runs a command with exactly these words.
   ///
-  /// It has only what a terminal shows: other bytes stand as `"$(printf '\377')"`. A substitution loses
-  /// newlines at its end, so a word that ends so is given to a variable first, with an `x` behind it.
+  /// The line contains only characters that a terminal shows: other bytes become `"$(printf
+  /// '\377')"`. A substitution loses newlines at its end, so a word that ends with one is first
+  /// assigned to a variable, with an `x` after it.
   ///
   /// - Parameter words: The command and its arguments.
   /// - Returns: One line, safe for a terminal.
@@ -70,6 +71,11 @@ extension Remedy {
   /// The line that a person types to make the change, with sudo(8) where it is needed; nil if there is none.
   package var typed: String? {
     command.isEmpty ? nil : ShellCommand.line((needsRoot ? ["sudo"] : []) + command)
+  }
+
+  /// The line that a person types to make the change take effect; nil if there is none.
+  package var typedAfter: String? {
+    after.isEmpty ? nil : ShellCommand.line((needsRoot ? ["sudo"] : []) + after)
   }
 
   /// The line that a person types to undo the change; nil if there is none.

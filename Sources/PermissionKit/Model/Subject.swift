@@ -6,13 +6,13 @@ public struct Subject: Hashable, Sendable {
     case current = "self"
     /// A user of the data base, with the credentials of a new login.
     case user
-    /// Plain numbers.
+    /// Numeric ids.
     case ids
     /// Another process, with the credentials in /proc.
     case process
   }
 
-  /// How the caller named the subject, which tells where the credentials come from.
+  /// How the caller named the subject, and so the source of its credentials.
   public var source: Source
   /// The ids and capabilities that decide access.
   public var credentials: Credentials

@@ -8,6 +8,9 @@ package struct TimeSpan: Sendable {
   private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
   private static let most = 366 * 86_400.0
 
+  /// Creates a duration of so many microseconds.
+  package init(microseconds: Int64) { self.microseconds = microseconds }
+
   /// Reads a duration.
   ///
   /// - Parameter argument: The text; nil comes back if it is no duration, or longer than 366 days.

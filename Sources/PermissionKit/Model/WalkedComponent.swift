@@ -16,7 +16,8 @@ public struct WalkedComponent: Hashable, Sendable {
   public var rule: Rule?
   /// The bits or the ACL entry that decided here, for people: `group r-x`.
   public var basis: String
-  /// What granted the permissions, where another rule then refuses; nil if there is no other.
+  /// The rule that granted the permissions, where another rule then refuses; nil if there is no
+  /// other.
   package var grant: String?
   /// The target of a symbolic link that was followed; nil for every other component.
   public var target: PathBytes?

@@ -1,10 +1,10 @@
-/// Whose access is judged, as a caller names it; `UserDatabase.subject(_:)` makes a subject of it.
+/// A subject or several, as a caller names them; `UserDatabase.subject(_:)` looks them up.
 public enum Who: Hashable, Sendable {
   /// The calling process.
   case current
   /// A user, by name or number, as after a new login.
   case user(String)
-  /// Plain numbers; the user need not exist.
+  /// Numeric ids; the user need not exist.
   case ids(uid: UInt32, gid: UInt32, groups: [UInt32])
   /// A running process.
   case process(Int32)
@@ -13,7 +13,7 @@ public enum Who: Hashable, Sendable {
   /// Each user of the user data base.
   case everybody
 
-  /// Whether several subjects can be meant, so that each has to be judged.
+  /// Whether this may name several subjects, each of which must be judged.
   package var isOfMany: Bool {
     switch self {
     case .current, .user, .ids, .process: false

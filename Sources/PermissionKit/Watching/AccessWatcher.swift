@@ -30,7 +30,7 @@ public final class AccessWatcher {
   private var mounts: [Descriptor] = []
   private var snapshots: [CheckSnapshot] = []
   private var nextCheck: Int64?
-  /// The accessors that an event concerns, by their indices, and that were not checked again yet.
+  /// The accessors, by index, that an event concerns and that must be checked again.
   private var due: Set<Int> = []
   /// The accessors of which the kernel does not report every change.
   private var polled: Set<Int> = []
@@ -50,15 +50,11 @@ public final class AccessWatcher {
   ///     reason, as a check.
   ///   - makers: The factories of the accessors.
   /// - Throws: An error if an accessor cannot be created or there is no inotify.
-  @_spi(SystemCalls) public init(
+  @_spi(SystemCalls) public convenience init(
     _ system: any System, stoppedBy stops: [PollRequest], logs: Bool = true, _ makers: [Factory]
   ) throws(PermissionError) {
-    self.system = system
-    self.stops = stops
-    self.logs = logs
-    self.makers = makers
     do throws(Errno) {
-      watches = try InodeWatches(system)
+      self.init(system, stops, logs, makers, watches: try InodeWatches(system))
     } catch {
       throw PermissionError(
         .system, "the kernel refuses to watch files", call: "inotify_init1", errno: error,
@@ -75,6 +71,21 @@ public final class AccessWatcher {
     due = all
     takeSnapshots()
     if logs { for snapshot in snapshots { snapshot.log() } }
+  }
+
+  /// Stores the values.
+  ///
+  /// All work is in the convenience initializers, because a program links the
+  /// designated ones even if it calls none.
+  private init(
+    _ system: any System, _ stops: [PollRequest], _ logs: Bool, _ makers: [Factory],
+    watches: consuming InodeWatches
+  ) {
+    self.system = system
+    self.stops = stops
+    self.logs = logs
+    self.makers = makers
+    self.watches = watches
   }
 
   /// Checks each accessor once and starts to watch.
@@ -168,7 +179,8 @@ public final class AccessWatcher {
 
   // MARK: - Checking
 
-  /// Checks the accessors that are due, again if events came meanwhile, and returns the changes.
+  /// Checks the accessors that must be checked again, repeats that if events came meanwhile, and
+  /// returns the changes.
   private func check(until deadline: Int64?) throws(Errno) -> [Change] {
     let end = min(system.monotonic() + Self.longestCheck, deadline ?? .max)
     let before = snapshots
@@ -187,7 +199,8 @@ public final class AccessWatcher {
     }
   }
 
-  /// Checks what is due until a check needs no new watch: eight times, and then after a second.
+  /// Checks accessors until a check needs no new watch: eight times at once, and then after a
+  /// second.
   private func takeSnapshots() {
     for _ in 0..<8 where !due.isEmpty {
       for index in due { snapshots[index] = snapshots[index].again(makers[index]) }

@@ -16,7 +16,9 @@ protocol AuthorizationState: Sendable {
 }
 
 /// The kinds of states.
-public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
+public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable,
+  CustomStringConvertible
+{
   /// No check was made yet, or the last one is no longer valid.
   case unchecked
   /// Every resource is usable.
@@ -31,8 +33,11 @@ public enum AuthorizationStateKind: String, Hashable, Sendable, CaseIterable {
   case restricted
   /// There is no such device or directory.
   case unavailable
-  /// The check cannot tell.
+  /// The check cannot determine whether there is access.
   case notDetermined
+
+  /// The name of the kind: `requesting`.
+  public var description: String { rawValue }
 
   /// A state of this kind.
   var state: any AuthorizationState {
@@ -125,7 +130,7 @@ struct UnavailableState: AuthorizationState {
   var kind: AuthorizationStateKind { .unavailable }
 }
 
-/// The state in which the check cannot tell; a request may find out.
+/// The state in which access is unknown; a request may determine it.
 struct NotDeterminedState: AuthorizationState {
   var kind: AuthorizationStateKind { .notDetermined }
   /// Begins a request, which may find out.

@@ -1,4 +1,4 @@
-/// Compares the facts before and after an event, to tell a change of mode, owner and ACL apart.
+/// Compares the facts before and after an event, to distinguish changes of mode, owner and ACL.
 ///
 /// inotify(7) reports these changes by the same event.
 struct CauseFinder {
@@ -13,7 +13,7 @@ struct CauseFinder {
     fileprivate var places: [PathBytes: Place] = [:]
     fileprivate var missing: Set<PathBytes> = []
 
-    /// Collects the inodes of several sets of facts; where they differ, the first one counts.
+    /// Collects the inodes of several sets of facts; if they differ, the first one is used.
     init(_ facts: [AccessFacts]) {
       self.facts = facts
       for facts in facts {

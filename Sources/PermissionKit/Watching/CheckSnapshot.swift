@@ -1,5 +1,5 @@
 /// One check of an accessor: the report, and everything that the report depends on.
-struct CheckSnapshot {
+final class CheckSnapshot {
   let report: AccessReport
   /// The process whose root and mounts are checked; nil for this process.
   let process: Int32?
@@ -24,7 +24,7 @@ struct CheckSnapshot {
     ///
     /// A change during the check counts for this check or for the next one.
     var databases: Set<[[UInt8]?]> = []
-    /// The contents of the files that say where folders are.
+    /// The contents of the files that configure where folders are.
     var settings: [[UInt8]?] = []
   }
 
@@ -34,7 +34,7 @@ struct CheckSnapshot {
     let root = (accessor as? ResourceAccessor)?.context.root ?? "/"
     let before = Self.database(below: root, system)
     let start = system.monotonic()
-    report = accessor.checkAccess()
+    report = accessor.judgedAccess()
     duration = system.monotonic() - start
     analytics = accessor.analytics
     let accessor = accessor as? ResourceAccessor
@@ -96,7 +96,7 @@ struct CheckSnapshot {
   private static func read(_ sought: Inputs, _ system: any System) -> Inputs {
     let database = files(below: sought.root)
     var found = sought
-    guard var reader = try? FactsReader(system, isOfOtherMachine: sought.root != "/") else {
+    guard var reader = try? FactsReader(system, isOtherMachine: sought.root != "/") else {
       return found
     }
     for path in sought.absent + database { reader.read(path) }
@@ -127,7 +127,7 @@ struct CheckSnapshot {
   /// Writes the check to the accessor's log.
   func log() { analytics.log(.check, report, duration: duration) }
 
-  /// Returns why `new` has another result than this check, and where.
+  /// Returns why `new` has another result than this check, and the path of the cause.
   func cause(
     of new: CheckSnapshot, changed: Set<PathBytes>, others: [PathBytes]
   ) -> (ChangeCause, PathBytes?) {

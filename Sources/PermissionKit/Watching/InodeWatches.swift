@@ -1,25 +1,27 @@
-/// The inodes that one inotify descriptor watches, and for which accessors the events of which names count.
+/// The inodes that one inotify descriptor watches, and the accessors that the events of each
+/// concern.
 ///
 /// - SeeAlso: inotify(7)
 struct InodeWatches: ~Copyable {
   /// The inodes to watch: every inode of these facts that was reached by name.
   struct Scope {
     let facts: AccessFacts
-    /// The prefix of all paths of the facts: the root of the process that they were read for.
+    /// The root of the process that the facts were read for, which precedes all their paths.
     var prefix: PathBytes = ""
-    /// The directories in which every name counts, and not only the names that were looked up.
+    /// The directories in which an event about any name matters, and not only about names that were
+    /// looked up.
     var listed: Set<Int> = []
-    /// Whether a change of a file's contents counts.
+    /// Whether a change of a file's contents matters.
     var readsFiles = false
   }
 
-  /// Which accessors one watch concerns, by their indices.
+  /// The accessors, by index, that one watch concerns.
   private struct Concern {
-    /// Those for which the inode itself counts.
+    /// The accessors that events about the inode itself concern.
     var inode: Set<Int> = []
-    /// Those for which every name in the directory counts.
+    /// The accessors that events about any name in the directory concern.
     var listed: Set<Int> = []
-    /// Those for which a name counts.
+    /// The accessors that events about one name concern.
     var names: [PathBytes: Set<Int>] = [:]
 
     func accessors(_ name: PathBytes) -> Set<Int> {
@@ -130,7 +132,8 @@ struct InodeWatches: ~Copyable {
 extension InodeWatches: Sendable {}
 
 extension InodeFacts {
-  /// Whether names were looked up in this directory with a known result, so that names can change.
+  /// Whether names were looked up in this directory with a known result, so that an event about a
+  /// name can matter.
   fileprivate var hasKnownEntries: Bool {
     entries.contains { if case .unreadable = $0.found { false } else { true } }
   }

@@ -7,7 +7,7 @@ extension AccessorDeclaration {
     public let key: String
     /// The index in the list of the key; nil for the whole value.
     public let index: Int?
-    /// What is wrong, for people.
+    /// The mistake, for people.
     public let message: String
 
     /// Creates a mistake with these values.
@@ -18,13 +18,13 @@ extension AccessorDeclaration {
     }
   }
 
-  /// The words that are commands, or mean something else than an accessor.
+  /// The words that cannot be names, because they are commands or mean something else.
   private static let words = [
     "check", "explain", "request", "revoke", "run", "watch", "verify", "audit", "evaluate", "list",
     "log", "schema", "help", "all", "path",
   ]
 
-  /// What is wrong with the declaration; empty if it can be used.
+  /// The mistakes of the declaration; empty if it can be used.
   public var mistakes: [Mistake] {
     var found: [Mistake] = []
     func wrong(_ key: String, _ index: Int?, _ message: String) {
@@ -79,7 +79,7 @@ extension AccessorDeclaration {
         wrong("directory", nil, "a directory starts with / or ~/, without . and ..")
       }
     case .userFolder(let key):
-      let known = UserFolder.keys.map(\.key)
+      let known = UserFolder.Key.allCases.map(\.rawValue)
       if !known.contains(key) { wrong("xdg", nil, "known: \(known.joined(separator: ", "))") }
     case .socket(let path):
       // sun_path of unix(7) has 108 bytes, the last of them NUL.
@@ -145,7 +145,7 @@ extension AccessorDeclaration {
     !name.isEmpty && name.utf8.count <= 64 && name.isPlainName
   }
 
-  /// Returns whether a path is absolute, printable, and has no component that goes elsewhere.
+  /// Returns whether a path is absolute, printable, and without `.` and `..`.
   private static func isPath(_ path: PathBytes) -> Bool {
     let names = path.components
     return path.isAbsolute && path.bytes.count < 4096 && !names.isEmpty && names.count <= 16

@@ -1,11 +1,11 @@
 public import PermissionKit
 
-/// An accessor that is described by data: what it is called, and what it needs.
+/// An accessor that is described by data: its name, and what it needs.
 ///
-/// A file of a folder `accessors.d` has the same keys. To make an accessor, see `DeclaredAccessor` and
-/// `AccessorRegistry.add(_:origin:)`.
+/// A file of a folder `accessors.d` has the same keys. To make an accessor, see `DeclaredAccessor`
+/// and `AccessorRegistry.add(_:origin:)`.
 public struct AccessorDeclaration: Hashable, Sendable {
-  /// What the accessor needs.
+  /// The devices, folders or sockets that the accessor needs.
   public enum Place: Hashable, Sendable {
     /// Device nodes below /dev, by patterns of glob(7): `/dev/ttyUSB*`.
     case nodes([String])
@@ -31,7 +31,7 @@ public struct AccessorDeclaration: Hashable, Sendable {
   public enum Grant: String, Hashable, Sendable, CaseIterable {
     /// An administrator in person, as root.
     case none
-    /// The root side too, which changes ACLs for the user who asks.
+    /// permcheck-helper too, which changes ACLs for the user who asks.
     case acl
   }
 
@@ -41,26 +41,26 @@ public struct AccessorDeclaration: Hashable, Sendable {
   public var aliases: [String] = []
   /// A description in one line: `serial ports`.
   public var summary: String
-  /// What the accessor needs.
+  /// The devices, folders or sockets that the accessor needs.
   public var place: Place
   /// The permissions that `authorized` requires; nil for the usual ones.
   ///
   /// The usual ones are read and write for a device, all for a directory, and write for a socket, since
   /// connect(2) asks for that.
   public var need: Permissions?
-  /// The subsystem that sysfs shows for the device: `tty`; nil if any will do.
+  /// The subsystem of the device in sysfs: `tty`; nil for any.
   public var subsystem: String?
-  /// The numbers of the devices: `188:*`, `4:64-255` or `10:200`; empty if any will do.
+  /// The numbers of the devices: `188:*`, `4:64-255` or `10:200`; empty for any.
   public var numbers: [String] = []
-  /// A property that udev gave the device: `ID_INPUT_JOYSTICK=1`; nil if none is asked for.
+  /// The property that udev must have given the device: `ID_INPUT_JOYSTICK=1`; nil for none.
   public var property: String?
   /// Whether a check may open a device, or connect to a socket.
   public var probe = Probe.open
   /// Nodes that are needed together with each device.
   public var companions: [String] = []
-  /// What to do if there is no such device or folder; nil for nothing special.
+  /// The advice if there is no such device or folder; nil if there is no special advice.
   public var hint: String?
-  /// What else access to it gives: `it is as much as root`; nil for nothing special.
+  /// A warning that the access gives more: `it is as much as root`; nil if there is none.
   public var risk: String?
   /// Who may give access.
   public var grant = Grant.none
@@ -79,7 +79,7 @@ public struct AccessorDeclaration: Hashable, Sendable {
 }
 
 extension AccessorDeclaration {
-  /// Whether the accessor is about devices.
+  /// Whether the accessor needs devices; otherwise it needs a folder or a socket.
   var isOfDevices: Bool {
     switch place {
     case .nodes, .deviceClass: true
@@ -87,7 +87,7 @@ extension AccessorDeclaration {
     }
   }
 
-  /// Whether a check may do more than look, and the declaration may forbid that.
+  /// Whether a check may open or connect, which the declaration may forbid.
   package var isProbed: Bool {
     switch place {
     case .nodes, .deviceClass, .socket: true
@@ -95,7 +95,7 @@ extension AccessorDeclaration {
     }
   }
 
-  /// Whether the user data base or a file of the user says where it is.
+  /// Whether the place depends on the subject: on the user data base, or on a file of the user.
   var followsSubject: Bool {
     switch place {
     case .nodes, .deviceClass, .socket: false
@@ -104,7 +104,7 @@ extension AccessorDeclaration {
     }
   }
 
-  /// The permissions that `authorized` requires, and the most that the root side gives.
+  /// The permissions that `authorized` requires, and the most that permcheck-helper gives.
   package var wanted: Permissions {
     if let need { return need }
     switch place {
@@ -114,7 +114,7 @@ extension AccessorDeclaration {
     }
   }
 
-  /// The kind of the devices; nil for an accessor that is not about devices.
+  /// The kind of the devices; nil for a folder or a socket.
   public var family: DeviceFamily? {
     guard isOfDevices else { return nil }
     var patterns: [PathBytes] = []
@@ -129,7 +129,7 @@ extension AccessorDeclaration {
 }
 
 extension DeviceFamily.Numbers {
-  /// Reads a range of numbers: `188`, `188:*`, `4:64` or `4:64-255`; nil if the text is none.
+  /// Parses a range of numbers: `188`, `188:*`, `4:64` or `4:64-255`; nil if the text is not one.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     // Numbers of the kernel have 12 and 20 bits, see include/linux/kdev_t.h.

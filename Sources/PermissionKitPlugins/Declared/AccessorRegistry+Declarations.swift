@@ -72,19 +72,19 @@ extension AccessorRegistry {
 }
 
 extension AccessorRegistry.Entry {
-  /// What the accessor is, if it is described by data; nil for an accessor with code of its own.
+  /// The declaration of the accessor; nil for an accessor with code of its own.
   public var declaration: AccessorDeclaration? {
     // Making an accessor reads nothing.
     (make(AccessContext(), .discard) as? DeclaredAccessor)?.declaration
   }
 
-  /// Whether the root side gives access to it: cameras, microphones, and nodes that are declared with
-  /// `grant = "acl"`.
+  /// Whether permcheck-helper gives access: to cameras, microphones, and nodes that are declared
+  /// with `grant = "acl"`.
   package var isHelperGrantable: Bool {
     family != nil && (origin == .builtIn || declaration?.grant == .acl)
   }
 
-  /// The devices that the root side does not give, unless root's own file declares the accessor.
+  /// The devices that permcheck-helper does not give, unless root's own file declares the accessor.
   package var withheldFromUsers: [DeviceFamily.Numbers] {
     if case .file(let path) = origin, path.hasPrefix("/etc/permcheck/accessors.d/") { return [] }
     return [Terminals.builtInPorts]

@@ -2,11 +2,11 @@ internal import PermissionKit
 
 /// Reads a document of TOML that declares an accessor, and finds all of its mistakes at once.
 package struct DeclarationReader: Sendable {
-  /// A mistake, and where it is.
+  /// A mistake, with its place.
   package struct Mistake: Hashable, Sendable {
     /// Where the mistake is.
     package let place: TOMLValue.Place
-    /// What is wrong, for people; the key first.
+    /// The mistake, for people; the key first.
     package let message: String
   }
 
@@ -19,7 +19,7 @@ package struct DeclarationReader: Sendable {
   /// The place of the whole document.
   private let start = TOMLValue.Place(line: 1, column: 1)
 
-  /// The keys that say what the accessor needs, of which there is one.
+  /// The keys for the place of an accessor, of which a document has one.
   private static let places = ["nodes", "class", "directory", "xdg", "socket"]
   /// Every key.
   package static let keys =
@@ -53,7 +53,7 @@ package struct DeclarationReader: Sendable {
     if mistakes.isEmpty { self.declaration = declaration }
   }
 
-  /// Returns where a value of the document is written.
+  /// Returns the place of a value in the document.
   package func place(of mistake: AccessorDeclaration.Mistake) -> TOMLValue.Place {
     guard let value = values[mistake.key] else { return start }
     if let index = mistake.index, case .array(let elements) = value.content,
@@ -95,7 +95,7 @@ package struct DeclarationReader: Sendable {
     return declaration
   }
 
-  /// Reads what the accessor needs.
+  /// Reads the place of the accessor: its devices, folder or socket.
   private mutating func place() -> AccessorDeclaration.Place? {
     let given = Self.places.filter { values[$0] != nil }
     guard let key = given.first else {

@@ -2,11 +2,11 @@
 
 /// An accessor that a declaration describes.
 open class DeclaredAccessor: ResourceAccessor {
-  /// What the accessor is.
+  /// The declaration of the accessor.
   public let declaration: AccessorDeclaration
   private let family: DeviceFamily?
 
-  /// Creates an accessor for everything that a declaration describes, or for what is at `context.path`.
+  /// Creates an accessor for everything that a declaration describes, or for `context.path` alone.
   ///
   /// - Parameters:
   ///   - declaration: What the accessor is. With a mistake in it, nothing can be determined.
@@ -195,10 +195,10 @@ open class DeclaredAccessor: ResourceAccessor {
     ResourceSet(absences: [absence(path, .notDetermined, reason)])
   }
 
-  /// Returns the resource as missing, with the hint, if the declaration has one and nothing is there.
+  /// Returns the resources, with the hint of the declaration if nothing was found.
   private func hinted(_ set: ResourceSet) -> ResourceSet {
     guard let hint = declaration.hint, context.path == nil, let path = set.resources.first?.path,
-      context.system.reach(path) == .immediate
+      context.system.availability(of: path) == .immediate
     else { return set }
     do throws(Errno) {
       _ = try context.system.status(of: path)

@@ -15,9 +15,9 @@ extension DeviceCatalog {
     package var nodes: [Node] = []
     /// The devices that have no node, by their names in sysfs.
     package var withoutNode: [PathBytes] = []
-    /// The nodes of such a name that are no such device, and why.
+    /// The nodes with a matching name that are other devices, with the evidence.
     package var others: [String] = []
-    /// What may be such a device, and why that is not known.
+    /// The nodes for which this is unknown, with the evidence.
     package var unknown: [(path: PathBytes, evidence: String)] = []
   }
 
@@ -25,10 +25,10 @@ extension DeviceCatalog {
   package struct Property: Hashable, Sendable {
     /// The name.
     package var name: String
-    /// The value; nil if any will do.
+    /// The value; nil for any.
     package var value: String?
 
-    /// Reads a property from a text; nil if it has no name.
+    /// Parses a property; nil if the text has no name.
     package init?(_ text: String) {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = parts.first, !name.isEmpty else { return nil }
@@ -93,12 +93,12 @@ extension DeviceCatalog {
     return nodes
   }
 
-  /// Adds a node where it belongs.
+  /// Adds a node to the list that it belongs to.
   private func add(
     _ path: PathBytes, _ family: DeviceFamily, _ property: Property?, _ nodes: inout Nodes,
     isListed: Bool = false
   ) {
-    guard system.reach(path) == .immediate else {
+    guard system.availability(of: path) == .immediate else {
       return nodes.unknown.append((path, "not answering"))
     }
     let status: StatusFields

@@ -1,10 +1,10 @@
 @_spi(SystemCalls) package import PermissionKit
 
-/// What glob(3) finds.
+/// The result of glob(3).
 package struct Globbed: Sendable {
   /// The paths that match, in order.
   package var paths: [PathBytes] = []
-  /// The folders that could not be listed, or not be looked into without waiting for a server.
+  /// The folders that could not be listed, or only by waiting for a server.
   package var unreadable: [(path: PathBytes, errno: Errno)] = []
   /// Whether there are more paths than the limit allows.
   package var isCut = false
@@ -13,7 +13,7 @@ package struct Globbed: Sendable {
 extension System {
   /// Returns the paths that match a pattern, see glob(3) and `Glob`.
   ///
-  /// No folder is listed that only a link leads to, and none on a mount that does not answer.
+  /// Folders behind a link, and folders on a mount that does not answer, are not listed.
   ///
   /// - Parameters:
   ///   - pattern: An absolute path whose components may be patterns.
@@ -50,7 +50,7 @@ extension System {
     in folder: PathBytes, _ pattern: PathBytes, followsLink: Bool, _ result: inout Globbed
   ) -> [PathBytes] {
     do throws(Errno) {
-      guard reach(folder) == .immediate else { throw .ETIMEDOUT }
+      guard availability(of: folder) == .immediate else { throw .ETIMEDOUT }
       let flags: OpenFlags = followsLink ? [] : .noFollow
       let descriptor = try openat(
         .currentDirectory, folder, flags.union([.readOnly, .directory]), mode: 0)
@@ -66,10 +66,11 @@ extension System {
     return []
   }
 
-  /// Returns whether root alone can change what this absolute path names: the file, and every folder
-  /// on the way, belongs to root, nobody else may write there, and there is no link.
+  /// Returns whether only root can change the file at an absolute path.
   ///
-  /// Owners that a FUSE daemon or a removable disk claims prove nothing, see `claimsOwners`.
+  /// The file, and every folder on the path, belongs to root, nobody else may write there, and no
+  /// component is a link. Owners that a FUSE daemon or a removable disk reports prove nothing, see
+  /// `claimsOwners`.
   package func isWritableOnlyByRoot(_ path: PathBytes, _ kind: FileKind = .regular) -> Bool {
     var place: PathBytes = "/"
     var names = path.components[...]
@@ -93,8 +94,10 @@ extension System {
     }
   }
 
-  /// Whether somebody else than root may have made the owners that a file system shows: it is served by a FUSE
-  /// daemon, or it is a disk that was mounted without trust in it (`nosuid,nodev`), as udisks does for users.
+  /// Whether another user than root may have chosen the owners in a file system.
+  ///
+  /// A FUSE daemon serves it, or it is a disk that was mounted without trust (`nosuid,nodev`), as
+  /// udisks does for users.
   private func claimsOwners(_ descriptor: Descriptor, _ status: StatusFields) -> Bool {
     guard let fields = try? fstatfs(descriptor) else { return true }
     // FUSE_SUPER_MAGIC of linux/magic.h; ST_NOSUID and ST_NODEV of statvfs(3).

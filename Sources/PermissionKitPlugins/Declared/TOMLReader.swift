@@ -22,9 +22,10 @@ struct TOMLReader {
 
     var content: Content
     let place: Place
-    /// The section that named the table; nil for one that only stands in the name of another.
+    /// The number of the header that named the table; nil if only longer names contain its name.
     var section: Int?
-    /// The entries by the bytes of their keys: two spellings of a character are two keys.
+    /// The indices of the entries by the bytes of their keys: two spellings of a character are two
+    /// keys.
     private var indices: [[UInt8]: Int] = [:]
 
     init(_ content: Content, _ place: Place, section: Int? = nil) {
@@ -76,7 +77,8 @@ struct TOMLReader {
   /// The number of headers that were read.
   private var section = 0
 
-  /// The most parts of a key, and the most lists and tables in each other: what is deeper could end a thread.
+  /// The most parts of a key, and the deepest nesting of lists and tables; more could exhaust the
+  /// stack.
   private static let most = 8
 
   /// Reads a document.
@@ -139,7 +141,7 @@ struct TOMLReader {
     error(next == nil ? "the file ends too early" : "unexpected character")
   }
 
-  /// Whether a character may stand in a text or a comment: no control character but the tab.
+  /// Whether a character may be in a text or a comment: no control character but the tab.
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "\t" || scalar.value >= 0x20 && scalar.value != 0x7f
   }
@@ -188,7 +190,7 @@ struct TOMLReader {
     }
   }
 
-  /// Reads the line that begins a table.
+  /// Reads the header of a table.
   private mutating func header(_ root: Node) throws(TOMLValue.SyntaxError) -> Node {
     let start = place
     let isOfMany = skip("[[")
@@ -360,7 +362,7 @@ struct TOMLReader {
     throw error("missing closing quote")
   }
 
-  /// Reads what stands for a character; nil for the end of a line, which stands for nothing.
+  /// Reads an escape sequence; nil for one that ends a line and stands for nothing.
   private mutating func escape(isLong: Bool) throws(TOMLValue.SyntaxError) -> Unicode.Scalar? {
     let start = place
     advance()

@@ -1,9 +1,10 @@
-/// A value of a TOML 1.0 document (toml.io), and where it is written.
+/// A value of a TOML 1.0 document (toml.io), with its place.
 ///
-/// Numbers with a fraction, dates and times are not read: no file of permcheck has any. A whole number has 64
-/// bits, a key at most eight parts, and at most eight lists and tables stand in each other.
+/// Numbers with a fraction, dates and times are not read: no file of permcheck has any. A whole
+/// number has 64 bits, a key has at most eight parts, and lists and tables are nested at most eight
+/// deep.
 package struct TOMLValue: Sendable {
-  /// Where a key or a value begins, both from 1.
+  /// The place where a key or a value begins; both numbers start at 1.
   package struct Place: Hashable, Sendable, Comparable {
     /// The line.
     package var line: Int
@@ -31,7 +32,7 @@ package struct TOMLValue: Sendable {
     package let value: TOMLValue
   }
 
-  /// What a value is.
+  /// The type and the content of a value.
   package enum Content: Sendable {
     /// A text.
     case string(String)
@@ -45,7 +46,7 @@ package struct TOMLValue: Sendable {
     case table([Member])
   }
 
-  /// What the value is.
+  /// The type and the content.
   package let content: Content
   /// Where the value is written.
   package let place: Place
@@ -54,7 +55,7 @@ package struct TOMLValue: Sendable {
   package struct SyntaxError: Error {
     /// Where the error is.
     package let place: Place
-    /// What is wrong, for people.
+    /// The mistake, for people.
     package let message: String
   }
 

@@ -2,9 +2,10 @@
 
 /// The files that declare accessors, in folders of which later ones override earlier ones.
 ///
-/// A file that cannot be read or has a mistake is a problem, and no accessor; other files count.
+/// A file that cannot be read or has a mistake declares nothing and is reported; the other files
+/// are used.
 public struct DeclarationFiles: Sendable {
-  /// Why a file declares no accessor.
+  /// A problem that prevents a file from declaring an accessor.
   public struct Problem: Hashable, Sendable, CustomStringConvertible {
     /// The file, or the folder.
     public let path: PathBytes
@@ -12,7 +13,7 @@ public struct DeclarationFiles: Sendable {
     public let line: Int?
     /// The column in characters, from 1; nil if the file could not be read.
     public let column: Int?
-    /// What is wrong, for people.
+    /// The mistake, for people.
     public let message: String
 
     /// `FILE:LINE:COLUMN: message`, safe for a terminal.
@@ -22,9 +23,9 @@ public struct DeclarationFiles: Sendable {
     }
   }
 
-  /// The folders, those that count most last.
+  /// The folders; later ones take precedence.
   public let folders: [PathBytes]
-  /// Whether files count that others than root can change.
+  /// Whether files that other users can change are used.
   private let allowsOthers: Bool
   private let system: any System
 
@@ -47,9 +48,9 @@ public struct DeclarationFiles: Sendable {
     allowsOthers = folders != nil || !LinuxSystem.hasForeignCaller
   }
 
-  /// Creates a reader for the root side: of the files that root alone can change.
+  /// Creates a reader for permcheck-helper, of the files that only root can change.
   ///
-  /// No other file is opened, and the environment counts for nothing.
+  /// It opens no other file and ignores the environment.
   package init(
     ofRoot system: any System,
     folders: [PathBytes] = rootFolders.map { $0.appending("permcheck/accessors.d") }
@@ -73,7 +74,7 @@ public struct DeclarationFiles: Sendable {
     return folders.map { $0.appending("permcheck/accessors.d") }
   }
 
-  /// Reads the files and adds what they declare.
+  /// Reads the files and adds their accessors.
   ///
   /// - Parameter base: The accessors that there are without files. Those that are built in stay.
   /// - Returns: The accessors, and the problems in the order of the files.
@@ -126,9 +127,11 @@ public struct DeclarationFiles: Sendable {
     return (registry, problems)
   }
 
-  /// For the root side, removes what a file of root's folder is named after and does not declare well.
+  /// Removes, for permcheck-helper, the accessor that a faulty file of root's folder is named
+  /// after.
   ///
-  /// It may be there to take something away. In a folder that others can change, nothing counts.
+  /// The file may be meant to restrict that accessor. In a folder that others can change, files are
+  /// ignored.
   private func forget(_ path: PathBytes, _ registry: inout AccessorRegistry) {
     guard !allowsOthers, system.isWritableOnlyByRoot(path.parent, .directory) else { return }
     let file = path.lastComponent.description.dropLast(5)
@@ -140,7 +143,7 @@ public struct DeclarationFiles: Sendable {
   /// Returns the files of a folder, in order; none if there is no such folder.
   private func files(in folder: PathBytes, _ problems: inout [Problem]) -> [PathBytes] {
     do throws(Errno) {
-      guard system.reach(folder) == .immediate else { throw .ETIMEDOUT }
+      guard system.availability(of: folder) == .immediate else { throw .ETIMEDOUT }
       let names = try system.names(in: folder) {
         !$0.hasPrefix(".") && $0.bytes.suffix(5).elementsEqual(".toml".utf8)
       }
@@ -173,7 +176,7 @@ public struct DeclarationFiles: Sendable {
 
   private func read(_ path: PathBytes, _ problems: inout [Problem]) -> DeclarationReader? {
     do throws(Errno) {
-      guard system.reach(path) == .immediate else { throw .ETIMEDOUT }
+      guard system.availability(of: path) == .immediate else { throw .ETIMEDOUT }
       let reader = DeclarationReader(
         try system.contents(of: path, limit: Self.mostBytes))
       problems += reader.mistakes.map { mistake in

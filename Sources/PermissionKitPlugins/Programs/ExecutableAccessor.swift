@@ -2,7 +2,7 @@
 
 /// An accessor that is a program: `permcheck-accessor-NAME`.
 ///
-/// Whatever the program does, an answer that cannot be understood is `notDetermined`.
+/// If the program's answer cannot be parsed, the status is `notDetermined`.
 package final class ExecutableAccessor: PermissionAccessor {
   private let program: PathBytes
   private let context: AccessContext
@@ -26,7 +26,7 @@ package final class ExecutableAccessor: PermissionAccessor {
     return report
   }
 
-  private func report(_ operation: Dialogue.Operation) -> AccessReport {
+  private func report(_ operation: ProgramProtocol.Operation) -> AccessReport {
     let time = context.system.realtime()
     let subject: Subject
     do throws(PermissionError) {
@@ -37,8 +37,9 @@ package final class ExecutableAccessor: PermissionAccessor {
     if let path = context.path {
       return failed("\(program) does not judge single paths, such as \(path)", subject, time)
     }
-    do throws(Dialogue.Failure) {
-      let access = try Dialogue.access(try Self.ask(operation, name, program, context, subject))
+    do throws(ProgramProtocol.Failure) {
+      let access = try ProgramProtocol.access(
+        try Self.ask(operation, name, program, context, subject))
       var resource = ResourceReport(
         path: access.path ?? program, label: access.label.isEmpty ? name : access.label,
         device: name, need: context.need ?? [], status: access.status)
@@ -64,36 +65,36 @@ package final class ExecutableAccessor: PermissionAccessor {
       accessor: name, status: .notDetermined, resources: [resource], subject: subject, time: time)
   }
 
-  /// Asks a program what its accessor is about, in one line.
+  /// Asks a program for its summary, one line.
   package static func summary(
     of name: String, _ program: PathBytes, _ system: any System
-  ) throws(Dialogue.Failure) -> String {
-    try Dialogue.summary(ask(.describe, name, program, AccessContext(system: system), nil))
+  ) throws(ProgramProtocol.Failure) -> String {
+    try ProgramProtocol.summary(ask(.describe, name, program, AccessContext(system: system), nil))
   }
 
   private static func ask(
-    _ operation: Dialogue.Operation, _ name: String, _ program: PathBytes,
+    _ operation: ProgramProtocol.Operation, _ name: String, _ program: PathBytes,
     _ context: AccessContext, _ subject: Subject?
-  ) throws(Dialogue.Failure) -> ProgramOutput {
+  ) throws(ProgramProtocol.Failure) -> ProgramOutput {
     let system = context.system
     guard context.root == "/" else {
-      throw Dialogue.Failure(message: "cannot judge another root folder")
+      throw ProgramProtocol.Failure(message: "cannot judge another root folder")
     }
     // Since it was found it may have changed hands.
     if let refusal = ExecutableSearch.refusal(of: program, system) {
-      throw Dialogue.Failure(message: "is not run: \(refusal)")
+      throw ProgramProtocol.Failure(message: "is not run: \(refusal)")
     }
     // A request may change whatever was read.
     defer { if operation == .request { system.forget() } }
     do throws(Errno) {
       return try system.runProgram(
         program, environment: ExecutableSearch.environment(system),
-        input: Dialogue.question(operation, name, subject, need: context.need),
-        timeout: operation.timeout, size: Dialogue.maximumSize,
+        input: ProgramProtocol.question(operation, name, subject, need: context.need),
+        timeout: operation.timeout, size: ProgramProtocol.maximumSize,
         // A look gains nothing; a request may well call sudo.
         mayGainPrivileges: operation == .request)
     } catch {
-      throw Dialogue.Failure(message: "cannot be run (\(error))")
+      throw ProgramProtocol.Failure(message: "cannot be run (\(error))")
     }
   }
 }

@@ -2,10 +2,10 @@
 
 /// Finds executable accessors: programs of the name `permcheck-accessor-NAME` in the folders of PATH.
 package enum ExecutableSearch {
-  /// How the names of the programs begin.
+  /// The prefix of the names of the programs.
   package static let prefix = "permcheck-accessor-"
 
-  /// The variables that a program is given, if they are set.
+  /// The variables that a program gets, if they are set.
   private static let variables = [
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ",
     "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS", "WAYLAND_DISPLAY", "DISPLAY",
@@ -13,7 +13,8 @@ package enum ExecutableSearch {
 
   /// The environment of a program.
   ///
-  /// With more rights than another user, nothing that the other could have set.
+  /// If this process has more rights than another user, it contains nothing that the other could
+  /// have set.
   static func environment(_ system: any System) -> [PathBytes] {
     guard isPrivileged(system) == false else {
       return ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
@@ -40,7 +41,7 @@ package enum ExecutableSearch {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
   }
 
-  /// The folders of PATH that do not depend on where this process is.
+  /// The folders of PATH that do not depend on the working directory.
   private static func folders(_ system: any System) -> [PathBytes] {
     let path = system.getenv("PATH")?.bytes ?? Array("/usr/local/bin:/usr/bin:/bin".utf8)
     return path.split(separator: UInt8(ascii: ":")).map { PathBytes(Array($0)) }.filter(
@@ -57,7 +58,7 @@ package enum ExecutableSearch {
   /// Returns the names of all executable accessors, in the order of PATH.
   package static func names(_ system: any System) -> [String] {
     var names: [String] = []
-    for folder in folders(system) where system.reach(folder) == .immediate {
+    for folder in folders(system) where system.availability(of: folder) == .immediate {
       for entry in (try? system.names(in: folder)) ?? [] {
         guard entry.bytes.starts(with: prefix.utf8) else { continue }
         let name = PathBytes(Array(entry.bytes.dropFirst(prefix.utf8.count))).description
@@ -70,7 +71,8 @@ package enum ExecutableSearch {
   }
 
   private static func isProgram(_ path: PathBytes, _ system: any System) -> Bool {
-    guard system.reach(path) == .immediate, (try? system.kind(of: path)) == .regular else {
+    guard system.availability(of: path) == .immediate, (try? system.kind(of: path)) == .regular
+    else {
       return false
     }
     return (try? system.faccessat2(path, .execute)) != nil
@@ -86,9 +88,9 @@ package enum ExecutableSearch {
 
   /// Returns why a program must not be run; nil if it may be.
   ///
-  /// Who has more rights than another user runs nothing that the other could have written: as root, or
-  /// with capabilities, the program and every folder on the way must belong to root, and nobody else
-  /// may write to them.
+  /// A process with more rights than another user runs nothing that the other could have written:
+  /// as root, or with capabilities, the program and every folder on the path must belong to root,
+  /// and nobody else may write to them.
   package static func refusal(of program: PathBytes, _ system: any System) -> String? {
     guard let isPrivileged = isPrivileged(system) else {
       return "the credentials of this process cannot be read"

@@ -1,7 +1,7 @@
 import PermissionDocuments
 import PermissionKit
 
-/// What a check or a verification found, for formats that know tests and measurements.
+/// The results of a check or a verification, for formats of tests and measurements.
 struct Findings {
   /// The command: `permcheck check`.
   let title: String
@@ -13,7 +13,7 @@ struct Findings {
   /// The name of the machine; nil if it is not known.
   var host: String?
 
-  /// Whether a name alone does not tell findings apart.
+  /// Whether several findings have the same name.
   var isOfMany: Bool { file != nil || Set(items.map(\.who)).count > 1 }
 
   func count(_ outcome: Finding.Outcome) -> Int { items.count { $0.outcome == outcome } }
@@ -48,7 +48,7 @@ struct Finding {
   let need: String
   let status: AuthorizationStatus
   let outcome: Outcome
-  /// What was expected; nil for a check.
+  /// The expected answer; nil for a check.
   var expected: String?
   /// The code of the main reason; nil if there is none.
   let code: String?
@@ -59,7 +59,7 @@ struct Finding {
   /// The line in the file of the expectations.
   var line: Int?
 
-  /// How to change that; lines.
+  /// The lines with the commands that help.
   var fix: [String] {
     let plain = HumanFormat(
       Style(colors: false, isUnicode: true, columns: nil), isVerbose: false)
@@ -71,13 +71,13 @@ struct Finding {
     }
   }
 
-  /// What was asked for, and of what: `rw of /dev/video0`.
+  /// The permissions and the resource: `rw of /dev/video0`.
   var request: String { need.isEmpty ? what : "\(need) of \(what)" }
 
-  /// What is so: `denied (other-bits)`.
+  /// The actual answer: `denied (other-bits)`.
   var got: String { status.rawValue + (code.map { " (\($0))" } ?? "") }
 
-  /// Everything in some lines, for people.
+  /// The whole finding in several lines, for people.
   var details: [String] {
     var lines = expected.map { ["expected: \($0)", "got: \(got)"] } ?? ["status: \(got)"]
     lines.append("who: \(who)")
@@ -103,8 +103,7 @@ extension Findings {
   init(_ result: CheckResult) {
     title = "permcheck check"
     items = result.reports.map { report in
-      let status = ExitStatus(
-        [report], wantsAll: result.wantsAll, skipsAbsent: result.skipsUnavailable)
+      let status = ExitStatus([report], skipsAbsent: result.skipsUnavailable)
       let outcome: Finding.Outcome =
         switch status {
         case .authorized: .holds
@@ -142,7 +141,7 @@ extension Findings {
   }
 }
 
-/// A format that prints findings, whichever command found them.
+/// A format that prints findings, of both check and verify.
 protocol FindingFormat: ReportFormat {
   func text(_ findings: Findings) throws -> String
 }

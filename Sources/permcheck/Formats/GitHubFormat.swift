@@ -56,7 +56,7 @@ struct GitHubFormat: FindingFormat {
     data(text).replacing([":": "%3A", ",": "%2C"])
   }
 
-  /// Returns text of which Markdown and HTML see nothing.
+  /// Returns text that Markdown and HTML show unchanged.
   private static func markdown(_ text: String) -> String {
     text.unicodeScalars.map { scalar in
       let isPlain = !scalar.isASCII || scalar.properties.isAlphabetic

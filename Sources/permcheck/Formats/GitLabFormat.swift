@@ -33,7 +33,7 @@ struct GitLabFormat: FindingFormat {
     return JSONWriter(isPretty: true).text(.array(issues)) + "\n"
   }
 
-  /// Returns a number that is the same for the same finding in every run: FNV-1a.
+  /// Returns a hash that is the same for the same finding in every run: FNV-1a.
   private static func fingerprint(_ texts: [String]) -> String {
     let hash = texts.joined(separator: "\u{0}").utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01b3

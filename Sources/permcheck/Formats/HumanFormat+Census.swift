@@ -41,7 +41,7 @@ extension HumanFormat {
         String(repeating: " ", count: amountWidth - amounts[index].count) + amounts[index]
       text += "\(mark(user, result)) \(name)  \(amount)  \(rules(user))\n"
     }
-    text += doubts(result)
+    text += possibleRefusals(result)
     return text
   }
 
@@ -62,7 +62,8 @@ extension HumanFormat {
       .sorted { $1.users[0].number(.granted) < $0.users[0].number(.granted) }
   }
 
-  /// Whether something was not looked at, so that nobody is known to have access to all of it.
+  /// Whether part of the tree was not checked, so that no user is known to have access to all of
+  /// it.
   private func isPartial(_ result: CensusResult) -> Bool {
     result.counts.undetermined + result.counts.unlisted > 0 || result.isStopped
   }
@@ -106,7 +107,7 @@ extension HumanFormat {
     return parts.joined(separator: "; ")
   }
 
-  private func doubts(_ result: CensusResult) -> String {
+  private func possibleRefusals(_ result: CensusResult) -> String {
     var text = ""
     for (cause, count) in result.causes {
       let folder = Sanitizer.clean(cause.folder.description)

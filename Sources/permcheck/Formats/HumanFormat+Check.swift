@@ -56,7 +56,7 @@ extension HumanFormat {
     return text
   }
 
-  /// Returns a line of the table; where it is too wide, what follows the status goes below.
+  /// Returns a line of the table; if it is too wide, the cells after the status go below it.
   private func row(_ cells: [String], _ widths: [Int], indent: Int) -> String {
     let line = Table.line(cells, widths)
     guard let columns = style.columns, line.displayWidth > columns, cells.count > 2 else {
@@ -84,7 +84,8 @@ extension HumanFormat {
     // One request serves all devices, so it is printed once.
     let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
     if let request, !changes.isEmpty || report.isCut || report.isHidden {
-      entries[entries.count - 1].details += fix(request, changes)
+      let isFirst = !report.resources.flatMap(\.remedies).contains(where: \.comesFirst)
+      entries[entries.count - 1].details += fix(request, changes, isFirst: isFirst)
     }
     for other in report.alternatives {
       let message = Sanitizer.clean(other.reasons.first?.message ?? other.status.rawValue)
@@ -118,7 +119,7 @@ extension HumanFormat {
     entry.details = messages.map { .text(Sanitizer.clean($0)) }
     let isServed =
       isRequested && resources.contains { $0.isHidden || $0.remedies.contains(where: \.isGrant) }
-    if !isServed { entry.details += fixes(resources) }
+    entry.details += isServed ? first(resources) : fixes(resources)
     entry.details += resources.flatMap(evidence)
     return entry
   }

@@ -21,7 +21,8 @@ extension HumanFormat {
     }.joined(separator: "\n")
   }
 
-  /// What will be made in a folder, a line for the next file and one for the next folder.
+  /// The permissions of new files in a folder: a line for the next file and one for the next
+  /// folder.
   private func future(_ resources: [ResourceReport], _ subject: Subject) -> String {
     guard let first = resources[0].future else { return "" }
     let umask =
@@ -158,7 +159,7 @@ extension HumanFormat {
     let grant = component.grant.map { "\(style.mark(.yes)) \(Sanitizer.clean($0)), " } ?? ""
     let marked =
       grant.isEmpty
-      ? mark(component, isOfOperation) : grant + "\(objection(component)) \(style.mark(.no))"
+      ? mark(component, isOfOperation) : grant + "\(refusingRule(component)) \(style.mark(.no))"
     return [
       name, inode.modeText, owner,
       "\(asked) \(marked)" + (component.decides ? "  " + style.bold("decides") : ""),
@@ -166,13 +167,13 @@ extension HumanFormat {
   }
 
   /// The rule that refuses an operation, for people: `sticky`.
-  private func objection(_ component: WalkedComponent) -> String {
+  private func refusingRule(_ component: WalkedComponent) -> String {
     component.rule.map { RuleWords($0.description).refusal } ?? Sanitizer.clean(component.basis)
   }
 
   private func mark(_ component: WalkedComponent, _ isOfOperation: Bool) -> String {
     let isOwn = isOfOperation && component.decides && component.rule?.bits == nil
-    let basis = isOwn ? objection(component) : Sanitizer.clean(component.basis)
+    let basis = isOwn ? refusingRule(component) : Sanitizer.clean(component.basis)
     return switch component.verdict {
     case .granted, nil: style.mark(.yes) + " \(basis)"
     case .refused: style.mark(.no) + " \(basis)"

@@ -1,10 +1,12 @@
 import PermissionDocuments
 @_spi(SystemCalls) import PermissionKit
+import PermissionTrace
 
 /// A format for people, with marks, and with colours if the terminal has them.
 struct HumanFormat: ReportFormat {
   static let name = "human"
   static let printsAudits = true
+  static let printsRefusals = true
 
   let style: Style
   /// Whether to print all evidence.
@@ -20,7 +22,7 @@ struct HumanFormat: ReportFormat {
     return text(result.reports) + given(result)
   }
 
-  /// Returns what a request gave, until when, and how to take it back.
+  /// Returns what a request gave, its end, and the command that revokes it.
   private func given(_ result: RequestResult) -> String {
     guard result.isApplied, !result.undo.isEmpty else { return "" }
     var details = result.helper.flatMap { answered($0, result.system) }
@@ -33,7 +35,7 @@ struct HumanFormat: ReportFormat {
     return lines(details + result.undo.map { .command(Sanitizer.clean($0)) }, indent: 0)
   }
 
-  /// Returns what permcheck-helper changed, and until when; `end` (` until …`) if no time ends it.
+  /// Returns what permcheck-helper changed, and its end; `end` (` until …`) if no time ends it.
   func answered(
     _ helper: CheckDocument.HelperAnswered, _ system: any System, end: String = ""
   ) -> [Detail] {
@@ -216,7 +218,7 @@ extension GrantListing {
         switch grant.stage {
         case .missing: "missing"
         case .released: "ended, files that inherited it not all reached"
-        case .ended: "ended, somebody else took it away"
+        case .ended: "ended: somebody else removed the access"
         default:
           grant.lifetime.hasEnded(at: time, users.system)
             ? "EXPIRED, still in place"
@@ -235,7 +237,7 @@ extension HumanFormat {
   enum Detail: Hashable {
     /// A sentence.
     case text(String)
-    /// A command to type, or a line to add to a file: alone on its line, and whole at any width.
+    /// A command to type, or a line to add to a file: on a line of its own, never wrapped.
     case command(String)
   }
 
@@ -260,19 +262,19 @@ extension HumanFormat {
   }
 
   /// Returns the one command that makes all the changes of an accessor, with their effect.
-  func fix(_ command: String, _ remedies: [Remedy]) -> [Detail] {
+  func fix(_ command: String, _ remedies: [Remedy], isFirst: Bool = true) -> [Detail] {
     let count = Set(remedies.map(\.command)).count
     let changes = "\(count) change\(count == 1 ? "" : "s"); \(effect(remedies))"
     return [
-      .text("fix (\(count == 0 ? "--dry-run shows the changes" : changes)):"),
+      .text("\(isFirst ? "fix" : "or") (\(count == 0 ? "--dry-run shows the changes" : changes)):"),
       .command(Sanitizer.clean(command)),
     ]
   }
 
-  /// Returns the changes by hand of what one device or folder needs: those that belong together stand
-  /// below one another, each other one is an alternative.
+  /// Returns the changes for one device or folder: those that must be made together are listed in
+  /// order, the others are alternatives.
   ///
-  /// `explains` also tells the simulated result, and why usual advice is worse.
+  /// `explains` also prints the simulated result, and why the usual advice is worse.
   func fixes(_ resources: [ResourceReport], explains: Bool = false) -> [Detail] {
     var remedies: [Remedy] = []
     for remedy in resources.flatMap(\.remedies) where !remedies.contains(remedy) {
@@ -282,11 +284,42 @@ extension HumanFormat {
       let advice = resources.flatMap(\.reasons).lazy.compactMap(\.advice).first
       return advice.map { [.text("fix: \($0)")] } ?? []
     }
-    let steps = remedies.filter(\.isGrant)
-    let ways = (steps.isEmpty ? [] : [steps]) + remedies.filter { !$0.isGrant }.map { [$0] }
-    return ways.enumerated().flatMap { index, way in
+    return fixes(by: ways(remedies), explains: explains)
+  }
+
+  /// Returns the remedies that come before a change of permissions.
+  func first(_ resources: [ResourceReport]) -> [Detail] {
+    var remedies: [Remedy] = []
+    for remedy in resources.flatMap(\.remedies).filter(\.comesFirst)
+    where !remedies.contains(remedy) {
+      remedies.append(remedy)
+    }
+    return fixes(by: ways(remedies), explains: false)
+  }
+
+  /// Returns the remedies in groups that must be made together, those that outlive a container
+  /// first.
+  private func ways(_ remedies: [Remedy]) -> [[Remedy]] {
+    var ways: [[Remedy]] = []
+    let first = remedies.filter(\.comesFirst)
+    let rest = remedies.filter { !$0.comesFirst }
+    for remedy in first + rest.filter(\.isStep) + rest.filter({ !$0.isStep }) {
+      let belongs = ways.firstIndex { way in
+        remedy.isOnHost && way[0].isOnHost || remedy.isStep && way[0].isStep
+      }
+      if let belongs { ways[belongs].append(remedy) } else { ways.append([remedy]) }
+    }
+    return ways
+  }
+
+  private func fixes(by ways: [[Remedy]], explains: Bool) -> [Detail] {
+    ways.enumerated().flatMap { index, way in
       let isSimulated = explains && way[0].outcome != .undetermined
-      let start = index > 0 ? "or" : isSimulated ? "smallest fix" : "fix"
+      let isTried = !way.contains(where: \.isSuggestion)
+      let first = isSimulated ? "smallest fix" : "fix"
+      let start =
+        (isTried ? index > 0 ? "or" : first : "\(index > 0 ? "or, " : "")a suggestion")
+        + (way[0].isOnHost ? " on the machine that runs the container" : "")
       let count = way.count > 1 ? "\(way.count) steps; " : ""
       let result = way[0].outcome == .granted ? "" : ": \(way[0].outcome.rawValue)"
       let outcome = isSimulated ? "; tested by simulation\(result)" : ""
@@ -305,9 +338,12 @@ extension HumanFormat {
     var details: [Detail] = remedy.typed.map { [.command($0)] } ?? []
     if let line = remedy.line {
       details.append(.text(remedy.command.isEmpty ? "add this:" : "and add this there:"))
-      details.append(.command(Sanitizer.clean(line)))
+      details += line.split(separator: "\n").map { .command(Sanitizer.clean(String($0))) }
     }
-    if notes, let note = remedy.note { details.append(.text(Sanitizer.clean(note))) }
+    if let after = remedy.typedAfter { details += [.text("then:"), .command(after)] }
+    if notes || remedy.isOutside, let note = remedy.note {
+      details.append(.text(Sanitizer.clean(note)))
+    }
     return details
   }
 
@@ -319,6 +355,21 @@ extension HumanFormat {
       ? "nobody else gets access" : "also get access: \(others.joined(separator: "; "))"
     return "lasts \(Persistence.shortest(of: remedies.map(\.persistence)).words); \(gains)"
   }
+}
+
+// Refusals of programs: one line each.
+extension HumanFormat {
+  func text(_ line: RefusalLine) -> String {
+    let refusal = line.refusal
+    let paths = [refusal.path, refusal.secondPath].compactMap { $0 }
+      .map { Sanitizer.clean($0.description) }.joined(separator: " \(style.glyph(.arrow)) ")
+    let program = "\(Sanitizer.clean(refusal.name.description))[\(refusal.process)]"
+    let count = line.count > 1 ? " (\(line.count) times)" : ""
+    return
+      "\(style.dim(program)) \(refusal.call)\(paths.isEmpty ? "" : " \(paths)"): \(refusal.errno)\(style.dim(count))\n"
+  }
+
+  var noRefusals: String { "\(Tool.name): nothing was refused\n" }
 }
 
 // Changes: one line each.
@@ -434,7 +485,7 @@ extension HumanFormat {
           "\(Self.folders(counts.unlisted)) cannot be listed, so what is below was not checked")
         + "\n"
     }
-    for doubt in result.doubts {
+    for doubt in result.possibleRefusals {
       text += "\(style.mark(.unknown)) \(Sanitizer.clean(doubt.message))\n"
     }
     if result.isStopped { text += style.yellow("stopped before the end") + "\n" }
@@ -451,9 +502,9 @@ extension HumanFormat {
       return "\(style.mark(.no)) \(asked) refused for \(who): "
         + "\(counts.refused.grouped) of \(of)\n"
     }
-    let isDoubted = counts.undetermined > 0 || !result.doubts.isEmpty
+    let isDoubted = counts.undetermined > 0 || !result.possibleRefusals.isEmpty
     let mark = isDoubted ? style.mark(.unknown) : style.mark(.yes)
-    let granted = result.doubts.isEmpty ? "granted" : "granted by mode and ACL"
+    let granted = result.possibleRefusals.isEmpty ? "granted" : "granted by mode and ACL"
     return "\(mark) \(asked) \(granted) for \(who): \(of)\n"
   }
 

@@ -1,10 +1,12 @@
 import PermissionDocuments
 @_spi(SystemCalls) import PermissionKit
+import PermissionTrace
 
 /// A format for programs: JSON documents, which `permcheck schema` describes.
 struct JSONFormat: ReportFormat {
   static let name = "json"
   static let printsAudits = true
+  static let printsRefusals = true
 
   private let isVerbose: Bool
 
@@ -15,6 +17,7 @@ struct JSONFormat: ReportFormat {
       toolVersion: Tool.version, subject: result.subject, reports: result.reports,
       exitStatus: result.status.rawValue)
     document.setting = result.context.map { Setting($0, result.reports) }
+    document.usersComplete = result.usersComplete
     return document.text
   }
 
@@ -59,6 +62,31 @@ struct JSONFormat: ReportFormat {
     }
   }
 
+  func text(_ line: RefusalLine) -> String {
+    let refusal = line.refusal
+    var document = RefusalDocument()
+    document.time = Timestamp.rfc3339(line.first)
+    document.last = Timestamp.rfc3339(line.last)
+    document.count = line.count
+    document.operation = refusal.operation
+    document.number = refusal.number
+    document.interface = refusal.interface.rawValue
+    document.arguments = refusal.arguments
+    document.path = refusal.path
+    document.secondPath = refusal.secondPath
+    document.errno = "\(refusal.errno)"
+    document.process = refusal.process
+    document.thread = refusal.thread
+    document.program = refusal.name
+    document.credentials = refusal.credentials
+    document.groupsAreComplete = refusal.groupsAreComplete
+    document.rootDevice = "\(refusal.root.device >> 20):\(refusal.root.device & 0xfffff)"
+    document.rootInode = refusal.root.inode
+    document.mountNamespace = refusal.mountNamespace
+    document.userNamespace = refusal.userNamespace
+    return document.text
+  }
+
   func text(_ listing: AccessorListing) -> String { AccessorsDocument(listing.entries).text }
 
   func text(_ listing: GrantListing) -> String {
@@ -100,7 +128,7 @@ struct JSONFormat: ReportFormat {
     AuditDocument(
       toolVersion: Tool.version, subject: result.subject, roots: result.roots,
       counts: result.counts,
-      causes: result.causes, doubts: result.doubts, isStopped: result.isStopped,
+      causes: result.causes, possibleRefusals: result.possibleRefusals, isStopped: result.isStopped,
       exitStatus: result.status.rawValue
     ).text
   }
@@ -108,7 +136,8 @@ struct JSONFormat: ReportFormat {
   func text(_ result: CensusResult) -> String {
     CensusDocument(
       toolVersion: Tool.version, need: result.need, roots: result.roots, counts: result.counts,
-      users: result.users, isStopped: result.isStopped, exitStatus: result.status.rawValue
+      users: result.users, isStopped: result.isStopped, usersComplete: result.usersComplete,
+      exitStatus: result.status.rawValue
     ).text
   }
 }

@@ -75,7 +75,7 @@ struct JUnitFormat: FindingFormat {
     pairs.map { " \($0)=\"\(escaped($1))\"" }.joined()
   }
 
-  /// Returns text in which nothing is markup, and no character is one that XML 1.0 lacks.
+  /// Returns text with escaped markup, without characters that XML 1.0 does not allow.
   private static func escaped(_ text: String) -> String {
     text.unicodeScalars.map { scalar in
       switch scalar {

@@ -1,8 +1,10 @@
 import PermissionKit
 
-/// A plug-in of Nagios, Icinga and others: one line with performance data, and a line for each finding.
+/// A plug-in of Nagios, Icinga and others: one line with performance data, and a line for each
+/// finding.
 ///
-/// The exit status is theirs: 0 authorized, 1 limited, 2 denied or restricted, 3 everything else.
+/// The exit statuses are those of Nagios: 0 authorized, 1 limited, 2 denied or restricted, 3
+/// everything else.
 struct NagiosFormat: FindingFormat {
   static let name = "nagios"
 
@@ -39,14 +41,14 @@ struct NagiosFormat: FindingFormat {
     [2, 3, 1].first(where: states.contains) ?? (states.isEmpty ? 3 : 0)
   }
 
-  /// Returns text without the bar that begins performance data.
+  /// Returns text without the vertical bar, which begins performance data.
   private static func clean(_ text: String) -> String {
     text.replacing(["|": "\u{a6}"])
   }
 }
 
 extension Findings {
-  /// The state of each finding; those that were skipped count if there is no other.
+  /// The state of each finding; skipped ones only if there are no others.
   fileprivate var states: [Int32] {
     let counted = items.filter { $0.outcome != .skipped }
     return counted.map { item in

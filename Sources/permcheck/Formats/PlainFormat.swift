@@ -1,4 +1,5 @@
 @_spi(SystemCalls) import PermissionKit
+import PermissionTrace
 
 /// A format for line tools: one record a line, with fields separated by tabs.
 ///
@@ -13,6 +14,7 @@
 struct PlainFormat: ReportFormat {
   static let name = "plain"
   static let printsAudits = true
+  static let printsRefusals = true
 
   init(_ style: Style, isVerbose: Bool) {}
 
@@ -49,6 +51,16 @@ struct PlainFormat: ReportFormat {
     Self.line([
       time, new.accessor, old?.status.rawValue ?? "", new.status.rawValue, cause?.rawValue ?? "",
       path?.description ?? "", new.mainReason?.code.rawValue ?? "", new.mainReason?.message ?? "",
+    ])
+  }
+
+  func text(_ line: RefusalLine) -> String {
+    let refusal = line.refusal
+    return Self.line([
+      Timestamp.rfc3339(line.first), String(line.count), "\(refusal.errno)",
+      refusal.call, refusal.path?.description ?? "", refusal.secondPath?.description ?? "",
+      refusal.name.description, String(refusal.process),
+      String(refusal.credentials.user.fileSystem),
     ])
   }
 

@@ -9,6 +9,8 @@ protocol ReportFormat: SendableMetatype {
   static var name: String { get }
   /// Whether the format prints audits.
   static var printsAudits: Bool { get }
+  /// Whether the format prints refusals of programs.
+  static var printsRefusals: Bool { get }
 
   /// Creates a format.
   init(_ style: Style, isVerbose: Bool)
@@ -17,13 +19,14 @@ protocol ReportFormat: SendableMetatype {
   func text(_ result: CheckResult) throws -> String
   /// Returns the output of permcheck verify.
   func text(_ result: VerifyResult) throws -> String
-  /// Returns a report of the mistakes in a file of expectations; nil if they stand on standard error alone.
+  /// Returns a report of the mistakes in a file of expectations; nil if they are only printed on
+  /// standard error.
   func text(_ mistakes: [FileMistake], in file: PathBytes, at time: Int64, host: String?) -> String?
   /// Returns the exit status of permcheck check, which is the usual one except for Nagios.
   static func exit(_ result: CheckResult) -> ExitStatus
   /// Returns the exit status of permcheck verify.
   static func exit(_ result: VerifyResult) -> ExitStatus
-  /// Returns what is added to the summary of a job of GitHub Actions; nil for nothing.
+  /// Returns the text for the job summary of GitHub Actions; nil if there is none.
   func summary(_ findings: Findings) -> String?
   /// Returns the output of permcheck explain and permcheck evaluate.
   func text(_ result: ExplainResult) throws -> String
@@ -45,6 +48,10 @@ protocol ReportFormat: SendableMetatype {
   func text(_ result: AuditResult) throws -> String
   /// Returns the output of permcheck audit --who.
   func text(_ result: CensusResult) throws -> String
+  /// Returns one line of permcheck trace.
+  func text(_ line: RefusalLine) throws -> String
+  /// The output of permcheck trace if nothing was refused.
+  var noRefusals: String { get }
 }
 
 extension ReportFormat {
@@ -66,6 +73,7 @@ extension ReportFormat {
   }
 
   static var printsAudits: Bool { false }
+  static var printsRefusals: Bool { false }
   static func exit(_ result: CheckResult) -> ExitStatus { result.status }
   static func exit(_ result: VerifyResult) -> ExitStatus { result.status }
   func summary(_ findings: Findings) -> String? { nil }
@@ -78,6 +86,9 @@ extension ReportFormat {
   func text(_ entry: AuditEntry) throws -> String { throw Self.unsupported("audit") }
   func text(_ result: AuditResult) throws -> String { throw Self.unsupported("audit") }
   func text(_ result: CensusResult) throws -> String { throw Self.unsupported("audit --who") }
+
+  func text(_ line: RefusalLine) throws -> String { throw Self.unsupported("trace") }
+  var noRefusals: String { "" }
 
   private static func unsupported(_ command: String) -> PermissionError {
     PermissionError(

@@ -1,5 +1,6 @@
 import PermissionDocuments
 @_spi(SystemCalls) import PermissionKit
+import PermissionTrace
 
 /// The result of a check.
 struct CheckResult {
@@ -9,14 +10,14 @@ struct CheckResult {
   let status: ExitStatus
   /// The command that requests missing access, one for each report; empty if there is none.
   var requests: [String?] = []
-  /// The grants that have ended, and on which access still rests.
+  /// The grants that have ended, but whose ACL entries still give access.
   var expired: [Grant] = []
-  /// The names of the accessors, of which there is a report for each of several users; nil for one
+  /// The names of the accessors, if there is a report for each of several users; nil for one
   /// subject.
   var columns: [String]?
-  /// Whether `limited` counts as refused.
-  var wantsAll = false
-  /// Whether devices that are not there do not count.
+  /// Whether the list of users is complete; nil if no users were listed.
+  var usersComplete: Bool?
+  /// Whether missing devices are ignored.
   var skipsUnavailable = false
   /// The input of the check; nil if only its facts are known.
   var context: AccessContext?
@@ -49,12 +50,12 @@ struct RequestResult {
   var expires: Int64?
   /// Whether a timer of systemd ends them then.
   var endsByItself = false
-  /// What ends them then, for people.
+  /// The event that ends them then, for people.
   var howItEnds: String {
     endsByItself
       ? "it then ends by itself" : "the next request or permcheck revoke --expired then ends it"
   }
-  /// What permcheck-helper answered.
+  /// The answer of permcheck-helper.
   var helper: [CheckDocument.HelperAnswered] = []
   /// The commands that undo what was given.
   var undo: [String] = []
@@ -88,6 +89,16 @@ struct WatchLine {
   var isNewDay = false
 }
 
+/// One line of permcheck trace.
+struct RefusalLine {
+  /// The first of some equal refusals.
+  let refusal: Refusal
+  let count: Int
+  /// The times of the first and the last, in microseconds since 1970.
+  let first: Int64
+  let last: Int64
+}
+
 /// The accessors of the registry.
 struct AccessorListing {
   let entries: [AccessorRegistry.Entry]
@@ -102,7 +113,7 @@ struct GrantListing {
   let time: Int64
 }
 
-/// The grants that permcheck revoke took back, or would take back.
+/// The grants that permcheck revoke undid, or would undo.
 struct RevokeResult {
   let users: UserDatabase
   let journal: PathBytes
@@ -126,7 +137,7 @@ struct LogSummary {
     var refused = 0
     var unavailable = 0
     var requests = 0
-    /// The share of checks that were granted, from 0 to 1, without those of nothing.
+    /// The share of checks that were granted, from 0 to 1, without missing resources.
     var grantedShare: Double {
       checks == unavailable ? 0 : Double(granted) / Double(checks - unavailable)
     }
@@ -152,9 +163,9 @@ struct Verdict {
   let line: Int
   /// The user or process, for people.
   let who: String
-  /// What is expected, as the file has it.
+  /// The expected answer, as the file has it.
   let words: [String]
-  /// What is expected, for people.
+  /// The expected answer, for people.
   let wanted: String
   /// The code that one of the reasons must have; nil if any will do.
   let reason: Reason.Code?
@@ -182,29 +193,31 @@ struct AuditResult {
   let need: Permissions
   let roots: [PathBytes]
   let counts: TreeCounts
-  /// What refused, and how many files and folders; what refused most comes first.
+  /// The causes with the number of files and folders that each refused, the largest first.
   let causes: [(cause: AuditCause, count: Int)]
-  /// What may refuse a process in addition, and cannot be seen from outside.
-  var doubts: [Reason] = []
+  /// The layers that may refuse a process in addition, and cannot be inspected from outside.
+  var possibleRefusals: [Reason] = []
   /// Whether the audit was stopped before its end.
   let isStopped: Bool
   let status: ExitStatus
 }
 
-/// What an audit counts for each of many users.
+/// The counts of an audit for each of many users.
 struct CensusResult {
   let users: [CensusUser]
   let need: Permissions
   let roots: [PathBytes]
   let counts: TreeCounts
-  /// What kept the audit from looking.
+  /// The errors that prevented reading, with the number of files and folders of each.
   let causes: [(cause: AuditCause, count: Int)]
   /// Whether the audit was stopped before its end.
   let isStopped: Bool
+  /// Whether the list of users is complete; nil if no users were listed.
+  let usersComplete: Bool?
   let status: ExitStatus
 }
 
-/// A mistake in a file of expectations, where it is written.
+/// A mistake in a file of expectations, with its place.
 struct FileMistake {
   /// The line, from 1.
   let line: Int

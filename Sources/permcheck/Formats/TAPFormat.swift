@@ -31,7 +31,7 @@ struct TAPFormat: FindingFormat {
     return "  ---\n" + lines.joined() + "  ...\n"
   }
 
-  /// Returns a description without anything that a reader takes for a directive.
+  /// Returns a description without text that a reader takes for a directive.
   private static func escaped(_ text: String) -> String {
     text.replacing(["#": "\\#", "\\": "\\\\"])
   }

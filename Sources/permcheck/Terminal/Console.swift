@@ -53,7 +53,7 @@ final class Console {
       || text.has("utf8@")
   }
 
-  /// The width of the terminal at which somebody watches the work; nil if nobody does.
+  /// The width of the terminal that shows progress; nil if none does.
   var watchedColumns: Int? { isQuiet ? nil : errorStyle.columns }
 
   /// Buffers text for standard output, which `flush` or `finish` writes at once.
@@ -104,7 +104,7 @@ final class Console {
 }
 
 extension System {
-  /// Writes a file so that whoever reads it sees all of the old bytes or all of the new ones.
+  /// Replaces a file, so that a reader sees either all of the old bytes or all of the new ones.
   ///
   /// - Throws: An error if there is something else than a file, or the file cannot be written.
   fileprivate func replace(_ path: PathBytes, with bytes: [UInt8]) throws(PermissionError) {

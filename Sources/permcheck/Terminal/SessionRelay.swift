@@ -1,19 +1,20 @@
 @_spi(SystemCalls) import PermissionKit
 
-/// Carries what is typed to a command in a session of its own, and what it prints to the terminal.
+/// Forwards input to a command in a session of its own, and its output to the terminal.
 ///
-/// The command has a pseudo-terminal, so that it cannot type into the terminal of its caller (TIOCSTI,
-/// TIOCLINUX). The terminal is raw while the command may read: Ctrl-C and Ctrl-Z are then the
-/// pseudo-terminal's. A pipeline, and a command in the background, begin without that; a command that
-/// reads is stopped by SIGTTIN, and goes on when this process may read for it.
+/// The command has a pseudo-terminal, so that it cannot type into the terminal of its caller
+/// (TIOCSTI, TIOCLINUX). The terminal is raw while the command may read, so that Ctrl-C and Ctrl-Z
+/// go to the pseudo-terminal. For a pipeline, and for a command in the background, it is not raw at
+/// first; SIGTTIN stops a command that reads, and the command goes on when this process may read
+/// for it.
 struct SessionRelay {
   private let system: LinuxSystem
   private let signals: Descriptor
   private var terminal: Terminal?
-  /// This process's end of the pseudo-terminal; nil once nothing can be read from it.
+  /// This process's end of the pseudo-terminal; nil once nothing more can be read from it.
   private var master: Descriptor?
   private var session: CommandSession
-  /// What was typed, and what the command printed, and was not carried yet.
+  /// Input and output that were not forwarded yet.
   private var typed: [UInt8] = []
   private var printed: [UInt8] = []
   private var isRaw = false
@@ -24,10 +25,12 @@ struct SessionRelay {
   private var isBehind: Bool
 
   private static let most = 1 << 14
-  /// How long more output is waited for once the command was stopped or has ended, in milliseconds; a
-  /// process that it left behind may keep the pseudo-terminal open.
+  /// How long to wait for more output after the command was stopped or has ended, in milliseconds.
+  ///
+  /// A process that the command left behind may keep the pseudo-terminal open.
   private static let quiet: (stopped: Int32, ended: Int32) = (20, 100)
-  /// How long a terminal may take nothing before the last output is dropped, in milliseconds.
+  /// How long to wait for a terminal that accepts nothing before the last output is dropped, in
+  /// milliseconds.
   private static let patience: Int32 = 2000
 
   /// Starts the command.
@@ -59,7 +62,7 @@ struct SessionRelay {
     }
   }
 
-  /// Carries until the command ends.
+  /// Forwards until the command ends.
   ///
   /// - Returns: How the command ended, or the errno of a start that failed.
   mutating func run() -> Result<ProcessEnd, Errno> {
@@ -67,12 +70,12 @@ struct SessionRelay {
     while true {
       let hasNews = wait()
       while let arrived = (try? system.pendingSignal(signals)) ?? nil { take(arrived) }
-      carry()
+      forwardAll()
       guard hasNews else { continue }
       switch system.news(of: session) {
       case .stopped(let signal): stop(signal)
       case .ended(let end):
-        carryTheRest(Self.quiet.ended)
+        forwardTheRest(Self.quiet.ended)
         return .success(end)
       case .failed(let errno): return .failure(errno)
       // Somebody killed the leader.
@@ -84,7 +87,7 @@ struct SessionRelay {
   private mutating func close() {
     restore()
     // The leader ends, and with it what its terminal still had.
-    system.tell(session, .finished)
+    system.send(session, .finished)
     system.close(session.socket)
     if let master { system.close(master) }
     if let terminal { system.close(terminal.descriptor) }
@@ -106,26 +109,26 @@ struct SessionRelay {
     if terminal?.isForeground == true { terminal?.restore() }
   }
 
-  /// The command goes on, and reads the terminal if this process may.
-  private mutating func goOn() {
+  /// Continues the command, which reads the terminal if this process may.
+  private mutating func resume() {
     let isForeground = terminal?.isForeground == true
     if isForeground { becomeRaw() }
     isBehind = !isForeground
     isStopped = false
-    system.tell(session, .goOn(inForeground: isForeground))
+    system.send(session, .resume(inForeground: isForeground))
   }
 
-  /// The command was stopped: this process stops too, so that its shell can go on.
+  /// Stops this process, because the command was stopped, so that its shell can continue.
   private mutating func stop(_ signal: Int32) {
     isStopped = true
     // It wanted the terminal, and can have it.
     if isBehind, SignalInfo.byBackground.contains(signal), terminal?.isForeground == true {
-      return goOn()
+      return resume()
     }
-    carryTheRest(Self.quiet.stopped)
+    forwardTheRest(Self.quiet.stopped)
     restore()
     system.suspend(signal == SignalInfo.stop ? SignalInfo.suspend : signal)
-    goOn()
+    resume()
   }
 
   private mutating func take(_ arrived: SignalInfo) {
@@ -135,17 +138,17 @@ struct SessionRelay {
       if let master { terminal?.resize(master) }
     case SignalInfo.continue:
       if isStopped || isBehind || terminal == nil {
-        goOn()
+        resume()
       } else if terminal?.isForeground == true {
         becomeRaw()
       }
-    default: system.tell(session, .signal(arrived.signal))
+    default: system.send(session, .signal(arrived.signal))
     }
   }
 
   // MARK: - Carrying
 
-  /// Waits for anything to do; returns whether the leader of the session has news.
+  /// Waits for an event; returns whether the leader of the session has a message.
   private func wait() -> Bool {
     let requests =
       [
@@ -154,7 +157,7 @@ struct SessionRelay {
     return (try? system.poll(requests, timeout: nil))?.first?.isEmpty == false
   }
 
-  /// What is carried next; a terminal that is gone would always be ready.
+  /// The descriptors to wait for; a closed terminal would always be ready.
   private var waits: [PollRequest] {
     var requests: [PollRequest] = []
     func add(_ descriptor: Descriptor?, _ events: [(PollEvents, Bool)]) {
@@ -168,8 +171,8 @@ struct SessionRelay {
     return requests
   }
 
-  /// Carries what can be carried without waiting.
-  private mutating func carry() {
+  /// Forwards what can be forwarded without waiting.
+  private mutating func forwardAll() {
     if let terminal, isRaw, typed.count < Self.most {
       do throws(Errno) {
         let bytes = try system.read(terminal.descriptor, Self.most)
@@ -205,11 +208,11 @@ struct SessionRelay {
     }
   }
 
-  /// Carries the output that is left.
-  private mutating func carryTheRest(_ quiet: Int32) {
+  /// Forwards the remaining output.
+  private mutating func forwardTheRest(_ quiet: Int32) {
     typed = []
     while master != nil || !printed.isEmpty {
-      carry()
+      forwardAll()
       let limit = printed.isEmpty ? quiet : Self.patience
       let waits = waits
       if waits.isEmpty { break }
@@ -218,11 +221,11 @@ struct SessionRelay {
     }
   }
 
-  /// The terminal was closed.
+  /// Ends the command after its terminal was closed.
   private mutating func hangUp() {
     isRaw = false
     if let terminal { system.close(terminal.descriptor) }
     terminal = nil
-    system.tell(session, .signal(SignalInfo.hangup))
+    system.send(session, .signal(SignalInfo.hangup))
   }
 }

@@ -15,12 +15,12 @@ struct Style {
   /// The width in columns; nil if lines are not wrapped.
   let columns: Int?
 
-  /// A line that needs more than ASCII.
+  /// A line drawing character, or its replacement in ASCII.
   enum Glyph {
     case branch, lastBranch, arrow
   }
 
-  /// Returns a mark in its colour, in ASCII where the locale has nothing else.
+  /// Returns a mark in its colour, in ASCII if the locale requires it.
   func mark(_ mark: Mark) -> String {
     let text = isUnicode ? mark.text : mark.ascii
     return switch mark {
@@ -31,7 +31,7 @@ struct Style {
     }
   }
 
-  /// Returns a glyph, in ASCII where the locale has nothing else.
+  /// Returns a glyph, in ASCII if the locale requires it.
   func glyph(_ glyph: Glyph) -> String {
     switch glyph {
     case .branch: isUnicode ? "├─" : "|-"

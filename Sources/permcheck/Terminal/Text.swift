@@ -55,7 +55,7 @@ struct Table {
 
   init(_ rows: [[String]]) { self.rows = rows }
 
-  /// Returns the widths of the columns; the last cell of each row does not count.
+  /// Returns the widths of the columns; the last cell of each row is ignored.
   static func widths(_ rows: [[String]]) -> [Int] {
     var widths: [Int] = []
     for row in rows {
@@ -84,7 +84,7 @@ struct Table {
 }
 
 extension String {
-  /// Returns the text with another text in the place of some characters.
+  /// Returns the text with some characters replaced.
   ///
   /// Scalars are compared: a mark that combines with a character must not hide it.
   func replacing(_ table: [Unicode.Scalar: String]) -> String {

@@ -22,8 +22,10 @@ enum Tool {
     return path
   }
 
-  /// Returns the word that starts this program in a shell, after sudo too: its name where it is
-  /// installed, else its path, if nobody else can put another program there.
+  /// Returns the word that starts this program in a shell, also after sudo.
+  ///
+  /// It is the program's name where it is installed, else its path, if nobody else can put another
+  /// program there.
   static func word(_ system: any System) -> PathBytes {
     let word = PathBytes(name)
     guard let path = executable(system), !folders.contains(where: { $0.appending(word) == path })
@@ -36,8 +38,8 @@ enum Tool {
     }
   }
 
-  /// Returns whether only root and the caller can change what has this path; in a sticky folder that
-  /// goes for what is theirs.
+  /// Returns whether only root and the caller can change the file at this path; in a sticky folder,
+  /// whether the file is theirs.
   private static func isOurs(_ path: PathBytes, _ system: any System) -> Bool {
     guard let status = try? system.status(of: path), let ids = try? system.credentials() else {
       return false

@@ -89,6 +89,8 @@ busy_for_all() {            # busy_for_all NAME: as root, for member and for a p
         ask camera=$camera $more
         says "$1, $more: busy" 'status("camera") == "restricted" and has("camera", "busy") and exits(1)'
     done
+    ask_by "${member[@]}" unshare -Ur permcheck camera=$camera
+    says "$1, in a user namespace, where ids are unknown: busy" 'status("camera") == "restricted" and has("camera", "busy")'
     ask camera=$camera --user member --user other
     says "$1, several users: busy" '[r.status for r in answer.reports] == ["restricted", "denied"]'
     ask camera=$camera --user tester

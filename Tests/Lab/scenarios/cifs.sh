@@ -51,7 +51,7 @@ says "the server's refusal is called one" 'status("photos") == "restricted" and 
 may_be_open=''
 honest "the client refuses other" /mnt/c/own other
 ask other photos=/mnt/c/own
-says "the client's refusal is called one" 'status("photos") == "denied" and has("photos", "parent-search", "proven") and not report("photos").requestable'
+says "the client's refusal is called one" 'status("photos") == "denied" and has("photos", "parent-search", "proven") and not report("photos").requestableBy'
 ask --user other photos=/mnt/c/own
 says "the same for --user" 'status("photos") == "denied" and exits(1)'
 ask tester photos=/mnt/c/own

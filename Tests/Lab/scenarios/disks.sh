@@ -49,7 +49,7 @@ for name in squash iso lower; do
     ask --user other photos=/mnt/$name/Pictures
     says "$name: none is offered" 'not any(m.command and m.command[0] == "mount" for m in remedies("photos"))'
     ask --user tester photos=/mnt/$name/Pictures
-    says "$name: nothing to request" 'not report("photos").requestable and not remedies("photos")'
+    says "$name: nothing to request" 'not report("photos").requestableBy and not remedies("photos")'
 done
 mkdir -p /mnt/squash-random /mnt/iso-random
 PACK="mksquashfs /srv/squash-random $lab_tmp/more.squash -quiet -no-progress >/dev/null && mount -o loop $lab_tmp/more.squash /mnt/squash-random" \
@@ -67,7 +67,7 @@ mount -o loop,uid=tester,gid=tester,umask=077 "$lab_tmp/exfat" /mnt/exfat
 mkdir /mnt/exfat/DCIM
 honest "exFAT" /mnt/exfat/DCIM tester other root
 ask --user other photos=/mnt/exfat/DCIM
-says "exFAT: not to be requested" 'status("photos") == "denied" and not report("photos").requestable'
+says "exFAT: not to be requested" 'status("photos") == "denied" and not report("photos").requestableBy'
 permcheck request photos=/mnt/exfat/DCIM --user other --yes --allow-others >"$lab_tmp/out" 2>&1
 code=$?
 check "exFAT: a request says that nothing can be changed" [ $code = 1 ]
@@ -83,7 +83,7 @@ chown other: /srv/theirs
 inside=(as tester unshare --user --map-root-user)
 refuse "nobody inside may set an ACL" "${inside[@]}" setfacl -m u:0:rwx /srv/theirs
 ask_by "${inside[@]}" permcheck photos=/srv/theirs
-says "none is offered" 'status("photos") == "limited" and not report("photos").requestable and not remedies("photos")'
+says "none is offered" 'status("photos") == "limited" and not report("photos").requestableBy and not remedies("photos")'
 
 section "eCryptfs"
 mkdir -p /srv/secret /mnt/secret

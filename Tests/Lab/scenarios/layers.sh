@@ -23,7 +23,7 @@ confined() {
     agree "$layer: camera" camera
     agree "$layer: mic" microphone
     says "$layer: restricted, nothing to request, exit 1" \
-        'all(r.status == "restricted" and not r.requestable for r in answer.reports) and exits(1)'
+        'all(r.status == "restricted" and not r.requestableBy for r in answer.reports) and exits(1)'
     says "$layer: the bits would grant it" 'resource("/dev/video0").decision.verdict == "granted"'
     says "$layer: camera's reason is $code" "has(\"camera\", \"$code\")"
     says "$layer: mic's reason is $code" "has(\"microphone\", \"$code\")"

@@ -60,7 +60,7 @@ folder $pictures other 700
 judge "ext4: other's folder" $pictures tester other root
 ask tester photos=$pictures
 says "ext4: other's folder is denied, and can be requested" \
-    'status("photos") == "denied" and report("photos").requestable and has("photos", "other-bits") and exits(1)'
+    'status("photos") == "denied" and report("photos").requestableBy == "root" and has("photos", "other-bits") and exits(1)'
 folder $pictures other 755
 judge "ext4: other's folder, 0755" $pictures tester
 ask tester photos=$pictures

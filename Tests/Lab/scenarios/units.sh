@@ -21,11 +21,11 @@ hidden() {
     truth=$(service "$setting" -- bash -c "$(declare -f can); can $pictures" 2>/dev/null)
     check "$setting: really ${truth:-nothing}" [ "$truth" = "$3" ]
     ask_by service "$setting" -- permcheck photos=$pictures
-    says "$setting: $wanted" "status('photos') == '$wanted' and not report('photos').requestable"
+    says "$setting: $wanted" "status('photos') == '$wanted' and not report('photos').requestableBy"
     says "$setting: the unit and the setting are named" "has('photos', 'service-sandbox') and '${setting%%=*}' in evidence('photos', 'service-sandbox') and '.service' in evidence('photos', 'service-sandbox')"
-    says "$setting: a drop-in is proposed, and nothing else" "len(remedies('photos')) == 1 and remedies('photos')[0].line.startswith('[Service] ')"
+    says "$setting: a drop-in is proposed, and nothing else" "len(remedies('photos')) == 1 and remedies('photos')[0].line.startswith('[Service]\\n') and 'restart' in remedies('photos')[0].after"
     line=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["reports"][0]["resources"][0]["remedies"][0]["line"])' "$lab_tmp/answer")
-    read -ra more <<<"${line#\[Service\] }"
+    mapfile -t more <<<"${line#\[Service\]$'\n'}"
     # A drop-in adds to the unit's own settings; systemd-run has them in one list.
     more=("$setting" "${more[@]}")
     truth=$(service "${more[@]}" -- bash -c "$(declare -f can); can $pictures" 2>/dev/null)

@@ -7,7 +7,7 @@ import Testing
     try JSONReader().value(from: Array(document.utf8))
   }
 
-  @Test func `Values`() throws {
+  @Test func `Values of every kind are read`() throws {
     #expect(try Self.read("null") == .null)
     #expect(try Self.read(" \t\r\n true \t\r\n ") == true)
     #expect(try Self.read("[false]") == [false])
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `Escapes`() throws {
+  @Test func `Escapes are decoded`() throws {
     #expect(
       try Self.read(#""\"\\\/\b\f\n\r\t\u0041\u00e9\u00E9\ud83d\ude00""#)
         == "\"\\/\u{8}\u{C}\n\r\tAéé😀")
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// Every byte, where each of them could stand.
-  @Test func `Every byte`() {
+  @Test func `Every byte is accepted or refused as RFC 8259 says`() {
     func isRead(_ before: String, _ byte: UInt8, _ after: String) -> Bool {
       RefusalTests.refusal(of: Array(before.utf8) + [byte] + Array(after.utf8)) == nil
     }
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Every `\u` escape, in both cases of its digits, and every pair of surrogates.
-  @Test func `Every code unit`() throws {
+  @Test func `Every code unit is accepted or refused as RFC 8259 says`() throws {
     let reader = JSONReader()
     for unit in UInt32(0)...0xFFFF {
       let digits = String(unit, radix: 16)
@@ -101,7 +101,7 @@ import Testing
   }
 
   /// A second key is found at any distance, with few members and with many.
-  @Test func `Duplicates in wide objects`() throws {
+  @Test func `Duplicate keys are found in wide objects`() throws {
     for count in [1, 2, 15, 16, 17, 18, 40, 300] {
       let members = (0..<count).map { "\"k\($0)\":\($0)" }
       let document = "{" + members.joined(separator: ",")

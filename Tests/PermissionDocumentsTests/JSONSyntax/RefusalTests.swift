@@ -32,13 +32,13 @@ import Testing
     }
   }
 
-  @Test func `Structure`() { Self.check(Self.structure) }
-  @Test func `Words`() { Self.check(Self.words) }
-  @Test func `Numbers`() { Self.check(Self.numbers) }
-  @Test func `Strings`() { Self.check(Self.strings) }
-  @Test func `Surrogates`() { Self.check(Self.surrogates) }
-  @Test func `Encoding`() { Self.check(Self.encoding) }
-  @Test func `Keys`() { Self.check(Self.keys) }
+  @Test func `A wrong structure is refused`() { Self.check(Self.structure) }
+  @Test func `A wrong word is refused`() { Self.check(Self.words) }
+  @Test func `A wrong number is refused`() { Self.check(Self.numbers) }
+  @Test func `A wrong string is refused`() { Self.check(Self.strings) }
+  @Test func `A lone surrogate is refused`() { Self.check(Self.surrogates) }
+  @Test func `A wrong encoding is refused`() { Self.check(Self.encoding) }
+  @Test func `A wrong key is refused`() { Self.check(Self.keys) }
 
   static func check(_ refusals: [Refusal]) {
     for refusal in refusals {

@@ -4,7 +4,7 @@ import Testing
 
 /// Values, numbers and objects, without a document.
 @Suite struct ValueTests {
-  @Test func `Access`() {
+  @Test func `Elements and members are found by index and key`() {
     let value: JSONValue = ["a": [1, "x", true, 2.5, -3], "o": ["k": "v"]]
     #expect(value["a"]?[0]?.integer(as: UInt8.self) == 1)
     #expect(value["a"]?[1]?.string == "x")
@@ -21,7 +21,7 @@ import Testing
     #expect(value.description == #"{"a":[1,"x",true,2.5,-3],"o":{"k":"v"}}"#)
   }
 
-  @Test func `Integers`() throws {
+  @Test func `Integers are read exactly`() throws {
     func check<T: FixedWidthInteger>(_ type: T.Type) throws {
       for value in [T.min, T.max, 0, 1, T.max / 3] {
         #expect(JSONValue(value).integer(as: type) == value)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `Doubles`() {
+  @Test func `Doubles are the nearest ones`() {
     var generator = SeededNumbers("json values")
     for _ in 0..<Effort.of(20_000, atLeast: 2_000) {
       let double = Double(bitPattern: generator.next())
@@ -68,7 +68,7 @@ import Testing
     #expect(JSONNumber(lexeme: "18446744073709551615")?.double == 18446744073709551616)
   }
 
-  @Test func `Lexeme is checked`() {
+  @Test func `The digits of a number are checked`() {
     for lexeme in ["", " 1", "1 ", "+1", "01", "1.", ".5", "1e", "0x1", "-", "NaN", "1,", "١"] {
       #expect(JSONNumber(lexeme: lexeme) == nil, "\(lexeme)")
     }
@@ -88,7 +88,7 @@ import Testing
     #expect(Set(kinds).count == kinds.count)
   }
 
-  @Test func `Objects`() {
+  @Test func `Objects keep the order of their members`() {
     var object = JSONObject()
     object["b"] = 1
     object["a"] = 2
@@ -105,7 +105,7 @@ import Testing
     #expect(JSONObject([("a", 1)]).hashValue == JSONObject([("a", 1)]).hashValue)
   }
 
-  @Test func `Literals`() {
+  @Test func `Literals become values`() {
     #expect(JSONValue(5 as UInt64) == 5 && JSONValue(0.5) == 0.5)
     let value: JSONValue = [true, 1, -1, 0.1, "s", [:], .null]
     #expect(value.description == #"[true,1,-1,0.1,"s",{},null]"#)

@@ -10,7 +10,7 @@ import Testing
     "\u{FFFF}": 1, "\u{1F600}": 2, "A": "", "aa": [],
   ]
 
-  @Test func `Escapes`() {
+  @Test func `Only unsafe characters are escaped`() {
     let written = JSONWriter().text(
       "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{B}\u{1B}\u{1F}\u{7F}\u{9B}\u{202E}\u{2028}\u{E0041}é😀")
     let expected =
@@ -18,7 +18,7 @@ import Testing
     #expect(written == expected)
   }
 
-  @Test func `Order`() {
+  @Test func `Members are written in order, or sorted`() {
     let value: JSONValue = [
       "b": 1, "a": [["d": 1, "c": 2]], "\u{FFFF}": 3, "\u{10000}": 4, "B": 5,
     ]
@@ -31,7 +31,7 @@ import Testing
         == "{\"B\":5,\"a\":[{\"c\":2,\"d\":1}],\"b\":1,\"\u{FFFF}\":3,\"\u{10000}\":4}")
   }
 
-  @Test func `Pretty`() {
+  @Test func `A pretty document has an indented line for each element`() {
     let value: JSONValue = ["a": [1, [], [:]], "b": ["c": "x"]]
     let expected = """
       {
@@ -51,7 +51,8 @@ import Testing
   }
 
   /// The pretty form is that of Python's json.tool, with and without sorted keys.
-  @Test(arguments: [false, true]) func `Pretty as Python`(sortsKeys: Bool) throws {
+  @Test(arguments: [false, true]) func `A pretty document is that of Python`(sortsKeys: Bool) throws
+  {
     let process = Process()
     let (input, output) = (Pipe(), Pipe())
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -60,7 +61,7 @@ import Testing
       + (sortsKeys ? ["--sort-keys"] : [])
     process.standardInput = input
     process.standardOutput = output
-    try process.run()
+    try process.start()
     try input.fileHandleForWriting.write(contentsOf: Data(JSONWriter().bytes(Self.sample)))
     try input.fileHandleForWriting.close()
     let expected = [UInt8](output.fileHandleForReading.readDataToEndOfFile())

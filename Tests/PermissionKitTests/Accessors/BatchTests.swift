@@ -21,6 +21,13 @@ private struct BackwardsBatch: BatchStrategy {
   func run(_ steps: BatchSteps) { for index in (0..<steps.count).reversed() { steps.run(index) } }
 }
 
+/// A strategy that runs the first accessor again and again, and no other.
+private struct StutteringBatch: BatchStrategy {
+  func run(_ steps: BatchSteps) {
+    for _ in 0..<steps.count { steps.run(0) }
+  }
+}
+
 @Suite struct BatchTests {
   private static func batch(
     _ statuses: [AuthorizationStatus], _ strategy: any BatchStrategy = .sequential
@@ -32,7 +39,7 @@ private struct BackwardsBatch: BatchStrategy {
     return batch
   }
 
-  @Test func `Sequential runs all in order`() throws {
+  @Test func `The sequential strategy runs all accessors in order`() throws {
     let notes = Notes()
     let result = try Self.batch([.authorized, .denied, .unavailable]).check { notes.add($0) }
     #expect(result.reports.map(\.status) == [.authorized, .denied, .unavailable])
@@ -45,13 +52,22 @@ private struct BackwardsBatch: BatchStrategy {
       ])
   }
 
-  @Test func `Fail fast ends with the first without access`()
+  @Test func `The fail-fast strategy ends with the first refusal`()
     throws
   {
     let batch = Self.batch([.authorized, .limited, .unavailable, .authorized], .failFast)
     let result = try batch.check()
     #expect(result.reports.map(\.status) == [.authorized, .limited, .unavailable])
     #expect((result.granted, result.refused, result.count) == (2, 0, 4))
+  }
+
+  @Test func `A step runs once and is counted once`() throws {
+    let notes = Notes()
+    let result = try Self.batch([.authorized, .denied], StutteringBatch()).check { notes.add($0) }
+    #expect(result.reports.map(\.status) == [.authorized])
+    #expect((result.granted, result.refused, result.count) == (1, 0, 2))
+    #expect(!result.isGranted)
+    #expect(notes.all == ["1/2 scripted 0+0", "1/2 scripted authorized 1+0"])
   }
 
   @Test func `The strategy is exchanged between runs`() throws {
@@ -65,7 +81,7 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(notes.all.first == "1/2 number 2 0+0")
   }
 
-  @Test(arguments: [1, 2, 3, 16]) func `Concurrent runs each once`(
+  @Test(arguments: [1, 2, 3, 16]) func `The concurrent strategy runs each accessor once`(
     threads: Int
   ) throws {
     let statuses = (0..<100).map { AuthorizationStatus.allCases[$0 % 6] }
@@ -106,7 +122,7 @@ private struct BackwardsBatch: BatchStrategy {
     }
   }
 
-  @Test func `Concurrent checks meet`() throws {
+  @Test func `Concurrent checks run at the same time`() throws {
     let present = Meeting.Present()
     var batch = AccessBatch(ConcurrentBatch(threads: 2))
     for _ in 0..<2 { batch.add { Meeting(present) } }
@@ -174,10 +190,10 @@ private struct BackwardsBatch: BatchStrategy {
     #expect(!isLaterAsked.isSet)
   }
 
-  @Test func `Nothing is granted wholly`() throws {
+  @Test func `An empty batch is not granted`() throws {
     for strategy in [.sequential, .failFast, .concurrent] as [any BatchStrategy] {
       let result = try AccessBatch(strategy).check()
-      #expect(result.isGranted && result.count == 0 && result.reports.isEmpty)
+      #expect(!result.isGranted && result.count == 0 && result.reports.isEmpty)
     }
   }
 

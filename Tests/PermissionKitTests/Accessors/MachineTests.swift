@@ -14,7 +14,7 @@ import Testing
     ]
   }
 
-  @Test func `Groups decide`() {
+  @Test func `The groups of the user decide`() {
     for (groups, wanted) in [
       ([], [.denied, .denied]), (["video"], [.authorized, .denied]),
       (["games", "audio", "video"], [.authorized, .authorized]),
@@ -27,11 +27,11 @@ import Testing
     }
   }
 
-  @Test func `An empty machine has nothing`() {
+  @Test func `An empty machine has no devices`() {
     #expect(Self.statuses(FakeSystem(user: "ada")).prefix(2) == [.unavailable, .unavailable])
   }
 
-  @Test func `Each camera counts`() {
+  @Test func `Each camera is judged`() {
     let fake = FakeSystem(user: "ada", groups: ["video"])
     fake.addCamera()
     fake.addCamera(1, name: "Locked", mode: 0o600)
@@ -43,5 +43,18 @@ import Testing
     fake.addCamera()
     let context = AccessContext(system: fake)
     #expect(AccessorContract.violations { CameraAccessor(context, analytics: $0) } == [])
+  }
+
+  @Test func `FakeSystem's root has every capability`() throws {
+    let system = FakeSystem(user: "root")
+    system.addCamera(mode: 0o000)
+    system.addPictures(mode: 0o000)
+    for accessor in [
+      CameraAccessor(AccessContext(system: system), analytics: .inMemory),
+      PhotoLibraryAccessor(AccessContext(system: system), analytics: .inMemory),
+    ] {
+      #expect(accessor.hasAccess(), "\(accessor.currentAccess().explanation)")
+      #expect(accessor.currentAccess().subject?.credentials.user.effective == 0)
+    }
   }
 }

@@ -94,7 +94,7 @@ import Testing
   }
 
   /// What is followed is the system of the accessor, not that of the machine.
-  @Test func `Following hears of any system`() async throws {
+  @Test func `A stream follows changes of any system`() async throws {
     let fake = Self.refused()
     let gate = PermissionGate {
       CameraAccessor(AccessContext(system: fake), analytics: .discard)
@@ -160,12 +160,12 @@ import Testing
     report(.unavailable, [], isRequestable: true),
   ]
 
-  @Test(arguments: honest) func `Honest ones pass`(_ report: AccessReport) {
+  @Test(arguments: honest) func `An honest accessor keeps the contract`(_ report: AccessReport) {
     let violations = AccessorContract.violations { Scripted(report, $0) }
     #expect(violations.isEmpty, "\(report.status): \(violations)")
   }
 
-  @Test(arguments: liars) func `Liars do not`(_ report: AccessReport) {
+  @Test(arguments: liars) func `A lying accessor violates the contract`(_ report: AccessReport) {
     #expect(!AccessorContract.violations { Scripted(report, $0) }.isEmpty, "\(report)")
   }
 }

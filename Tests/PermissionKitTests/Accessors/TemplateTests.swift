@@ -1,3 +1,4 @@
+import Foundation
 import PermissionKit
 import PermissionKitTesting
 import Testing
@@ -33,16 +34,25 @@ final class ScriptedAccessor: PermissionAccessor {
     return AccessReport(accessor: name, status: .authorized)
   }
 
-  override func willReceiveAccess() { calls.append("will") }
-  override func didReceiveAccess() { calls.append("did") }
-  override func didRejectAccess() { calls.append("reject") }
+  override func willReceiveAccess() { note("will") }
+  override func didHaveAccess() { note("had") }
+  override func didReceiveAccess() { note("did") }
+  override func didRejectAccess() { note("reject") }
+
+  /// What each hook could read.
+  var seen: [AccessReport?] = []
+
+  private func note(_ call: String) {
+    calls.append(call)
+    seen.append(latestReport)
+  }
 }
 
 @Suite struct TemplateTests {
-  @Test func `Authorized completes without hooks`() throws {
+  @Test func `Authorized completes without a request`() throws {
     let accessor = ScriptedAccessor([.authorized], isRequestable: true)
     let report = try accessor.requestAccessIfNeeded { _ in accessor.calls.append("complete") }
-    #expect(accessor.calls == ["check", "complete"])
+    #expect(accessor.calls == ["check", "had", "complete"])
     #expect(report.status == .authorized)
     #expect(try accessor.analytics.loggedEvents().map(\.event) == [.check])
   }
@@ -84,6 +94,88 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(accessor.calls == ["check", "will", "request", "reject"])
   }
 
+  /// The rows of the table in the guide: what happens, and what is called.
+  static func rows() throws -> [String: [String]] {
+    let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+    let guide = try String(
+      contentsOf: root.appending(path: "Documentation/guide/swift-accessors.md"), encoding: .utf8)
+    let lines = guide.split(separator: "\n").filter { $0.contains("| `checkAccess` ") }
+    let rows = lines.map { line in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      return (cells[0], cells[1].split(separator: " ").map { $0.filter { $0 != "`" } })
+    }
+    return Dictionary(uniqueKeysWithValues: rows)
+  }
+
+  @Test func `The order is that of the table in the guide`() throws {
+    let short = [
+      "checkAccess": "check", "didHaveAccess": "had", "willReceiveAccess": "will",
+      "requestAccess": "request", "didReceiveAccess": "did", "didRejectAccess": "reject",
+    ]
+    let failure = PermissionError(.changeFailed, "no")
+    let cases: [String: ScriptedAccessor] = [
+      "access is there": ScriptedAccessor([.authorized], isRequestable: true),
+      "nothing can be requested": ScriptedAccessor([.denied]),
+      "the request gives access": ScriptedAccessor([.denied, .authorized], isRequestable: true),
+      "the request gives none": ScriptedAccessor([.denied], isRequestable: true),
+      "the request throws": ScriptedAccessor([.denied], isRequestable: true, failure: failure),
+    ]
+    let rows = try Self.rows()
+    #expect(Set(rows.keys) == Set(cases.keys))
+    for (name, accessor) in cases {
+      _ = try? accessor.requestAccessIfNeeded()
+      #expect(accessor.calls == rows[name]?.compactMap { short[$0] }, "\(name)")
+      #expect(accessor.seen.last??.status == accessor.latestReport?.status, "\(name)")
+    }
+  }
+
+  @Test func `A hook sees the report that decides`() throws {
+    let given = ScriptedAccessor([.denied, .authorized], isRequestable: true)
+    let final = try given.requestAccessIfNeeded()
+    #expect(given.seen.map { $0?.status } == [.denied, .authorized])
+    #expect(given.seen.last == final && final.requestOutcome == .granted)
+    #expect(given.seen.first??.requestOutcome == nil)
+
+    let there = ScriptedAccessor([.limited])
+    let found = try there.requestAccessIfNeeded()
+    #expect(there.seen == [found])
+    #expect(ScriptedAccessor([.denied]).latestReport == nil)
+  }
+
+  @Test func `A hook sees what a request would change`() throws {
+    final class Camera: CameraAccessor {
+      var plans: [GrantPlan?] = []
+      override func willReceiveAccess() { plans.append(latestPlan) }
+      override func didRejectAccess() { plans.append(latestPlan) }
+    }
+    let system = FakeSystem(credentials: .init(uid: 1000, gid: 1000, groups: []))
+    system.addCamera(mode: 0o600)
+    let camera = Camera(AccessContext(system: system), analytics: .inMemory)
+    let report = try camera.requestAccessIfNeeded()
+    #expect(report.requestOutcome == .needsRoot && camera.latestPlan?.needsRoot == true)
+    #expect(camera.plans == [camera.latestPlan, camera.latestPlan])
+  }
+
+  @Test func `A report has a description in one line`() {
+    let denied = AccessReport(
+      accessor: "door", status: .denied, message: "the door is\nshut", isRequestable: true)
+    #expect("\(denied)" == "door: denied, the door is\\nshut")
+    #expect("\(denied.resources[0])" == "/: denied, the door is\\nshut")
+    #expect(denied.isRequestable && denied.explanation.contains("the door is"))
+    #expect(
+      "\(AccessReport(accessor: "door", status: .authorized, message: "open"))"
+        == "door: authorized")
+  }
+
+  @Test func `A report on one node is short`() {
+    for accessor in [
+      CameraAccessor(path: "/nowhere/1"), MicrophoneAccessor(path: "/nowhere/1"),
+      PhotoLibraryAccessor(path: "/nowhere/1"),
+    ] {
+      #expect(accessor.context.path == "/nowhere/1" && accessor.context.root == "/")
+    }
+  }
+
   @Test func `Limited is access by policy`() throws {
     let accessor = ScriptedAccessor([.limited])
     #expect(accessor.hasAccess())
@@ -94,7 +186,7 @@ final class ScriptedAccessor: PermissionAccessor {
     #expect(accessor.calls == ["check", "reject"])
   }
 
-  @Test func `What is not overridden is denied`() throws {
+  @Test func `An accessor without an override is denied`() throws {
     let accessor = PermissionAccessor(name: "base", analytics: .inMemory)
     #expect(!accessor.hasAccess())
     #expect(try accessor.requestAccessIfNeeded().status == .notDetermined)
@@ -111,7 +203,7 @@ final class ScriptedAccessor: PermissionAccessor {
     }
   }
 
-  @Test func `Contract catches a liar`() {
+  @Test func `The contract finds an accessor that lies`() {
     final class Liar: PermissionAccessor {
       override func checkAccess() -> AccessReport {
         AccessReport(accessor: "other", status: .authorized, isRequestable: true)
@@ -124,7 +216,7 @@ final class ScriptedAccessor: PermissionAccessor {
 
 /// The pattern's client, as the guide has it.
 @Suite struct ClientTests {
-  @Test func `Client runs`() throws {
+  @Test func `A program that uses the library runs`() throws {
     var statuses: [AuthorizationStatus] = []
     let system = FakeSystem(credentials: .init(uid: 1000, gid: 1000, groups: []))
     system.addCamera(mode: 0o666)

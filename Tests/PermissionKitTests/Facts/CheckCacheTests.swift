@@ -5,11 +5,11 @@ import Testing
 
 /// What one command remembers.
 @Suite(.blocking) struct CheckCacheTests {
-  @Test func `What a command remembers goes with the command`() throws {
+  @Test func `The cache of a command ends with the command`() throws {
     for context in [
       AccessContext(), try AccessContext(for: .user("root")), try AccessContext(for: .process(1)),
     ] {
-      weak var cache: LinuxSystem.Cache?
+      weak var cache: CheckCache?
       do {
         var context = context
         let system = LinuxSystem.cached()

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `ACL attribute`() {
+  @Test func `Random ACL attributes do no harm`() {
     let list = AccessControlList([
       .init(.owner, .all), .init(.user, id: 7, .all), .init(.owningGroup, []), .init(.mask, .all),
       .init(.other, []),
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `Mountinfo`() {
+  @Test func `Random mountinfo files do no harm`() {
     let sample =
       "30 25 0:27 /a\\040b /mnt/c\\134 ro,nodev,idmapped master:1 - ext4 /dev/x ro,data=x\n"
     Self.feed([Array(sample.utf8), Array((sample + sample).utf8)]) { bytes in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `/proc status`() throws {
+  @Test func `Random /proc/PID/status files do no harm`() throws {
     let sample = """
       Name:\tx
       Uid:\t1\t2\t3\t4
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `Id maps`() {
+  @Test func `Random id maps do no harm`() {
     Self.feed([Array("         0     100000      65536\n".utf8)]) { bytes in
       guard let map = IDMap(lines: bytes) else { return }
       for id: UInt32 in [0, 1, 65_534, .max] {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `Udev and user dirs`() {
+  @Test func `Random udev and user-dirs files do no harm`() {
     let udev = "S:v4l/by-id/x\nE:ID_V4L_CAPABILITIES=:capture:\nE:ID_V4L_PRODUCT=Cam\n"
     Self.feed([Array(udev.utf8)]) { bytes in
       let properties = DeviceCatalog.udevProperties(bytes)

@@ -13,7 +13,7 @@ import Testing
     #expect(PathBytes(escaped: text).bytes == bytes)
   }
 
-  @Test func `Mountinfo`() throws {
+  @Test func `Mountinfo is parsed`() throws {
     let table = MountTable(
       mountinfo: Array(
         """
@@ -35,7 +35,7 @@ import Testing
     #expect(table[id: 3] == nil)
   }
 
-  @Test func `ACL attribute`() throws {
+  @Test func `An ACL attribute is parsed`() throws {
     let list = AccessControlList([
       .init(.owner, [.read, .write]), .init(.user, id: 1000, .read), .init(.owningGroup, []),
       .init(.mask, .all), .init(.other, []),
@@ -63,7 +63,7 @@ import Testing
     ("XDG_MUSIC_DIR=\"$HOME/M\"\n", "none"), ("\u{0}\u{1}\u{2}", "malformed 1"),
     ("XDG_PICTURES_DIR=\"/a\u{0}b\"\n", "malformed 1"),
   ])
-  func `User dirs`(_ text: String, _ expected: String) {
+  func `user-dirs.dirs is parsed`(_ text: String, _ expected: String) {
     let setting =
       switch UserFolder.setting(of: "PICTURES", in: Array(text.utf8)) {
       case .none: "none"
@@ -73,7 +73,7 @@ import Testing
     #expect(setting == expected)
   }
 
-  @Test func `Udev properties`() {
+  @Test func `udev's properties are parsed`() {
     let bytes = Array("N:video0\nE:ID_V4L_CAPABILITIES=:capture:\nE:X=a=b\nE:broken\nG:seat\n".utf8)
     #expect(
       DeviceCatalog.udevProperties(bytes) == ["ID_V4L_CAPABILITIES": ":capture:", "X": "a=b"])

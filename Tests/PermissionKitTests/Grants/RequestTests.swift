@@ -105,7 +105,7 @@ import Testing
     #expect(plan.steps.map(\.place) == ["/dev/video0"])
   }
 
-  @Test func `One grant is taken back from under another`()
+  @Test func `One grant ends below another of the same file`()
     throws
   {
     let system = Self.system(uid: 0)
@@ -136,12 +136,32 @@ import Testing
     acl.entries.insert(.init(.user, id: 1001, .read), at: 2)
     try system.setxattr(.access, of: node, acl.xattr)
     let outcome = try GrantJournal.standard(system).undo { _ in true }
-    #expect(outcome.notes.count == 1, "\(outcome.notes)")
+    #expect(
+      outcome.notes == [
+        "somebody else changed /dev/video0 meanwhile; only the granted access was removed"
+      ])
     let left = try #require(AccessControlList(xattr: try system.getxattr(.access, of: node)))
     #expect(left.entries.filter { $0.tag == .user }.map(\.id) == [1001])
   }
 
-  @Test func `Without AC ls others would gain`() throws {
+  @Test func `An entry that somebody else gave other rights is theirs`() throws {
+    let system = Self.system(uid: 0)
+    _ = try Self.camera(system, subject: "ann").requestAccessIfNeeded()
+    let node = try system.openat(.currentDirectory, "/dev/video0", .path, mode: 0)
+    var acl = try #require(AccessControlList(xattr: try system.getxattr(.access, of: node)))
+    let index = try #require(acl.entries.firstIndex { $0.tag == .user })
+    acl.entries[index].permissions = .read
+    try system.setxattr(.access, of: node, acl.xattr)
+    let outcome = try GrantJournal.standard(system).undo { _ in true }
+    #expect(
+      outcome.notes == [
+        "somebody else changed the access of ann to /dev/video0 meanwhile, so it was not changed back"
+      ])
+    let left = try #require(AccessControlList(xattr: try system.getxattr(.access, of: node)))
+    #expect(left == acl)
+  }
+
+  @Test func `Without ACLs others would gain`() throws {
     let system = Self.system(uid: 0)
     system.force("getxattr", .EOPNOTSUPP)
     let accessor = try Self.camera(system, subject: "ann")
@@ -186,11 +206,28 @@ import Testing
     #expect(throws: PermissionError.self) { try photos.grantPlan() }
   }
 
-  @Test func `Nothing is carried out by none`() throws {
+  @Test func `The plan that was prepared is the one that is carried out`() throws {
+    let system = Self.system(uid: 0)
+    let accessor = try Self.camera(system, subject: "ann")
+    let prepared = accessor.prepare()
+    #expect(prepared.plan?.steps.count == 1)
+    // Now more would have to be changed than was agreed to.
+    system.chmod("/dev", 0o700)
+    let error = #expect(throws: PermissionError.self) { try accessor.carryOut(prepared) }
+    #expect(error?.message == PermissionError.planChanged.message)
+    #expect(!system.calls.contains("setxattr"))
+  }
+
+  @Test func `The strategy none changes nothing`() throws {
     let system = Self.system(uid: 0)
     let accessor = try Self.camera(system, subject: "ann", GrantStrategies.none)
     #expect(try accessor.grantPlan()?.steps.count == 1)
     #expect(try accessor.requestAccessIfNeeded().status == .denied)
     #expect(!system.calls.contains("setxattr"))
+    // Nor does it ask for more where there is access.
+    system.chmod("/dev/video0", 0o666)
+    #expect(!accessor.prepare().isNeeded)
+    let report = try accessor.requestAccessIfNeeded()
+    #expect(report.isGranted && report.requestOutcome == nil)
   }
 }

@@ -11,7 +11,8 @@ import Testing
       status: .notDetermined, certainty: .suspected, evidence: ["/run/.containerenv"],
       remedies: [
         Wanted(
-          kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"])
+          kind: .container, command: ["podman", "run", "--group-add=keep-groups", "IMAGE"],
+          others: ["every process in the container"])
       ],
       codes: [.usernsUnmapped, .container], otherStatus: .notDetermined,
       scene: {
@@ -245,10 +246,10 @@ import Testing
     fake.add("/home/anna/file", FakeNode(mode: 0o640, uid: 65534, gid: gid))
   }
 
-  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 }

@@ -57,7 +57,7 @@ import Testing
     }
   }
   private static let keep: PathBytes = "--group-add=keep-groups"
-  private static let volume: PathBytes = "--volume=/home/anna/Pictures:/home/anna/Pictures"
+  private static let volume: PathBytes = "--volume=HOSTPATH:/home/anna/Pictures"
 
   private static let containers: [DiagnosisRow] = [
     missing(
@@ -98,7 +98,15 @@ import Testing
       "Podman, folder", .container, .photos, evidence: ["/run/.containerenv"],
       [.run("podman", volume, keep)], place: podman(rootless: true)),
     missing(
-      "systemd-nspawn", .container, evidence: ["systemd-nspawn"], [],
+      "systemd-nspawn", .container, evidence: ["systemd-nspawn"],
+      [
+        Wanted(
+          kind: .container,
+          command: [
+            "systemd-nspawn", "--bind=/dev/video0", "--property=DeviceAllow=char-video4linux rw",
+            "…",
+          ], others: ["in the container"])
+      ],
       place: { $0.add("/run/systemd/container", .file("systemd-nspawn\n")) }),
     missing(
       "Kubernetes", .container, evidence: ["KUBERNETES_SERVICE_HOST"], [],
@@ -206,7 +214,7 @@ import Testing
     }
   }
   private static func bind(_ node: PathBytes) -> Wanted {
-    Wanted(kind: .sandbox, command: ["bwrap", "--dev-bind", node, node, "…"])
+    Wanted(kind: .sandbox, command: ["bwrap", "…", "--dev-bind", node, node, "PROGRAM"])
   }
 
   private static let others: [DiagnosisRow] = [
@@ -253,9 +261,13 @@ import Testing
   ) -> DiagnosisRow {
     var entry = Wanted.acl("u:1000:rw-,m::rw-", on: path)
     entry.persistence = path.parent == "/dev" ? .untilUdevEvent : .untilReboot
+    // The node is that of the machine.
+    var host = entry
+    (host.kind, host.needsRoot) = (.container, true)
+    let ofHost = flags.isEmpty ? [] : [host]
     return DiagnosisRow(
       name: name, code: .notInGroup, question: .node(path), mentions: ["video"],
-      remedies: (hasEntry ? [entry] : []) + flags,
+      remedies: flags + (hasEntry ? ofHost + [entry] : []),
       scene: {
         grouped($0, path)
         place($0)
@@ -285,10 +297,10 @@ import Testing
     group("nor has a node elsewhere", at: "/srv/video7", [], place: docker),
   ]
 
-  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 }

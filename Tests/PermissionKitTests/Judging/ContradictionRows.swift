@@ -230,10 +230,10 @@ import Testing
       beside: { Scene.camera($0, 0o666) }),
   ]
 
-  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 }

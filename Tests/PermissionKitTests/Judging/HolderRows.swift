@@ -223,10 +223,10 @@ import Testing
     fake.add("/run/s", node)
   }
 
-  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 
@@ -251,9 +251,12 @@ import Testing
     let ofSound: Set<Reason.Code> = [.soundDefault]
     // Of another process it is not known, see UnseenDomainTests.
     let ofProcesses: Set<Reason.Code> = [.landlockUnseen]
+    // File systems and containers of their own have these, see ReasonTests.
+    let ofPlaces: Set<Reason.Code> = [.readOnlySubvolume, .foreignGroup, .noUdev]
     #expect(
       Set(rows.map(\.code)).union(ofPrograms).union(ofFuture).union(ofContents)
         .union(ofOperations).union(ofLogin).union(ofProcesses).union(ofSound)
+        .union(ofPlaces)
         == Set(Reason.Code.allCases))
     #expect(Set(rows.map(\.name)).count == rows.count)
   }

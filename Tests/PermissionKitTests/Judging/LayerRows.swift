@@ -206,7 +206,7 @@ import Testing
       status: .notDetermined, mentions: ["/mnt "],
       scene: {
         Scene.mounted($0, "nfs4")
-        $0.silence("/mnt")
+        $0.makeUnresponsive("/mnt")
       }, beside: { Scene.mounted($0, "nfs4") }),
     DiagnosisRow(
       name: "an encrypted file without its key", code: .locked, question: .path("/vault/file"),
@@ -272,10 +272,10 @@ import Testing
     fake.add("/mnt/file", FakeNode(mode: 0o700, uid: uid))
   }
 
-  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 }

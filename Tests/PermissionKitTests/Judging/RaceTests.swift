@@ -23,23 +23,23 @@ import Testing
     return CameraAccessor(context, analytics: .inMemory).checkAccess().resources.first
   }
 
-  @Test func `Taken away meanwhile`() throws {
+  @Test func `Access that is removed during a check is not authorized`() throws {
     let report = try #require(checked(Self.system(mode: 0o666), [{ Self.put($0, 0o600) }]))
     #expect(report.status == .denied && report.reasons.map(\.code) == [.otherBits])
   }
 
-  @Test func `Given meanwhile`() throws {
+  @Test func `Access that is given during a check is found`() throws {
     let report = try #require(checked(Self.system(mode: 0o600), [{ Self.put($0, 0o666) }]))
     #expect(report.status == .authorized && report.reasons.isEmpty)
   }
 
-  @Test func `Gone meanwhile`() throws {
+  @Test func `A file that is removed during a check is reported`() throws {
     let report = try #require(checked(Self.system(mode: 0o666), [{ $0.remove(Self.node) }]))
     #expect(report.status == .unavailable && report.reasons.first?.code == .noDevice)
   }
 
   /// Once is enough: what never holds still is suspected, and proven is nothing.
-  @Test func `Never the same`() throws {
+  @Test func `Answers that keep changing are not determined`() throws {
     let closing: @Sendable (FakeSystem) -> Void = { Self.put($0, 0o600) }
     let opening: @Sendable (FakeSystem) -> Void = { Self.put($0, 0o666) }
     let report = try #require(
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Nothing is asked twice, nor anything else, where the kernel says what the facts say.
-  @Test func `Agreement asks nothing more`() throws {
+  @Test func `No further call is made if kernel and facts agree`() throws {
     let fake = Self.system(mode: 0o666)
     _ = checked(fake, [])
     let granted = fake.calls.count { $0 == "openat" }
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A video node that captures for somebody else opens, and is not usable all the same.
-  @Test func `A stream is seen by the drivers answer`() throws {
+  @Test func `A stream in use is seen by the driver's answer`() throws {
     let fake = FakeSystem()
     fake.add(
       Self.node, FakeNode(kind: .characterDevice, mode: 0o666, device: .init(major: 81, minor: 0)))

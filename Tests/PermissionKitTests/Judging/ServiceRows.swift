@@ -23,21 +23,27 @@ import Testing
   private static func edit(_ line: String, _ unit: PathBytes = "cam.service") -> Wanted {
     Wanted(
       kind: .service, command: ["systemctl", "edit", unit], needsRoot: true,
-      line: "[Service] " + line)
+      line: "[Service]\n" + line)
   }
 
+  private static let allowed = Wanted(
+    kind: .service,
+    command: ["systemctl", "set-property", "cam.service", "DeviceAllow=char-video4linux rw"],
+    needsRoot: true)
+
   private static func row(
-    _ name: String, _ question: Question = .camera, evidence: [String], _ line: String,
+    _ name: String, _ question: Question = .camera, evidence: [String], _ line: String?,
     _ scene: @escaping DiagnosisRow.Setting, beside: @escaping DiagnosisRow.Setting
   ) -> DiagnosisRow {
     DiagnosisRow(
       name: name, code: .sandbox, question: question, status: .unavailable,
       certainty: .suspected, evidence: evidence, mentions: ["cam.service"],
-      remedies: [edit(line)], codes: [.noDevice, .sandbox], otherStatus: .unavailable,
+      remedies: line.map { [edit($0)] } ?? [], codes: [.noDevice, .sandbox],
+      otherStatus: .unavailable,
       scene: scene, beside: beside)
   }
 
-  private static let cameraLine = "PrivateDevices=no DeviceAllow=char-video4linux rw"
+  private static let cameraLine = "PrivateDevices=no\nDeviceAllow=char-video4linux rw"
 
   private static let settings: [DiagnosisRow] = [
     row(
@@ -46,16 +52,16 @@ import Testing
       beside: service([(unit, "User=cam\nPrivateDevices=no")])),
     row(
       "PrivateDevices, no microphone", .microphone, evidence: ["PrivateDevices=true"],
-      "PrivateDevices=no DeviceAllow=char-alsa rw", service([(unit, "PrivateDevices=true")]),
+      "PrivateDevices=no\nDeviceAllow=char-alsa rw", service([(unit, "PrivateDevices=true")]),
       beside: service([(unit, "PrivateDevices=false")])),
     row(
       "a device policy alone", evidence: ["DevicePolicy=closed"],
-      "DeviceAllow=char-video4linux rw", service([(unit, "DevicePolicy=closed")]),
+      nil, service([(unit, "DevicePolicy=closed")]),
       beside: service([(unit, "DevicePolicy=auto")])
     ).omitting("PrivateDevices"),
     row(
       "a setting of a drop-in", evidence: ["DeviceAllow=/dev/null rw"],
-      "DeviceAllow=char-video4linux rw",
+      nil,
       service([(unit, "User=cam"), (edited, "DeviceAllow=/dev/null rw")]),
       beside: service([(unit, "User=cam"), (edited, "Nice=5")])),
     row(
@@ -64,11 +70,11 @@ import Testing
       beside: service([(unit, "PrivateDevices=yes"), (edited, "PrivateDevices=no")])),
     row(
       "an empty assignment clears a list", evidence: ["DeviceAllow=/dev/null rw"],
-      "DeviceAllow=char-video4linux rw", service([(unit, "DeviceAllow=/dev/null rw")]),
+      nil, service([(unit, "DeviceAllow=/dev/null rw")]),
       beside: service([(unit, "DeviceAllow=/dev/null rw"), (edited, "DeviceAllow=")])),
     row(
       "the later drop-in counts", evidence: ["DevicePolicy=strict"],
-      "DeviceAllow=char-video4linux rw",
+      nil,
       service([
         (unit, ""), ("/etc/systemd/system/cam.service.d/10.conf", "DevicePolicy=closed"),
         ("/run/systemd/system/cam.service.d/20.conf", "DevicePolicy=strict"),
@@ -80,7 +86,7 @@ import Testing
     ).omitting("DevicePolicy=closed"),
     row(
       "a file of the administrator hides the package's", evidence: ["DevicePolicy=closed"],
-      "DeviceAllow=char-video4linux rw",
+      nil,
       service([(unit, "DevicePolicy=closed"), (packaged, "PrivateDevices=yes")]),
       beside: service([(unit, "User=cam"), (packaged, "PrivateDevices=yes")])
     ).omitting("PrivateDevices"),
@@ -119,7 +125,7 @@ import Testing
     row(
       "a /dev of its own, the files hidden",
       evidence: ["unit cam.service", "devtmpfs", "not visible: the files of cam.service"],
-      cameraLine,
+      nil,
       {
         service([])($0)
         tmpfs($0)
@@ -133,7 +139,7 @@ import Testing
     DiagnosisRow(
       name: "a service that was not given the camera", code: .sandbox, question: .camera,
       status: .restricted, certainty: .suspected, evidence: ["DevicePolicy=closed"],
-      mentions: ["cam.service"], remedies: [edit("DeviceAllow=char-video4linux rw")],
+      mentions: ["cam.service"], remedies: [allowed],
       codes: [.deviceCgroup, .sandbox], otherStatus: .restricted,
       scene: {
         refusing($0)
@@ -150,10 +156,10 @@ import Testing
     Scene.refuseDevice(fake, Scene.camera)
   }
 
-  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 }

@@ -197,10 +197,10 @@ import Testing
       }),
   ]
 
-  @Test(arguments: rows) func `The facts lead to it`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `The facts lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkScene()
   }
-  @Test(arguments: rows) func `Other facts do not`(_ row: DiagnosisRow) throws {
+  @Test(arguments: rows) func `Other facts do not lead to the reason`(_ row: DiagnosisRow) throws {
     try row.checkBeside()
   }
 
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// What is open to others is not open to everybody if the group or a folder above leaves some out.
-  @Test func `Others are not everybody`() throws {
+  @Test func `Permissions of others are not permissions of everybody`() throws {
     let file: PathBytes = "/srv/shared/note"
     for (folder, mode, acl) in [
       (0o711, 0o604, nil), (0o710, 0o644, Scene.acl(user: (1000, .execute), mask: .all)),
@@ -254,7 +254,7 @@ import Testing
   }
 
   /// Each ground of a grant means something else over ssh and after a new login.
-  @Test func `The ground of a grant says how long it holds`()
+  @Test func `The rule that grants says how long access holds`()
     throws
   {
     let own = Scene.acl(user: (1000, [.read, .write]))

@@ -9,7 +9,7 @@ import Testing
     return inode
   }
 
-  @Test func `What a magic link leads to is named by the link`() {
+  @Test func `The target of a magic link is named by the link`() {
     var link = InodeFacts(
       kind: .symbolicLink, mode: 0o777, uid: 0, gid: 0, parent: 0, target: "/gone (deleted)")
     link.jump = 2

@@ -1,5 +1,6 @@
 import Foundation
 import PermissionKitTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -46,11 +47,11 @@ import Testing
     "", "soon", "2026-11-25", "2026-11-25T14:30:05Z", "2026-02-30T00:00:00.000000Z",
     "2026-11-25T14:30:05.123456", "99999999999999999999-01-01T00:00:00.000000Z",
     "9223372036854775807-01-01T00:00:00.000000Z", "2026-11-25T14:30:05.9999999Z",
-  ]) func `What is no time that the journal wrote is nil`(_ text: String) {
+  ]) func `A malformed time is nil`(_ text: String) {
     #expect(Timestamp.microseconds(text) == nil)
   }
 
-  @Test func `Strategy is swapped while running`() throws {
+  @Test func `The strategy can be changed while threads log`() throws {
     let log = AnalyticsLog.inMemory
     log.log(Self.event("one"))
     #expect(try log.loggedEvents().map(\.accessor) == ["one"])
@@ -66,7 +67,37 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o700)
   }
 
-  @Test func `Memory is bounded`() {
+  @Test func `An event is Codable with the JSON of the log`() throws {
+    var event = Self.event("camera")
+    for reason in [nil, Reason.Code.notInGroup] {
+      for root in [nil, PathBytes([0x2f, 0xff, 0x5c])] {
+        (event.reason, event.root, event.subject) = (reason, root, root == nil ? nil : 1000)
+        let line = Data(event.line)
+        #expect(try JSONDecoder().decode(AccessEvent.self, from: line) == event)
+        let own = try JSONEncoder().encode(event)
+        let (ours, theirs) = try (
+          JSONSerialization.jsonObject(with: line) as? NSDictionary,
+          JSONSerialization.jsonObject(with: own) as? NSDictionary
+        )
+        #expect(ours != nil && ours == theirs)
+        #expect(AccessEvent.events(inLines: Array(own)).events == [event])
+      }
+    }
+  }
+
+  @Test func `A strategy needs only one method`() throws {
+    final class Counting: LoggingStrategy {
+      let count = Mutex(0)
+      func log(_ event: AccessEvent) { count.withLock { $0 += 1 } }
+    }
+    let counting = Counting()
+    let log = AnalyticsLog(counting)
+    #expect(ScriptedAccessor([.authorized], log: log).hasAccess())
+    try log.clear()
+    #expect(try log.loggedEvents().isEmpty && counting.count.withLock { $0 } == 1)
+  }
+
+  @Test func `The log in memory is bounded`() {
     let strategy = InMemoryLogging(capacity: 3)
     for index in 0..<10 { strategy.log(Self.event("\(index)")) }
     #expect(strategy.loggedEvents().map(\.accessor) == ["7", "8", "9"])
@@ -90,8 +121,6 @@ import Testing
       func log(_ event: AccessEvent) throws(PermissionError) {
         throw PermissionError(.system, "the disk\u{1b}[2J is full")
       }
-      func clear() {}
-      func loggedEvents() -> [AccessEvent] { [] }
     }
     let system = FakeSystem(credentials: Credentials(uid: 0, gid: 0, groups: []))
     for log in [
@@ -108,7 +137,7 @@ import Testing
         == true, "\(lines)")
   }
 
-  @Test func `Foreign lines do not count`() {
+  @Test func `Lines of other programs are ignored`() {
     let lines =
       Self.event().line + Array("nonsense\n{\"v\":2}\n".utf8) + Self.event().line.dropLast(9)
     let (events, unreadable) = AccessEvent.events(inLines: lines)

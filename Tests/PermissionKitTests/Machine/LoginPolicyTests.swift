@@ -14,7 +14,7 @@ import Testing
     return LoginPolicy(system: fake, user: Self.other).groups.map(\.name)
   }
 
-  @Test func `Groups of a rule for the user`() {
+  @Test func `pam_group's rule for the user names its groups`() {
     #expect(groups("su;*;other;Al0000-2400;video,audio\n") == ["video", "audio"])
     #expect(groups("# su;*;other;Al0000-2400;video\n") == [])
     #expect(groups("su;*;tester;Al0000-2400;video\n") == [])
@@ -27,12 +27,16 @@ import Testing
     #expect(groups("broken;line\n") == [])
   }
 
-  @Test func `Device rules of the slice and the session`() {
+  @Test func `The device rules of slice and session are found`() {
     func rules(_ files: [String: String]) -> [String] {
       let fake = FakeSystem()
       fake.add("/run/systemd/system", FakeNode(kind: .directory, mode: 0o755))
+      fake.add(
+        "/proc/devices",
+        .file("Character devices:\n 81 video4linux\n116 alsa\n\nBlock devices:\n 81 md\n"))
       for (path, text) in files { fake.add(PathBytes(path), .file(text)) }
-      return LoginPolicy(system: fake, user: Self.other).deviceRules
+      return LoginPolicy(system: fake, user: Self.other)
+        .deviceRules(DeviceNumber(major: 81, minor: 0))
     }
     #expect(rules([:]) == [])
     let closed = "[Slice]\nDevicePolicy=closed\n"
@@ -56,5 +60,37 @@ import Testing
         "/etc/systemd/system/user-.slice.d/a.conf": closed,
         "/etc/systemd/system/user-1002.slice.d/b.conf": "[Slice]\nDevicePolicy=auto\n",
       ]) == [])
+    // What the list allows for reading and writing is not refused.
+    for (line, isAllowed) in [
+      ("char-video4linux rw", true), ("char-video* rwm", true), ("char-*", true),
+      ("char-video4linux r", false), ("char-alsa rw", false), ("block-md rw", false),
+      ("char-video4linux", true), ("video4linux rw", false),
+    ] {
+      let found = rules([
+        "/etc/systemd/system/user-.slice.d/a.conf": closed + "DeviceAllow=\(line)\n"
+      ])
+      #expect(found.isEmpty == isAllowed, "\(line)")
+    }
+  }
+
+  @Test func `The units around a process are found`() {
+    func units(_ cgroups: String) -> [String] {
+      SystemdUnit.units(cgroups).map { $0.isOfUser ? "user \($0.name)" : $0.name }
+    }
+    #expect(units("0::/system.slice/cam.service\n") == ["system.slice", "cam.service"])
+    #expect(
+      units("1:name=systemd:/cam.slice/cam-a.slice/cam.service/worker\n0::/\n")
+        == ["cam.slice", "cam-a.slice", "cam.service"])
+    #expect(
+      units("0::/user.slice/user-1000.slice/user@1000.service/app.slice/cam.service\n")
+        == [
+          "user.slice", "user-1000.slice", "user@1000.service", "user app.slice",
+          "user cam.service",
+        ])
+    #expect(
+      units("0::/machine.slice/machine-box.scope/payload/system.slice/x.service\n")
+        == ["machine.slice", "machine-box.scope"])
+    #expect(
+      units("0::/\n") == [] && units("") == [] && units("8:devices:/docker/1.service\n") == [])
   }
 }

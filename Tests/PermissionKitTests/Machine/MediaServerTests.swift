@@ -15,7 +15,7 @@ import Testing
     + [0x4C, 0xFF, 0xFF, 0xFF, 0xFF, 0x4E, 0x55, 0, 0, 0, 0, 0, 0, 0, 0]
     + Array("talsa\0".utf8) + [0x4C, 0, 0, 0, 4]
 
-  @Test func `A source is read`() {
+  @Test func `A source of PulseAudio is parsed`() {
     #expect(
       PulseAudioProtocol.sources((Self.source + Self.source)[...])
         == [OfferedDevice](repeating: OfferedDevice(name: "mic", label: "Microphone"), count: 2))
@@ -53,7 +53,7 @@ import Testing
     return Array(try Data(contentsOf: folder.appending(path: "pipewire-0.3.65.bin")))
   }
 
-  @Test func `PipeWire's answer is read`() throws {
+  @Test func `The answer of PipeWire is parsed`() throws {
     let answer = try Self.recorded()
     #expect(
       try Self.nodes(answer, "Audio/Source")
@@ -63,7 +63,7 @@ import Testing
     #expect(try Self.nodes(answer, "Video/Source") == [])
   }
 
-  @Test func `An answer that is cut off or changed is no list of other devices`()
+  @Test func `A truncated or changed answer names no other devices`()
     throws
   {
     let answer = try Self.recorded()

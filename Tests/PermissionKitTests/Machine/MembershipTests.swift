@@ -25,7 +25,7 @@ import Testing
     #expect(!Self.isCamera("/dev/v4l-subdev0", 9))
   }
 
-  @Test func `A name with another number does not`() {
+  @Test func `A node with another number does not belong by its name`() {
     #expect(!Self.isCamera("/dev/video0", 5))
   }
 
@@ -47,7 +47,7 @@ import Testing
     #expect(!isMember("/dev/fpga1", 229))
   }
 
-  @Test func `Another major never does`() {
+  @Test func `A node with another major number never belongs`() {
     let number = DeviceNumber(major: 1, minor: 3)
     #expect(!DeviceFamily.camera.contains("/dev/video0", number, below: "/", FakeSystem()))
   }

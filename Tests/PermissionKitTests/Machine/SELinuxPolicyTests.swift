@@ -5,7 +5,7 @@ import Testing
 
 /// The answers of /sys/fs/selinux/access; the policy itself is asked in the lab's scenario `selinux`.
 @Suite struct SELinuxPolicyTests {
-  @Test func `An answer is read`() throws {
+  @Test func `An answer of the policy is parsed`() throws {
     let answer = try #require(SELinuxPolicy.answer("20001 ffffffff 0 ffffffff 3 0\n"))
     #expect(answer.allowed == 0x20001 && !answer.isPermissive)
     #expect(try #require(SELinuxPolicy.answer("0 ffffffff 0 ffffffff 3 1")).isPermissive)

@@ -39,7 +39,9 @@ import Testing
     Row(label: "unconfined_app", modules: "smack", confines: true),
   ]
 
-  @Test(arguments: rows) func `Only what the module calls free is free`(_ row: Row) {
+  @Test(arguments: rows) func `Only a label that the module calls unconfined is unconfined`(
+    _ row: Row
+  ) {
     let fake = FakeSystem(credentials: Credentials(uid: 0, gid: 0, groups: []))
     fake.force("lsm_list_modules", .ENOSYS)
     fake.add("/sys/kernel/security/lsm", .file("capability,\(row.modules)\n"))

@@ -43,7 +43,9 @@ import Testing
     (["pcm.!default {"], .other("computed")),
   ]
 
-  @Test(arguments: rows) func `The default is read`(_ texts: [String], _ sound: SoundDefault?) {
+  @Test(arguments: rows) func `ALSA's default device is found`(
+    _ texts: [String], _ sound: SoundDefault?
+  ) {
     #expect(SoundDefault(texts) == sound)
   }
 }

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `A serial number tells the device`() throws {
+  @Test func `A serial number identifies the device`() throws {
     let machine = Machine()
     let first = machine.plug("1-1", product: "6001", serial: "A \"1$")
     let second = machine.plug("1-2", product: "6001", serial: "B2")
@@ -76,7 +76,7 @@ import Testing
       try #require(UdevMatch(rule: rule)).nodes(later.system).map(\.path) == ["/dev/ttyUSB1"])
   }
 
-  @Test func `Without one it is the port`() throws {
+  @Test func `Without a serial number the port identifies it`() throws {
     for serial in [nil, "0001"] as [String?] {
       let machine = Machine()
       let ports = ["1-1", "1-2"].map { machine.plug($0, product: "7523", serial: serial) }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `The interface and the index tell parts of one device`() {
+  @Test func `Interface and index distinguish the nodes of one device`() {
     let machine = Machine()
     let adapter = machine.plug("1-1", product: "6011", serial: "F")
     for port in 0..<4 {
@@ -110,7 +110,7 @@ import Testing
     #expect(match.nodes(machine.system).map(\.path) == ["/dev/video0"])
   }
 
-  @Test func `A place on a board is a device`() {
+  @Test func `A place on a board identifies the device`() {
     let machine = Machine()
     let board = "/sys/devices/platform/snd_dummy.0"
     machine.link("\(board)/subsystem", "../../../bus/platform")
@@ -132,7 +132,7 @@ import Testing
     #expect(machine.match("4:65", "ttyS1", "tty").text.contains("KERNEL==\"ttyS1\""))
   }
 
-  @Test func `What has no place has its name`() {
+  @Test func `A virtual device is identified by its name`() {
     let machine = Machine()
     machine.node("/sys/devices/virtual", "misc", "kvm", "10:232")
     let match = machine.match("10:232", "kvm", "misc")

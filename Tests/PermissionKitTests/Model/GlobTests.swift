@@ -7,12 +7,12 @@ import Testing
 
 /// Patterns of names, against fnmatch(3).
 @Suite struct GlobTests {
-  @Test func `The library of C is the judge`() {
+  @Test func `A pattern matches as in glibc`() {
     let signs = Array("ab1*?[]!-.^".utf8)
     let letters = Array("ab1.-]".utf8)
     var (asked, matched) = (0, 0)
     var random = SeededNumbers("globs")
-    let names = Effort.of(50_000, atLeast: 10_000)
+    let names = Effort.of(50_000, atLeast: 4_000)
     for _ in 0..<names {
       let pattern = (0..<Int.random(in: 0...7, using: &random)).map { _ in
         signs.randomElement(using: &random) ?? 0x61
@@ -37,7 +37,7 @@ import Testing
     #expect(asked * 5 > names && matched * 100 > names)
   }
 
-  @Test func `A pattern cannot take long`() {
+  @Test func `A hostile pattern ends soon`() {
     let name = [UInt8](repeating: 0x61, count: 255)
     let pattern = Array(String(repeating: "*a", count: 500).utf8) + [0x62]
     #expect(!Glob.matches(name[...], pattern[...]))

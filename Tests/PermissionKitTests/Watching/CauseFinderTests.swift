@@ -17,7 +17,7 @@ import Testing
   }
 
   /// The surroundings are read after the facts that were judged, and may have changed since.
-  @Test func `What was judged counts`() throws {
+  @Test func `The cause is found among the judged files`() throws {
     let (old, new) = (try Self.facts([]), try Self.facts(.noDevices))
     for surroundings in [old, new] {
       let finder = CauseFinder(old: .init([old, surroundings]), new: .init([new, new]))

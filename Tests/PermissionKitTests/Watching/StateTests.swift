@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `State is of its kind`(_ kind: Kind) {
+  @Test(arguments: Kind.allCases) func `Each state has its kind`(_ kind: Kind) {
     #expect(kind.state.kind == kind)
   }
 
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `A change forgets all but a request`(_ kind: Kind) {
+  func `A change outside invalidates every state but a request`(_ kind: Kind) {
     #expect(kind.state.invalidated().kind == (kind == .requesting ? .requesting : .unchecked))
   }
 }

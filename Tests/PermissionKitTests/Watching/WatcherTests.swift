@@ -33,7 +33,7 @@ import Testing
         device: DeviceNumber(major: 81, minor: 0)))
   }
 
-  @Test func `Every component is watched`() throws {
+  @Test func `Every component of a path is watched`() throws {
     let system = Self.machine()
     system.add("/etc/group", FakeNode(contents: "video:x:44:\n"))
     let watcher = try Self.watcher(system)
@@ -78,7 +78,7 @@ import Testing
     #expect(checks.withLock { $0[Self.node] } == (before[Self.node] ?? 0) + 1)
   }
 
-  @Test func `Event leads to a check`() throws {
+  @Test func `An event leads to a check`() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     chmod(system, 0o600)
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// A check on a loaded machine takes long; what changes after a node was judged is not forgotten.
-  @Test func `A change during a slow check counts`() throws {
+  @Test func `A change during a slow check is found`() throws {
     final class SlowCamera: CameraAccessor {
       var afterwards: () -> Void = {}
       override func checkAccess() -> AccessReport {
@@ -134,7 +134,7 @@ import Testing
     #expect(changes.map(\.new.status) == [.denied])
   }
 
-  @Test func `Overflow leads to a check`() throws {
+  @Test func `An overflow of events leads to a check`() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     chmod(system, 0o600)
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// A name that nobody asked for is not worth a check, whatever happens to it.
-  @Test func `Other names do not count`() throws {
+  @Test func `An event about another name leads to no check`() throws {
     let system = Self.machine()
     let watcher = try Self.watcher(system)
     let before = system.calls.count
@@ -159,7 +159,7 @@ import Testing
   }
 
   /// Where devices are looked for any name may be one.
-  @Test func `New device counts`() throws {
+  @Test func `A new device leads to a check`() throws {
     let system = Self.machine()
     system.setCard(VideoCapability(deviceCaps: 1, card: "Camera"), of: Self.node)
     let watcher = try Self.watcher(system, path: nil)
@@ -179,7 +179,7 @@ import Testing
     #expect(changes.map(\.path) == ["/dev/video1"])
   }
 
-  @Test func `Without inotify it says so`() {
+  @Test func `A watch without inotify says so`() {
     let system = Self.machine()
     system.force("inotify_init1", .ENOSYS)
     #expect(throws: PermissionError.self) {
@@ -188,7 +188,7 @@ import Testing
   }
 
   /// What of an accessor cannot be watched is looked at every second.
-  @Test func `What cannot be watched is looked at`() throws {
+  @Test func `What cannot be watched is checked every second`() throws {
     final class Moody: PermissionAccessor {
       let mood: FakeSystem
       init(_ mood: FakeSystem) {
@@ -225,7 +225,7 @@ import Testing
     #expect(try log.loggedEvents().map(\.status) == [.authorized, .denied])
   }
 
-  @Test func `Ready descriptor ends the wait`() throws {
+  @Test func `A ready stop descriptor ends the wait`() throws {
     let system = Self.machine()
     let bell = try system.eventfd()
     let context = AccessContext(system: system, path: Self.node)
@@ -292,7 +292,7 @@ import Testing
     #expect(await gate.report?.status == .authorized)
   }
 
-  @Test func `Ends with its stream`() async throws {
+  @Test func `The thread ends with its stream`() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gate = gate(tree)
@@ -307,25 +307,27 @@ import Testing
     #expect(await gate.current == .authorized)
     // A gate follows again when it is asked to again.
     var again = await gate.changes(following: true).makeAsyncIterator()
+    #expect(await again.next()?.to == .authorized)
     try await Task.sleep(for: .milliseconds(1))
     try tree.mode("folder", 0o700)
     #expect(await again.next()?.to == .denied)
   }
 
-  @Test func `Ends with its gate`() async throws {
+  @Test func `The thread ends with its gate`() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     var gate: PermissionGate? = gate(tree)
     let changes = await gate?.changes(following: true)
     for await _ in try #require(changes) { break }
     var held = await gate?.changes(following: true).makeAsyncIterator()
+    #expect(await held?.next()?.to == .authorized)
     gate = nil
     #expect(await held?.next() == nil)
     try await expectNoDescriptors(on: tree)
   }
 
   /// More gates follow than there are threads in any pool, and none waits for another.
-  @Test func `Hundred gates follow`() async throws {
+  @Test func `A hundred gates can follow changes`() async throws {
     let tree = try Tree()
     try tree.folder("folder")
     let gates = (0..<100).map { _ in gate(tree) }

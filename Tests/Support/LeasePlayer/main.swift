@@ -115,7 +115,7 @@ final class Player {
     defer { system.close(node) }
     switch words[0] {
     case "chmod": try system.chmod(node, UInt16(words[2], radix: 8) ?? 0)
-    case "chown": system.chown(path, UInt32(words[2]) ?? 0, UInt32(words[3]) ?? 0)
+    case "chown": system.chown(path, uid: UInt32(words[2]) ?? 0, gid: UInt32(words[3]) ?? 0)
     default:
       let entries = words[2].split(separator: ",").compactMap { text -> AccessControlList.Entry? in
         let fields = text.split(separator: ":").compactMap { UInt32($0) }

@@ -234,7 +234,9 @@ extension OracleCase {
   /// Parses a question token such as `o:rw+creat`, `f:rx+n`, `a:w`, `x`; see Oracle/common.py.
   package static func question(_ token: String) -> AccessQuestion? {
     if token == "x" { return .execute }
-    if token.hasPrefix("=") { return operation(token.dropFirst()).map(AccessQuestion.operation) }
+    if token.hasPrefix("=") {
+      return operation(token.dropFirst()).map { .operation(OperationQuestion($0)) }
+    }
     let parts = token.dropFirst(2).split(separator: "+").map(String.init)
     guard let first = parts.first else { return nil }
     switch token.prefix(2) {

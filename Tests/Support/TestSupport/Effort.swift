@@ -39,13 +39,13 @@ package enum Effort: String, CaseIterable, Sendable {
   ///   - cases: The table.
   ///   - test: The name of the test, so that tests with the same table take different cases.
   ///   - least: How many cases `quick` takes at least.
-  /// - Returns: A third of the cases for `quick`, all of them otherwise.
+  /// - Returns: A quarter of the cases for `quick`, all of them otherwise.
   package static func some<Case>(
     _ cases: [Case], of test: String, atLeast least: Int = 4
   ) -> [Case] {
     if isFull { return cases }
     var numbers = SeededNumbers(test)
-    let taken = cases.indices.shuffled(using: &numbers).prefix(max(least, cases.count / 3))
+    let taken = cases.indices.shuffled(using: &numbers).prefix(max(least, cases.count / 4))
     return taken.sorted().map { cases[$0] }
   }
 

@@ -1,6 +1,18 @@
 import Foundation
 import Glibc
 
+extension Process {
+  private static let starting = NSLock()
+
+  /// Starts the process; one at a time.
+  ///
+  /// Foundation learns of the end of a process from a socket, which another process that starts at the
+  /// same moment inherits; then the end is seen when both have ended.
+  package func start() throws {
+    try Self.starting.withLock { try run() }
+  }
+}
+
 /// A command that keeps running while the test reads its output line by line.
 package final class LiveCommand {
   private let process: Process
@@ -31,7 +43,7 @@ package final class LiveCommand {
     process.standardOutput = output
     process.standardError = errors
     process.standardInput = input ?? FileHandle.nullDevice
-    try process.run()
+    try process.start()
   }
 
   deinit {

@@ -20,7 +20,7 @@ struct AttackHelperTests {
     """
 
   /// Nothing but cameras and microphones, by nothing but an ACL entry, in one grammar.
-  @Test func `Rows 1 and 2 only the grammar`() throws {
+  @Test func `Rows 1 and 2: The helper accepts only its grammar`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -48,7 +48,7 @@ struct AttackHelperTests {
   }
 
   /// Exactly one of SUDO_UID and PKEXEC_UID is believed, and only of root.
-  @Test func `Rows 2 and 17 who asks`() throws {
+  @Test func `Rows 2 and 17: The caller is the user of sudo or pkexec`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -104,7 +104,7 @@ struct AttackHelperTests {
   }
 
   /// Recording changes the times of a node: that is not the seat's doing, and the grant goes.
-  @Test func `Who uses the device at the seat keeps nothing`() throws {
+  @Test func `A user who leaves the seat keeps no access`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -164,7 +164,7 @@ struct AttackHelperTests {
   }
 
   /// A requester who does not read, or stops, holds up nobody.
-  @Test func `Row 7: Nobody is held up`() throws {
+  @Test func `Row 7: A stopped reader holds up nobody`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -285,7 +285,7 @@ struct AttackHelperTests {
   }
 
   /// One process of root ends all leases, and ends with the last one.
-  @Test func `Row 22: One guardian`() throws {
+  @Test func `Row 22: One guardian serves all leases`() throws {
     try PrivateJournal(limit: 120).expect(
       Self.camera
         + """

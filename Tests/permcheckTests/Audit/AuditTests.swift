@@ -64,7 +64,7 @@ struct AuditTests {
     #expect(records(asRoot.output) == expected)
   }
 
-  @Test func `What was not looked at is not granted`() throws {
+  @Test func `A file that was not checked is not granted`() throws {
     let tree = try Tree()
     try tree.file("closed/file", mode: 0o600)
     try tree.folder("closed", mode: 0o711)
@@ -92,7 +92,7 @@ struct AuditTests {
     )
   }
 
-  @Test func `Links of /proc lead where they lead`() throws {
+  @Test func `Magic links of /proc are followed to their targets`() throws {
     let outcome = try Command.permcheck(["audit", "/proc/self/ns", "--null"])
     #expect(outcome.output == "", "\(outcome)")
   }
@@ -112,7 +112,7 @@ struct AuditTests {
     }
   }
 
-  @Test func `Everything granted is zero`() throws {
+  @Test func `The exit status is 0 if everything is granted`() throws {
     let tree = try Tree()
     try tree.file("a/b/c")
     let outcome = try Command.permcheck(["audit", tree.root, "--null"], as: Self.visitor)
@@ -120,7 +120,7 @@ struct AuditTests {
   }
 
   /// The path of a record begins as it was given, and the top is one.
-  @Test func `Paths are as given`() throws {
+  @Test func `Paths begin with the argument`() throws {
     let tree = try Tree()
     try tree.file("t/a", mode: 0o600)
     try tree.folder("closed", mode: 0o700)
@@ -138,7 +138,7 @@ struct AuditTests {
   }
 
   /// Deep trees, folders with many names, and names that are not UTF-8.
-  @Test func `Size does not matter`() throws {
+  @Test func `A large tree gives the same answers`() throws {
     let tree = try Tree()
     let (wide, deep) = (Effort.of(20_000, atLeast: 1_000), Effort.of(5_000, atLeast: 500))
     let script = """
@@ -189,7 +189,7 @@ struct AuditTests {
 
   /// Without the right to take on ids, the evaluator judges, and says what the kernel says.
   @Test(arguments: Effort.isFull ? ["r", "w", "x", "rw"] : ["r", "rw"])
-  func `The evaluator says the same`(need: String) throws {
+  func `The evaluator gives the kernel's answers`(need: String) throws {
     let tree = try Self.tree()
     let tests = ["r": "-readable", "w": "-writable", "x": "-executable"]
     let test = need.compactMap { tests[String($0)] }
@@ -260,7 +260,7 @@ struct AuditTests {
   }
 
   /// Below a folder that refuses, everything counts for that folder.
-  @Test func `Deep goes on below`() throws {
+  @Test func `--deep continues below closed folders`() throws {
     let tree = try Tree()
     for file in 0..<30 { try tree.file("photos/2019/\(file % 3)/\(file).jpg") }
     for file in 0..<4 {
@@ -291,7 +291,7 @@ struct AuditTests {
     #expect(try Command.permcheck(["audit", photos, "--deep"]).status == 64)
   }
 
-  @Test func `Mistakes`() throws {
+  @Test func `Wrong arguments are usage errors`() throws {
     let tree = try Tree()
     for arguments in [
       [tree.path("none")], [tree.root, "--null", "--json"], [tree.root, "--threads", "0"], [],

@@ -84,7 +84,7 @@ struct AuditUsersTests {
     }
   }
 
-  @Test func `A line for those with the same access`() throws {
+  @Test func `Users with the same access share a line`() throws {
     let tree = try Tree()
     for number in 0..<5 { try tree.file("in/f\(number)") }
     try tree.file("in/own", mode: 0o600, uid: 1, gid: 0)
@@ -111,7 +111,7 @@ struct AuditUsersTests {
   }
 
   /// What permcheck cannot list is not counted as known.
-  @Test func `What cannot be listed is said`() throws {
+  @Test func `A folder that cannot be listed is reported`() throws {
     let tree = try Tree()
     try tree.file("shut/file")
     try tree.folder("shut", mode: 0o700)
@@ -121,7 +121,7 @@ struct AuditUsersTests {
     #expect(outcome.output.contains("1 folder cannot be listed by permcheck"), "\(outcome)")
   }
 
-  @Test func `Mistakes`() throws {
+  @Test func `Wrong arguments are usage errors`() throws {
     for arguments in [
       ["/", "--who", "--null"], ["/", "--who", "--pid", "1"], ["/", "--group", "daemon"],
       ["/", "--who", "--group", "no-such-group"], ["/", "--who", "--user", "no-such-user"],
@@ -158,7 +158,7 @@ struct AuditUsersTests {
   }
 
   /// A sandbox that cannot be seen may refuse everything that mode and ACL grant.
-  @Test func `A sandbox is not granted`() throws {
+  @Test func `A sandboxed process is not granted`() throws {
     let tree = try Tree()
     try tree.file("file")
     let free = try sleeper(as: AuditTests.visitor)
@@ -173,7 +173,7 @@ struct AuditUsersTests {
   }
 
   /// The same path leads a process with other mounts elsewhere.
-  @Test func `Other mounts are another tree`() throws {
+  @Test func `A process with other mounts is refused`() throws {
     let tree = try Tree()
     let process = try sleeper([
       "unshare", "--mount", "sh", "-c", "mount -t tmpfs none \(tree.root); exec \"$@\"", "sh",

@@ -63,13 +63,13 @@ struct BadArgumentTests {
   ]
 
   @Test(arguments: Effort.some(wrong, of: "BadInputTests wrong"))
-  func `Is usage error`(_ arguments: [String]) throws {
+  func `Wrong arguments are a usage error`(_ arguments: [String]) throws {
     let given = arguments.map { $0.replacing("NODE", with: "/dev/null") }
     try Command.permcheck(given).expectRefusal([64])
   }
 
   /// Proves that what the cases above spoil would otherwise be answered.
-  @Test func `Sound question is answered`() throws {
+  @Test func `A correct question is answered`() throws {
     let outcome = try Command.permcheck(["/dev/null", "--user", "root"])
     #expect(outcome.status == 0)
     #expect(outcome.saysAuthorized)
@@ -147,7 +147,7 @@ struct OddPathTests {
 
   /// Bytes that no Swift string holds, made by printf(1) in a shell.
   @Test(arguments: [#"\377\376"#, #"a\300\200b"#, #"\355\240\200"#, #"\360\237"#])
-  func `Invalid UTF 8`(_ bytes: String) throws {
+  func `Invalid UTF-8 in a path is kept`(_ bytes: String) throws {
     let tree = try Tree()
     // Foundation cannot remove such a name.
     defer { _ = try? Command.run(["rm", "-rf", tree.path("d")]) }
@@ -177,7 +177,7 @@ struct OddPathTests {
   }
 
   /// A path that is really UTF-8 never reads like one whose bytes had to be escaped.
-  @Test func `Escaped bytes are told apart`() throws {
+  @Test func `Different bytes have different escapes`() throws {
     let script = #"exec "$0" "camera=/none/a$(printf '\377')b" --json"#
     let bytes = try Command.run(["sh", "-c", script, Command.permcheck]).report()
     let text = try Command.permcheck(["camera=/none/a\\xffb", "--json"]).report()
@@ -185,7 +185,7 @@ struct OddPathTests {
   }
 
   /// What is said of an absolute path is the same wherever it is asked.
-  @Test func `Working folder does not matter`() throws {
+  @Test func `A missing working directory does not matter`() throws {
     let tree = try Tree()
     try tree.device("dev/no", mode: 0o600)
     try tree.folder("closed", mode: 0o700)
@@ -204,7 +204,7 @@ struct OddPathTests {
 
   /// The longest path that the kernel takes has 4,095 bytes.
   @Test(arguments: [4_094, 4_095, 4_096, 4_097, 5_000, 100_000])
-  func `Long path`(_ length: Int) throws {
+  func `A path that is too long is refused`(_ length: Int) throws {
     let tree = try Tree()
     try tree.device("dev/yes", mode: 0o666)
     try tree.device("dev/noo", mode: 0o600)
@@ -236,7 +236,7 @@ struct OddPathTests {
 @Suite(
   .blocking, .enabled(if: Kernel.canAsk, "making device nodes and taking on other ids wants root"))
 struct BadSurroundingsTests {
-  @Test func `Unsearchable root`() throws {
+  @Test func `A root that cannot be searched is an error`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.microphone()
@@ -250,7 +250,7 @@ struct BadSurroundingsTests {
   }
 
   @Test(arguments: [0o000, 0o600, 0o700, 0o711, 0o744] as [UInt32])
-  func `Unreadable /dev`(_ mode: UInt32) throws {
+  func `An unreadable /dev is not determined`(_ mode: UInt32) throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.microphone()
@@ -269,7 +269,7 @@ struct BadSurroundingsTests {
   }
 
   @Test(arguments: ["home", "home/.config", "home/Pictures"])
-  func `Unreadable home`(_ folder: String) throws {
+  func `An unreadable home is not determined`(_ folder: String) throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Pictures\"\n")
     try tree.folder(folder, mode: 0o700, uid: 0, gid: 0)
@@ -278,7 +278,7 @@ struct BadSurroundingsTests {
     outcome.expectRefusal([1, 2])
   }
 
-  @Test func `Unreadable user dirs`() throws {
+  @Test func `An unreadable user-dirs.dirs is not determined`() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Elsewhere\"\n")
     try tree.mode("home/.config/user-dirs.dirs", 0)
@@ -306,7 +306,7 @@ struct BadSurroundingsTests {
     "invalid UTF-8": Data("XDG_PICTURES_DIR=\"$HOME/".utf8) + Data([0xff, 0xfe, 0x22, 0x0a]),
   ]
 
-  @Test(arguments: corrupt.keys.sorted()) func `Corrupt user dirs`(
+  @Test(arguments: corrupt.keys.sorted()) func `A corrupt user-dirs.dirs is reported`(
     _ name: String
   ) throws {
     let tree = try Tree()
@@ -320,7 +320,7 @@ struct BadSurroundingsTests {
   }
 
   /// A folder or a fifo in the place of the file blocks nobody and grants nothing.
-  @Test(arguments: ["mkdir", "mkfifo"]) func `User dirs is no file`(
+  @Test(arguments: ["mkdir", "mkfifo"]) func `A user-dirs.dirs that is no file is reported`(
     _ command: String
   ) throws {
     let tree = try Tree()
@@ -344,7 +344,7 @@ struct BadSurroundingsTests {
   }
 
   @Test(arguments: [nil, "", "relative/home", "/nonexistent"] as [String?])
-  func `Broken home`(_ home: String?) throws {
+  func `A broken home is reported`(_ home: String?) throws {
     let tree = try Tree()
     try tree.home()
     var environment = tree.homeEnvironment
@@ -353,7 +353,7 @@ struct BadSurroundingsTests {
       .expectRefusal([2, 3])
   }
 
-  @Test func `Wrong kind of file`() throws {
+  @Test func `A file of the wrong kind is reported`() throws {
     let tree = try Tree()
     try tree.home()
     try tree.file("file", mode: 0o666)

@@ -35,7 +35,7 @@ struct BadProcTests {
     return tree
   }
 
-  @Test(arguments: spoilers.keys.sorted()) func `Refused stays refused`(
+  @Test(arguments: spoilers.keys.sorted()) func `A refusal stays one without /proc`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -51,7 +51,7 @@ struct BadProcTests {
   ]
 
   /// On a mount without devices, for reading only: what /proc does not say is not assumed.
-  @Test(arguments: spoilers.keys.sorted()) func `Mount is not guessed`(
+  @Test(arguments: spoilers.keys.sorted()) func `A mount is not guessed without mountinfo`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -76,7 +76,7 @@ struct BadProcTests {
   }
 
   /// What the kernel would grant is granted or left open, but not refused.
-  @Test(arguments: spoilers.keys.sorted()) func `Grant is not refused`(
+  @Test(arguments: spoilers.keys.sorted()) func `Access is not refused for lack of facts`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -87,7 +87,7 @@ struct BadProcTests {
   }
 
   /// What the kernel itself has granted just now may be called so.
-  @Test(arguments: spoilers.keys.sorted()) func `Probe is believed`(
+  @Test(arguments: spoilers.keys.sorted()) func `The probe decides if facts are missing`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -101,7 +101,7 @@ struct BadProcTests {
     }
   }
 
-  @Test(arguments: spoilers.keys.sorted()) func `Usage error stays one`(
+  @Test(arguments: spoilers.keys.sorted()) func `A usage error stays one without /proc`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -113,7 +113,7 @@ struct BadProcTests {
   }
 
   /// Proves that a spoiler spoils, or the other tests would are not counted.
-  @Test(arguments: spoilers.keys.sorted()) func `Spoiler spoils`(
+  @Test(arguments: spoilers.keys.sorted()) func `The test's spoiler changes what is read`(
     _ spoiler: String
   ) throws {
     let spoil = try #require(Self.spoilers[spoiler])

@@ -42,7 +42,7 @@ struct CameraCatalogueTests {
 
   /// Without udev's word the index in sysfs decides: the first node of a camera takes pictures.
   @Test(arguments: [(0, "authorized"), (1, "unavailable"), (3, "unavailable")])
-  func `Sysfs index decides without udev`(_ index: Int, _ status: String) throws {
+  func `The index in sysfs decides without udev`(_ index: Int, _ status: String) throws {
     let tree = try Tree()
     try tree.camera(0, capabilities: nil, index: index)
     #expect(try report(tree).status == status)
@@ -86,7 +86,7 @@ struct CameraCatalogueTests {
   }
 
   /// A camera that is known but has no node, a node without driver, no camera at all.
-  @Test func `Absences are told apart`() throws {
+  @Test func `Different absences have different reasons`() throws {
     let (none, nodeless, driverless) = (try Tree(), try Tree(), try Tree())
     try none.folder("dev")
     try nodeless.camera(0, name: "Known camera", mode: nil)
@@ -106,7 +106,7 @@ struct CameraCatalogueTests {
 
   /// Two cameras in every combination, each judged by the kernel, and the set by its members.
   @Test(arguments: [0o666, 0o664, 0o600] as [UInt32], [0o666, 0o662, 0o060] as [UInt32])
-  func `Two cameras`(_ first: UInt32, _ second: UInt32) throws {
+  func `Two cameras are found`(_ first: UInt32, _ second: UInt32) throws {
     let tree = try Tree()
     try tree.camera(0, name: "One", mode: first)
     try tree.camera(7, name: "Two", mode: second)
@@ -172,7 +172,7 @@ struct MicrophoneCatalogueTests {
     #expect(report.status == "authorized" || !report.codes.isEmpty)
   }
 
-  @Test func `Absences are told apart`() throws {
+  @Test func `Different absences have different reasons`() throws {
     let (none, nodeless) = (try Tree(), try Tree())
     try none.folder("dev")
     try nodeless.folder("dev")
@@ -183,7 +183,7 @@ struct MicrophoneCatalogueTests {
     #expect(reports[0].codes != reports[1].codes, "a card that is known has a reason of its own")
   }
 
-  @Test func `Empty sound folder`() throws {
+  @Test func `An empty /dev/snd has no microphone`() throws {
     let tree = try Tree()
     try tree.folder("dev/snd")
     #expect(try report(tree).status == "unavailable")
@@ -202,7 +202,7 @@ struct MicrophoneCatalogueTests {
   }
 
   /// The nodes alone are enough: /proc/asound only lends the names.
-  @Test(arguments: [0o666, 0o600] as [UInt32]) func `Nodes without /proc`(
+  @Test(arguments: [0o666, 0o600] as [UInt32]) func `Nodes are found without /proc`(
     _ mode: UInt32
   ) throws {
     let tree = try Tree()
@@ -212,14 +212,14 @@ struct MicrophoneCatalogueTests {
   }
 
   @Test(arguments: ["", "\u{0}\u{1}", "--- no soundcards ---\n", "garbage : : :\n99-99\n", "00-00"])
-  func `Garbled /proc`(_ text: String) throws {
+  func `A garbled /proc does no harm`(_ text: String) throws {
     let tree = try Tree()
     try tree.microphone(pcm: 0o600)
     try tree.sound(cards: text, pcm: text)
     #expect(try report(tree).status == "denied")
   }
 
-  @Test func `Several cards`() throws {
+  @Test func `Several cards are found`() throws {
     let tree = try Tree()
     try tree.sound(
       cards: " 0 [HDMI           ]: HDA-Intel - HDMI\n  HDMI at irq 1\n"

@@ -71,7 +71,7 @@ struct CoverTests {
       status: "denied"),
   ]
 
-  @Test(arguments: rows) func `What covers it is named`(_ row: Row) throws {
+  @Test(arguments: rows) func `A mount that hides a path is named`(_ row: Row) throws {
     let (outcome, report) = try ReasonTests.run(
       ReasonTests.Scene(Self.common + row.setup, ask: row.ask))
     #expect(report.status == row.status, "\(outcome.output)")

@@ -45,7 +45,7 @@ struct DeclaredTests {
     }
   }
 
-  @Test func `A broken file takes no other down`() throws {
+  @Test func `A broken file does not affect other files`() throws {
     let tree = try tree([
       "broken": "[[[", "photos": "name = \"photos\"\nsummary = \"s\"\nxdg = \"MUSIC\"",
     ])
@@ -69,7 +69,7 @@ struct DeclaredTests {
     #expect(names.contains("scans") && names.contains("paper") && names.contains("tty"))
   }
 
-  @Test func `Every command takes the name`() throws {
+  @Test func `Every command accepts a declared name`() throws {
     let tree = try tree()
     try tree.file("config/permcheck/accessors.d/scans.toml", Self.scans(tree))
     try tree.folder("scans", mode: 0o500, uid: stranger.uid, gid: stranger.gid)
@@ -131,7 +131,7 @@ struct DeclaredTests {
   }
 
   @Test(arguments: ["fuse", "tun", "kvm"])
-  func `Real nodes of this machine`(_ name: String) throws {
+  func `The real nodes of this machine are judged`(_ name: String) throws {
     let tree = try tree()
     let node = name == "tun" ? "/dev/net/tun" : "/dev/\(name)"
     guard FileManager.default.fileExists(atPath: node) else { return }
@@ -176,7 +176,7 @@ struct DeclaredTests {
   }
 
   /// Root in person grants what root's own file declares, and nothing that others can change.
-  @Test func `Root heeds only roots files`() throws {
+  @Test func `Root uses only root's files`() throws {
     try PrivateJournal().expect(
       """
       private_etc; chmod 755 /var/lib /etc
@@ -265,7 +265,7 @@ struct DeclaredTests {
   }
 
   /// A session on a pseudo-terminal, whose number stands for that of a port.
-  @Test func `Row 33: A session is seen`() throws {
+  @Test func `Row 33: A session on a terminal is found`() throws {
     try PrivateJournal(limit: 120).expect(
       Self.ports + Self.declarations
         + """
@@ -356,7 +356,7 @@ struct DeclaredTests {
   }
 
   /// Root takes the serial ports back from the helper, also by a file that is broken.
-  @Test func `Root takes back what is compiled in`() throws {
+  @Test func `Root's file restricts a compiled declaration`() throws {
     try PrivateJournal().expect(
       Self.ports + Self.declarations
         + """

@@ -145,7 +145,7 @@ struct DeviceVerdictTests {
   }
 
   /// Proves that the asker can be refused and let in, or its answers would are not counted.
-  @Test func `Asker tells apart`() throws {
+  @Test func `The tests' process distinguishes the answers`() throws {
     let tree = try Tree()
     try tree.device("no", mode: 0o600)
     try tree.device("yes", mode: 0o666)
@@ -200,7 +200,7 @@ struct OtherDeviceTests {
   }
 
   /// What lies in a closed folder is looked at before anything is changed.
-  @Test func `Nothing is given on the way to what is no camera`() throws {
+  @Test func `Nothing is given on the path to a node that is no camera`() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
     try tree.device("closed/node", 1, 3, mode: 0o600)

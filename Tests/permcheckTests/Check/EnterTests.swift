@@ -93,7 +93,7 @@ struct EnterTests {
     }
   }
 
-  @Test func `Only root enters and only a process`() throws {
+  @Test func `Only root may enter, and only a process`() throws {
     let process = try LiveCommand(["sleep", "60"])
     defer {
       process.send(SIGKILL)

@@ -30,7 +30,7 @@ struct ExitStatusTests {
     ([0, 1, 2, 3], 1), ([3, 3], 3),
   ]
 
-  @Test(arguments: mixes.indices) func `Worst counts`(_ index: Int) throws {
+  @Test(arguments: mixes.indices) func `The worst status decides`(_ index: Int) throws {
     let tree = try tree()
     let (statuses, exit) = Self.mixes[index]
     for order in [statuses, statuses.reversed()] {
@@ -63,7 +63,7 @@ struct ExitStatusTests {
   }
 
   /// A camera that is granted and one that cannot be used for want of a driver.
-  @Test func `All means every camera`() throws {
+  @Test func `--all requires every camera`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, mode: nil)
@@ -74,7 +74,7 @@ struct ExitStatusTests {
   }
 
   @Test(arguments: ["camera=/none", "photos=/none", "camera=/etc/passwd", "mic=/dev/snd"])
-  func `A path that is not there counts`(_ argument: String) throws {
+  func `A missing path has an exit status`(_ argument: String) throws {
     for command in ["check", "watch"] {
       let end = command == "watch" ? ["--for", "0.1"] : []
       #expect(try Command.permcheck([command, argument] + end).status == 3)
@@ -82,7 +82,7 @@ struct ExitStatusTests {
     }
   }
 
-  @Test func `Skipped is still shown`() throws {
+  @Test func `An ignored device is still shown`() throws {
     for format in ["human", "plain", "json"] {
       let outcome = try Command.permcheck(
         ["camera=/dev/video250", "--skip-unavailable", "--format", format])
@@ -91,7 +91,7 @@ struct ExitStatusTests {
     }
   }
 
-  @Test func `Read only mount is restricted`() throws {
+  @Test func `A read-only mount is restricted`() throws {
     let script = """
       mount -t tmpfs -o mode=777 none /mnt && mknod -m 666 /mnt/node c 1 3 &&
       mount -o remount,ro,nodev,bind /mnt || exit 99

@@ -54,6 +54,26 @@ struct FixTests {
     Scene(
       testDescription: "a mount without devices",
       setup: "mkdir d; mount -t tmpfs -o mode=755,nodev none d; node d/a 666", ask: "$T/d/a"),
+    Scene(
+      testDescription: "a mount without programs",
+      setup: "mkdir d; mount -t tmpfs -o noexec none d; echo >d/a; chmod 755 d/a",
+      ask: "explain $T/d/a --need x"),
+    Scene(
+      testDescription: "an immutable file",
+      setup: "mkdir d; mount -t tmpfs none d; echo >d/a; chattr +i d/a",
+      ask: "explain $T/d/a --need w"),
+    Scene(
+      testDescription: "a read-only snapshot",
+      setup: """
+        truncate -s 128M i; mkfs.btrfs -q i; mkdir d; mount -o loop i d; chmod 755 d
+        btrfs -q subvolume create d/one; echo >d/one/a; chmod 666 d/one/a; chmod 755 d/one
+        btrfs -q subvolume snapshot -r d/one d/two
+        """,
+      ask: "explain $T/d/two/a --need w"),
+    Scene(
+      testDescription: "a file that only grows",
+      setup: "mkdir d; mount -t tmpfs none d; echo >d/a; chattr +a d/a",
+      ask: "explain $T/d/a --need w"),
   ]
 
   /// Takes the commands below `fix` out of what permcheck prints, without their numbers.
@@ -70,7 +90,7 @@ struct FixTests {
             depth = None
     """
 
-  @Test(arguments: Effort.some(scenes, of: "FixTests scenes")) func `It works`(
+  @Test(arguments: Effort.some(scenes, of: "FixTests scenes")) func `Each printed fix works`(
     _ scene: Scene
   ) throws {
     let tree = try Tree()

@@ -131,7 +131,7 @@ struct ListenerTests {
   }
 
   /// The kernel does not list what listens in another network namespace, and connect(2) reaches it.
-  @Test func `A listener in another network namespace`() throws {
+  @Test func `A listener in another network namespace is not seen`() throws {
     for account in [stranger, Self.root] {
       let place = try Place()
       let live = try serve("stream", place, in: ["unshare", "--net"])
@@ -143,7 +143,7 @@ struct ListenerTests {
   }
 
   /// Anybody can bind the same path in a mount namespace of their own.
-  @Test func `A listener of the same name elsewhere counts for nothing`() throws {
+  @Test func `A listener of the same name elsewhere is ignored`() throws {
     let place = try Place()
     _ = try serve("stale", place)
     let other = "mount -t tmpfs none '\(place.root)'; exec \"$@\""
@@ -173,7 +173,7 @@ struct ListenerTests {
   }
 
   /// Of another user the listener is known, whoever asks.
-  @Test func `Another user's connection`() throws {
+  @Test func `The connection of another user is not tried`() throws {
     let place = try Place("hint = \"start it so\"")
     let live = try serve("stale", place)
     for account in [stranger, Self.root] {

@@ -7,9 +7,9 @@ import Testing
 struct OperationTests {
   /// Random trees: permcheck's answers are compared with the operations themselves, and fixes are
   /// carried out and undone.
-  @Test func `The kernel does what was foretold`() throws {
+  @Test func `The kernel decides operations as predicted`() throws {
     try Command.expectNoneWrong(
-      "operations.py", Effort.of(2_250, atLeast: 60), Effort.of(600, atLeast: 25))
+      "operations.py", Effort.of(2_250, atLeast: 30), Effort.of(600, atLeast: 12))
   }
 
   /// A private /srv and data base of users.
@@ -147,7 +147,7 @@ struct OperationTests {
         """, "\(outcome)")
   }
 
-  @Test func `Verify knows operations`() throws {
+  @Test func `verify judges operations`() throws {
     let outcome = try run(
       """
       expect() { printf '[[expect]]\\npath = "/srv/spool/job7"\\n%s\\n' "$1" >t.toml; $P verify t.toml 2>&1; echo $?; }
@@ -199,7 +199,7 @@ struct OperationTests {
         """, "\(outcome)")
   }
 
-  @Test func `What is asked wrongly is an error`() throws {
+  @Test func `A wrong question is an error`() throws {
     for (arguments, message) in [
       (["/srv/a", "--to", "rename"], "--to rename needs two paths, the old one and the new one"),
       (

@@ -80,7 +80,7 @@ struct PathTests {
       """)
   }
 
-  @Test func `Three paths are given and taken back each by itself`() throws {
+  @Test func `Three paths are granted and revoked one by one`() throws {
     try run(
       """
       CLEAN=$(all)
@@ -129,7 +129,7 @@ struct PathTests {
       """)
   }
 
-  @Test func `A file that is there is meant by its name`() throws {
+  @Test func `An existing file is found by its bare name`() throws {
     let tree = try Tree()
     try tree.file("au", "")
     for command in ["audit", "explain", "check", "request", "revoke", "watch"] {

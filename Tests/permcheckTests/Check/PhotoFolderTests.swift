@@ -41,7 +41,7 @@ struct PhotoFolderTests {
     return try outcome.report()
   }
 
-  @Test(arguments: rules.indices) func `Folder is the one that is meant`(
+  @Test(arguments: rules.indices) func `The configured folder is judged`(
     _ index: Int
   ) throws {
     let (text, folder) = Self.rules[index]
@@ -61,13 +61,13 @@ struct PhotoFolderTests {
       gone.codes.first == "no-device" && gone.codes.dropFirst().allSatisfy { $0 == "container" })
   }
 
-  @Test func `Default is pictures`() throws {
+  @Test func `The default folder is Pictures`() throws {
     let tree = try Tree()
     try tree.home()
     #expect(try report(tree).paths == [tree.path("home/Pictures")])
   }
 
-  @Test func `Config home`() throws {
+  @Test func `XDG_CONFIG_HOME is used`() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Usual\"\n")
     try tree.file("config/user-dirs.dirs", "XDG_PICTURES_DIR=\"$HOME/Special\"\n")
@@ -81,7 +81,7 @@ struct PhotoFolderTests {
   }
 
   /// The home of another user is in the user data base; nothing of the caller's counts.
-  @Test func `Another users home`() throws {
+  @Test func `Another user's home is used`() throws {
     let tree = try Tree()
     try tree.home("XDG_PICTURES_DIR=\"$HOME/Mine\"\n")
     try tree.file(

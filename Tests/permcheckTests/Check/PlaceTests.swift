@@ -55,7 +55,7 @@ struct PlaceTests {
       code: "container", message: "rootless Podman", remedy: "--group-add=keep-groups"),
     Place(
       name: "nspawn", files: ["run/systemd/container": "systemd-nspawn\n"], code: "container",
-      message: "systemd-nspawn"),
+      message: "systemd-nspawn", remedy: "systemd-nspawn --bind=/dev/video0"),
     Place(
       name: "Flatpak", files: [".flatpak-info": "[Application]\nname=org.x.Cam\n"], code: "sandbox",
       message: "org.x.Cam", remedy: "flatpak override --user --device=all org.x.Cam"),
@@ -86,7 +86,7 @@ struct PlaceTests {
   ]
 
   @Test(arguments: Effort.some(places, of: "PlaceTests places"))
-  func `The flag is named`(_ place: Place) throws {
+  func `The missing flag of a container is named`(_ place: Place) throws {
     let tree = try Tree()
     try tree.folder("dev")
     for (name, text) in place.files { try tree.file(name, text) }
@@ -115,7 +115,7 @@ struct PlaceTests {
   }
 
   /// Where a device is there and granted, no wall is named, whatever markers lie about.
-  @Test func `A grant is not blamed`() throws {
+  @Test func `A container is not named if access is granted`() throws {
     let tree = try Tree()
     try tree.file(".dockerenv")
     try tree.camera(0, mode: 0o666)
@@ -140,7 +140,7 @@ struct PlaceTests {
   }
 
   /// PipeWire has it for another program, and that is what it is called.
-  @Test func `A server of the desktop is named as one`() throws {
+  @Test func `A server of the desktop is described as one`() throws {
     let (_, report) = try ReasonTests.run(
       ReasonTests.terminal(exclusive: true, mine: true, program: "pipewire"))
     let busy = try #require(report.resources.first?.reasons.first { $0.code == "busy" })
@@ -148,7 +148,7 @@ struct PlaceTests {
   }
 
   /// The groups that a rootless container drops are not to be told apart, and the flag is named.
-  @Test func `Dropped groups have a flag`() throws {
+  @Test func `The flag that keeps dropped groups is named`() throws {
     let (outcome, report) = try ReasonTests.run(
       ReasonTests.Scene(
         "mount -t tmpfs -o mode=755 none /run; echo rootless=1 >/run/.containerenv; "
@@ -172,7 +172,7 @@ struct PlaceTests {
     try #require(changed.status == 0)
     let report = try Command.permcheck(["camera", "--json", "--root", tree.root], as: stranger)
       .report()
-    #expect(report.codes == ["not-in-group"] && report.requestable)
+    #expect(report.codes == ["not-in-group", "foreign-gid"] && report.requestableBy == "root")
     #expect(
       report.resources.flatMap(\.remedies).contains {
         $0.text == "docker run --group-add=54499 IMAGE"

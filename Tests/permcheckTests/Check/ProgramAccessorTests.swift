@@ -193,7 +193,7 @@ struct ProgramAccessorTests {
   }
 
   /// After unshare(1) without --fork a program is the first of a process namespace, and sees no parent.
-  @Test func `A program in a namespace of its own`() throws {
+  @Test func `A program in a PID namespace of its own ends`() throws {
     let visitor = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
     let outcome = try Command.run(
       ["unshare", "--pid"] + visitor + [Command.permcheck, "gate"],
@@ -201,7 +201,7 @@ struct ProgramAccessorTests {
     #expect(outcome.status == 1 && outcome.output.contains("the gate is shut"), "\(outcome)")
   }
 
-  @Test func `A built in name is no program`() throws {
+  @Test func `A built-in name is never a program`() throws {
     for name in ["camera", "mic", "serial", "tty"] {
       try tree.file(
         "bin/permcheck-accessor-\(name)", "#!/bin/sh\ntouch \(tree.path("state"))/ran\n",
@@ -212,7 +212,7 @@ struct ProgramAccessorTests {
     #expect(try !permcheck(["list"]).output.contains("permcheck-accessor-camera"))
   }
 
-  @Test func `The examples tell the truth`() throws {
+  @Test func `The examples answer as the kernel does`() throws {
     let start = try String(
       contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8)
     let mayBind = (Int(start.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 1024) <= 81

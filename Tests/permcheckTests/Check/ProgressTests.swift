@@ -41,7 +41,7 @@ import Testing
       ] + command, environment: ["LC_ALL": "C.UTF-8", "NO_COLOR": "1"])
   }
 
-  @Test func `A slow check tells where it is`() throws {
+  @Test func `A slow check shows its progress`() throws {
     let shown = try Self.run([], onTerminal: true).output
     #expect(shown.contains("\r2/2 photos="), "\(shown)")
     // Nothing of it stays.
@@ -49,7 +49,7 @@ import Testing
     #expect(!last.contains("2/2") && last.contains("photos "), "\(shown)")
   }
 
-  @Test func `Nobody watches`() throws {
+  @Test func `No progress is shown without a terminal`() throws {
     let quiet = try Self.run(["-q"], onTerminal: true)
     let piped = try Self.run([], onTerminal: false)
     #expect(quiet.output.isEmpty, "\(quiet)")

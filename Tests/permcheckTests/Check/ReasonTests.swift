@@ -68,6 +68,16 @@ struct ReasonTests {
       drop: drop, ask: "explain $T/m/file --need \(need)")
   }
 
+  /// A file of everybody in a snapshot.
+  static func subvolume(_ isReadOnly: String) -> Scene {
+    Scene(
+      "truncate -s 128M image; mkfs.btrfs -q image >/dev/null; mkdir m; mount -o loop image m; chmod 755 m; "
+        + "btrfs -q subvolume create m/one; : >m/one/file; chmod 666 m/one/file; chmod 755 m/one; "
+        + "btrfs -q subvolume snapshot m/one m/two; btrfs property set m/two ro \(isReadOnly); "
+        + "chmod \(isReadOnly == "true" ? "755" : "700") m; ",
+      ask: "explain $T/m/two/file --need w")
+  }
+
   /// What another process is asked about that was started by a command.
   static func asleep(_ start: String) -> Scene {
     Scene(
@@ -191,6 +201,15 @@ struct ReasonTests {
         + (tagged ? ": >/run/udev/tags/uaccess/c1:3; " : "") + made("660"))
   }
 
+  /// A camera as the kernel makes its node, on a /dev and a /run of their own.
+  static func machine(_ udev: String) -> Scene {
+    Scene(
+      "mount -t tmpfs -o mode=755 none /dev; mknod -m 666 /dev/null c 1 3; "
+        + "mknod -m 600 /dev/video0 c 81 0; mount -t tmpfs -o mode=755 none /run; "
+        + "mkdir /run/udev; " + udev,
+      ask: "/dev/video0")
+  }
+
   static func fuse(others: Bool) -> Scene {
     let mount =
       others
@@ -214,6 +233,14 @@ struct ReasonTests {
       beside: node("660", "0:0", "setfacl -m u:54321:r,m::rw dev/node")),
     Row("not-in-group", .kernel, node("660", "0:44"), beside: node("606", "0:54400")),
     Row(
+      "foreign-gid", .marker,
+      Scene(
+        ": >.dockerenv; mknod -m 660 dev/video0 c 81 0; chgrp 54499 dev/video0; ",
+        ask: "camera --root $T"),
+      beside: Scene(
+        "mknod -m 660 dev/video0 c 81 0; chgrp 54499 dev/video0; ", ask: "camera --root $T")),
+    Row("no-udev", .kernel, machine(""), beside: machine(": >/run/udev/control")),
+    Row(
       "stale-groups", .kernel, login(member: "guest", groups: "--clear-groups"),
       beside: login(member: "", groups: "--clear-groups")),
     Row(
@@ -222,6 +249,7 @@ struct ReasonTests {
     Row(
       "read-only-mount", .kernel, file("mount -o remount,bind,ro m", need: "w"),
       beside: file("chmod 555 m/file", need: "w")),
+    Row("read-only-subvolume", .kernel, subvolume("true"), beside: subvolume("false")),
     Row(
       "nodev-mount", .kernel,
       Scene(
@@ -248,7 +276,9 @@ struct ReasonTests {
       beside: future("--creator daemon --umask 022", mode: "1777")),
     Row("landlock-or-lsm", .kernel, wall("landlock"), beside: wall("seccomp")),
     Row(
-      "landlock-unseen", .kernel, asleep("unshare --user --map-root-user"), beside: asleep("")),
+      "landlock-unseen", .kernel,
+      asleep("setpriv --no-new-privs python3 '\(walls)' --below $T --device 1:5 landlock --"),
+      beside: asleep("")),
     Row("seccomp", .kernel, wall("seccomp"), beside: wall("landlock")),
     Row(
       "driver", .kernel,
@@ -341,7 +371,7 @@ struct ReasonTests {
     }
   }
 
-  @Test(arguments: table) func `Its cause is named`(_ row: Row) throws {
+  @Test(arguments: table) func `Each cause is named with its code`(_ row: Row) throws {
     let (outcome, report) = try Self.run(row.scene)
     #expect(report.codes.contains(row.code), "\(outcome.output)")
     // Each says something, whatever it may not see, and none calls it usable.
@@ -352,7 +382,7 @@ struct ReasonTests {
       reasons.allSatisfy { !$0.message.isEmpty && ["proven", "suspected"].contains($0.certainty) })
   }
 
-  @Test(arguments: table) func `Without the cause it is not`(
+  @Test(arguments: table) func `Without the cause the code does not appear`(
     _ row: Row
   ) throws {
     let (outcome, report) = try Self.run(row.beside)

@@ -25,7 +25,7 @@ import Testing
     #expect(!request.contains("Judge for this u"))
   }
 
-  @Test func `Each user has the answer of an own check`() throws {
+  @Test func `Each user has the answer of a single check`() throws {
     let users = ["root", "daemon", "nobody"]
     let names = ["photos=/root", "photos=/etc"]
     let together = try lines(names + users.flatMap { ["--user", $0] })
@@ -59,7 +59,7 @@ import Testing
 
   /// What getent(1) lists, each name once.
   @Test(.enabled(if: Kernel.canAsk, "its own /etc"))
-  func `Everybody is whom the data base lists`() throws {
+  func `--everybody is every user of the data base`() throws {
     let etc = try OwnEtc()
     let passwd = try etc.run(["getent", "passwd"]).output.split(separator: "\n")
     var uids: Set<String> = []
@@ -70,6 +70,38 @@ import Testing
       [Command.permcheck, "photos=/etc", "--all-users", "--format", "plain"])
     let told = outcome.output.split(separator: "\n").map { $0.components(separatedBy: "\t")[9] }
     #expect(told == users.map { $0[0] })
+  }
+
+  /// A source that need not list its users is named, and JSON says that some may be missing.
+  @Test(
+    .enabled(if: Kernel.canAsk, "its own /etc"),
+    arguments: [
+      ("passwd: files systemd", nil), ("passwd:\tfiles sss [NOTFOUND=return] db # ldap", "sss"),
+      ("passwd: compat winbind ldap", "winbind and ldap"), ("group: files sss", nil),
+      ("passwd: files sss; enumerate = True", nil), ("passwd: files sss; enumerate = False", "sss"),
+    ] as [(String, String?)])
+  func `An incomplete list of users is reported`(_ line: String, _ named: String?) throws {
+    let etc = try OwnEtc()
+    let parts = line.split(separator: ";").map(String.init)
+    let sssd =
+      parts.count > 1
+      ? "mkdir -p /etc/sssd; printf '[domain/x]\\n%s\\n' \"$2\" >/etc/sssd/sssd.conf" : ":"
+    let written = try etc.run(
+      ["sh", "-c", "printf '%s\\n' \"$1\" >/etc/nsswitch.conf; \(sssd)", "sh"] + parts)
+    try #require(written.status == 0)
+    for command in [["photos=/etc", "--all-users"], ["photos=/etc", "--group", "audio"]] {
+      try #require(try etc.run(["usermod", "-aG", "audio", "games"]).status == 0)
+      let outcome = try etc.run([Command.permcheck] + command + ["--json"])
+      let document = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+      let isComplete = (document as? [String: Any])?["usersComplete"] as? Bool
+      #expect(isComplete == (named == nil), "\(outcome)")
+      let warning = "the list of users may not be complete: \(named ?? "") in /etc/nsswitch.conf"
+      #expect(outcome.errors.contains(warning) == (named != nil), "\(outcome.errors)")
+    }
+    let census = try etc.run([Command.permcheck, "audit", "/etc/ssl", "--who", "--json"])
+    #expect(census.output.contains("\"usersComplete\":\(named == nil)"), "\(census)")
+    let one = try etc.run([Command.permcheck, "photos=/etc", "--user", "games", "--json"])
+    #expect(!one.output.contains("usersComplete") && one.errors.isEmpty)
   }
 
   /// A group's members: those it lists, and those whose primary group it is.

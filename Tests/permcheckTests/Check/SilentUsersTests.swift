@@ -47,7 +47,7 @@ struct SilentUsersTests {
     #expect(try outcome.report().status == "authorized")
   }
 
-  @Test func `A user that nobody answers for is not judged`()
+  @Test func `A user whose server does not answer is not judged`()
     throws
   {
     for source in ["silent", "empty"] {
@@ -60,7 +60,7 @@ struct SilentUsersTests {
     }
   }
 
-  @Test func `Groups of a user in files are not answer enough`() throws {
+  @Test func `A user in files is not judged without the server's groups`() throws {
     // root is in the files; whether a server names more groups cannot be known.
     let outcome = try Self.run("silent", "\(Command.permcheck) camera --user root || exit $?")
     #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome)")

@@ -89,7 +89,7 @@ struct SoundServerTests {
   ]
 
   @Test(arguments: Effort.some(answers, of: "SoundServerTests answers"))
-  func `The servers answer counts`(
+  func `The answer of the server decides`(
     _ answer: Answer
   ) throws {
     let session = try Session(answer.manner)
@@ -101,7 +101,28 @@ struct SoundServerTests {
     #expect(try session.wasAsked() == answer.isAsked)
   }
 
-  @Test func `Nothing that a terminal obeys is printed`() throws {
+  @Test func `The portal for cameras is no evidence for a microphone`() throws {
+    let session = try Session("offers")
+    let service = "/usr/share/dbus-1/services/org.freedesktop.portal.Desktop.service"
+    for _ in 0..<30 {
+      let outcome = try Command.run(
+        [
+          "unshare", "--mount", "sh", "-ec",
+          """
+          mount -t tmpfs -o mode=755 tmpfs /usr/share; mkdir -p /usr/share/dbus-1/services; : >\(service)
+          exec setpriv --reuid \(stranger.uid) --regid \(stranger.gid) --clear-groups "$0" mic --through server --json
+          """, Command.permcheck,
+        ], environment: session.environment)
+      let report = try outcome.report()
+      if report.codes.contains("not-answering") { continue }
+      #expect(
+        report.status == "authorized" && !outcome.output.contains("portal"), "\(outcome.output)")
+      return
+    }
+    Issue.record("the server never answered")
+  }
+
+  @Test func `No control character of a server is printed`() throws {
     let session = try Session("escapes")
     let outcome = try Command.permcheck(
       ["mic", "--through", "server"], environment: session.environment, as: stranger)
@@ -118,7 +139,7 @@ struct SoundServerTests {
     #expect(try !session.wasAsked())
   }
 
-  @Test func `Root asks its own server alone`() throws {
+  @Test func `Root asks only its own server`() throws {
     let own = try Session("offers", uid: 0)
     #expect(try own.ask(as: nil).report.status == "authorized")
     // The environment of sudo -E, or one that somebody else chose.
@@ -136,7 +157,7 @@ struct SoundServerTests {
     #expect(try !given.wasAsked())
   }
 
-  @Test func `Only the user themselves is told`() throws {
+  @Test func `Only the user of a server is told its devices`() throws {
     let session = try Session("offers")
     for subject in [
       ["--uid", "\(stranger.uid)", "--gid", "\(stranger.gid)"], ["--user", "nobody"],
@@ -148,7 +169,7 @@ struct SoundServerTests {
     #expect(try !session.wasAsked())
   }
 
-  @Test func `The variables of pulse audio are heeded`() throws {
+  @Test func `The variables of PulseAudio are used`() throws {
     let session = try Session("offers")
     let socket = session.tree.path("run/pulse/native")
     for (variables, status) in [
@@ -163,7 +184,7 @@ struct SoundServerTests {
     }
   }
 
-  @Test func `Either way is enough`() throws {
+  @Test func `--through any accepts either way`() throws {
     let session = try Session("offers")
     let (report, status) = try session.ask(["--through", "any"])
     #expect(report.status == "authorized" && status == 0)
@@ -181,7 +202,7 @@ struct SoundServerTests {
 
   /// A line of /proc/net/unix that somebody else made by the name of a socket starts nothing, and
   /// nothing that it names is looked at.
-  @Test func `A forged line is not believed`() throws {
+  @Test func `A forged line of /proc/net/unix is ignored`() throws {
     let session = try Session("offers", name: "systemd")
     // The inode of a socket that a process of the user holds, behind a line break in a name.
     let forger = try LiveCommand([
@@ -205,7 +226,7 @@ struct SoundServerTests {
   }
 
   /// A server that is always one byte ahead has 100 ms like every other.
-  @Test func `A slow stream ends`() throws {
+  @Test func `A slow answer ends in time`() throws {
     let session = try Session("trickles")
     let (report, _) = try session.ask()
     #expect(report.status == "notDetermined")

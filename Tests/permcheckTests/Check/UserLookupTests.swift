@@ -55,7 +55,7 @@ struct UserLookupTests {
     }
   }
 
-  @Test func `So does a request, which plans again under the lock`() throws {
+  @Test func `A request opens passwd and group as often, though it plans again`() throws {
     let folder = "mkdir $T/a; chmod 700 $T/a; mount -t tmpfs none /var/lib; "
     let found = try opens(
       "\(Command.permcheck) request photos=$T/a --user games --yes --log none", after: folder)

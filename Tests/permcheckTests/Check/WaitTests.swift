@@ -23,7 +23,7 @@ struct WaitTests {
     return command
   }
 
-  @Test func `Node that appears is enough`() throws {
+  @Test func `A wait ends when a node appears`() throws {
     let tree = try Tree()
     let command = try waiting([tree.path("node"), "--wait", "60", "--json"])
     // As udev does: the node first, then who may use it.
@@ -34,14 +34,14 @@ struct WaitTests {
     #expect(try outcome.report().status == "authorized")
   }
 
-  @Test func `Folders on the way may be missing`() throws {
+  @Test func `Folders of the path may be missing`() throws {
     let tree = try Tree()
     let folder = try waiting(["photos=\(tree.path("a/b/c"))", "--need", "r", "--wait", "60"])
     try tree.folder("a/b/c")
     #expect(try folder.finish(within: 50).status == 0)
   }
 
-  @Test func `Time over is the usual answer`() throws {
+  @Test func `After the time the answer is that of a check`() throws {
     let tree = try Tree()
     try tree.home("this is no list of folders\n")
     try tree.device("no", mode: 0o600)
@@ -57,7 +57,7 @@ struct WaitTests {
   }
 
   /// With --all one camera is not enough to wait no longer.
-  @Test func `All means all`() throws {
+  @Test func `--all waits for every device`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, mode: 0o600)

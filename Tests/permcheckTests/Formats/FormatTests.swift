@@ -85,7 +85,7 @@ import Testing
 
   static let statuses = AuthorizationStatus.allCases.count
 
-  @Test func `Xmllint and a schema read J unit`() throws {
+  @Test func `xmllint and a schema accept JUnit's report`() throws {
     let schema = Checkout.path("Tests/permcheckTests/Schemas/JUnit.xsd")
     for text in try Self.texts(JUnitFormat.self) {
       let outcome = try Self.read(text, by: ["xmllint", "--noout", "--schema", schema])
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `Prove reads TAP`() throws {
+  @Test func `prove(1) accepts the TAP report`() throws {
     for (text, bad) in zip(try Self.texts(TAPFormat.self), [3, 2]) {
       let outcome = try Self.read(text, by: ["prove", "--merge", "--exec", "cat"], name: "x.tap")
       let count =
@@ -125,7 +125,7 @@ import Testing
   }
 
   /// The rules of the runner (ActionCommand.cs): `::` at the start of a line, `##[` anywhere in it.
-  @Test func `The runner reads only our commands`() throws {
+  @Test func `A GitHub runner sees only our commands`() throws {
     let program = """
       import re, sys
       lines = open(sys.argv[1], newline='').read().split('\\n')
@@ -151,7 +151,7 @@ import Testing
   }
 
   /// The members that GitLab's documents ask for in a code quality report.
-  @Test func `Git lab finds what it wants`() throws {
+  @Test func `GitLab accepts the report`() throws {
     for (text, count) in zip(try Self.texts(GitLabFormat.self), [3, 2]) {
       let json = try JSONSerialization.jsonObject(with: Data(text.utf8))
       let issues = try #require(json as? [[String: Any]])
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `Nagios reads one line and performance data`()
+  @Test func `Nagios accepts the line and the performance data`()
     throws
   {
     for text in try Self.texts(NagiosFormat.self) {
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `Prometheus reads open metrics`() throws {
+  @Test func `Prometheus accepts the metrics`() throws {
     let program = """
       import sys
       from prometheus_client.openmetrics.parser import text_string_to_metric_families as read
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test func `Nagios has its own exit status`() throws {
+  @Test func `Nagios has exit statuses of its own`() throws {
     let cases: [([AuthorizationStatus], Int32)] = [
       ([.authorized], 0), ([.authorized, .limited], 1), ([.limited, .denied], 2),
       ([.restricted, .notDetermined], 2), ([.limited, .notDetermined], 3), ([.unavailable], 3),
@@ -232,5 +232,32 @@ import Testing
         subject: Self.subject, reports: statuses.map { Self.report("x", $0) }, status: .failure)
       #expect(NagiosFormat.exit(result).rawValue == code, "\(statuses)")
     }
+  }
+
+  /// The first way is the fix; every further one is an alternative.
+  @Test func `Ways that exclude each other are joined by or`() {
+    func remedy(_ form: Remedy.Form, _ command: [PathBytes]) -> Remedy {
+      Remedy(
+        form, command: command, needsRoot: true, persistence: .permanent, othersAffected: [],
+        outcome: .granted)
+    }
+    var report = Self.report("way", .denied)
+    report.resources[0].remedies = [
+      remedy(.newGroup, ["newgrp", "video"]), remedy(.allowOther, ["editor", "/etc/fuse.conf"]),
+      remedy(.entry, ["setfacl", "-m", "u:1:r", "/way"]),
+    ]
+    let format = HumanFormat(Style(colors: false, isUnicode: true, columns: nil), isVerbose: false)
+    let starts = format.text([report]).split(separator: "\n").compactMap { line -> String? in
+      let words = line.split(separator: "(", maxSplits: 1)
+      return words.count == 2 ? words[0].trimmingCharacters(in: .whitespaces) : nil
+    }
+    #expect(starts.suffix(3) == ["fix", "or", "or, a suggestion"], "\(format.text([report]))")
+  }
+
+  @Test func `In a narrow terminal user and status have a line of their own`() {
+    let style = Style(colors: false, isUnicode: true, columns: 24)
+    let lines = HumanFormat(style, isVerbose: false).text(Self.verification)
+      .split(separator: "\n").map(String.init)
+    #expect(lines.prefix(2) == ["✔ plain 0", "    plain  authorized"])
   }
 }

@@ -61,7 +61,7 @@ struct GoldenDocumentTests {
     }
   }
 
-  @Test func `Every document is as it was`() throws {
+  @Test func `Every document is unchanged`() throws {
     let output = try PrivateJournal().expect(Self.script)
     let writes = Variables.value("PERMCHECK_GOLDEN") == "write"
     var names: [String] = []
@@ -92,7 +92,7 @@ struct GoldenDocumentTests {
   }
 
   /// The plain output, of which scripts cut fields.
-  @Test func `Every plain output is as it was`() throws {
+  @Test func `Every plain output is unchanged`() throws {
     let script = Self.script.replacing("--json", with: "--format plain")
       .replacing(/\n\ *show (explain|usage|error|watch) .*/, with: "")
     let output = try PrivateJournal().expect(script).replacing(/20\d\d-[-:T.\d]+Z/, with: "TIME")

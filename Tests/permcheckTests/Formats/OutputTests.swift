@@ -46,7 +46,7 @@ struct JSONTests {
   ]
 
   @Test(arguments: Effort.some(questions, of: "OutputTests questions"))
-  func `Document is valid`(
+  func `Every document is valid`(
     _ arguments: [String]
   ) throws {
     let tree = try SnapshotTests.laptop()
@@ -59,7 +59,7 @@ struct JSONTests {
     #expect(verdict.status == 0, Comment(rawValue: verdict.output + verdict.errors))
   }
 
-  @Test func `Document of odd bytes is valid`() throws {
+  @Test func `A document with odd bytes is valid`() throws {
     let tree = try Tree()
     try tree.camera(0)
     try tree.camera(1, name: "a\u{1b}[31m\"\\\u{7f}\u{9b}é漢\u{202e}")
@@ -71,7 +71,7 @@ struct JSONTests {
   }
 
   /// Proves that the validator can reject, or its consent would are not counted.
-  @Test func `Validator rejects`() throws {
+  @Test func `The test's validator rejects wrong documents`() throws {
     let tree = try SnapshotTests.laptop()
     let good = try Command.permcheck(
       ["camera", "--root", tree.root, "--json"], as: SnapshotTests.account
@@ -118,7 +118,7 @@ struct OutputTests {
     return tree
   }
 
-  @Test(arguments: ["", "trap '' PIPE; "]) func `Head ends quietly`(
+  @Test(arguments: ["", "trap '' PIPE; "]) func `A closed pipe ends the tool quietly`(
     _ trap: String
   ) throws {
     let tree = try crowd()
@@ -149,7 +149,8 @@ struct OutputTests {
     #expect(outcome.status == (signal ? 243 : plain.status) || outcome.status == plain.status)
   }
 
-  @Test(arguments: Effort.some(commands, of: "OutputTests commands")) func `Full disk`(
+  @Test(arguments: Effort.some(commands, of: "OutputTests commands"))
+  func `A full disk is an error`(
     _ arguments: [String]
   ) throws {
     let script = "exec \"$0\" \"$@\" >/dev/full"
@@ -159,7 +160,7 @@ struct OutputTests {
     #expect(outcome.errors.contains("ENOSPC") || outcome.errors.contains("space"))
   }
 
-  @Test func `Quiet needs no output`() throws {
+  @Test func `--quiet works without an output`() throws {
     let script = "exec \"$0\" -q /dev/null >/dev/full"
     let outcome = try Command.run(["sh", "-c", script, Command.permcheck])
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
@@ -167,7 +168,7 @@ struct OutputTests {
 
   /// Descriptor 1 is free: what is opened next must not become standard output.
   @Test(arguments: ["<&- >&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"])
-  func `Closed descriptors`(_ redirections: String) throws {
+  func `Closed descriptors do no harm`(_ redirections: String) throws {
     let tree = try Tree()
     let log = tree.path("log")
     let script = "exec \"$0\" /dev/null --log \"$1\" \(redirections)"
@@ -177,7 +178,7 @@ struct OutputTests {
     #expect(written.hasPrefix("{\"v\":1") && written.split(separator: "\n").count == 1)
   }
 
-  @Test(arguments: ["human", "plain", "json"]) func `Quiet prints nothing`(
+  @Test(arguments: ["human", "plain", "json"]) func `--quiet prints nothing`(
     _ format: String
   ) throws {
     let tree = try SnapshotTests.laptop()

@@ -54,7 +54,7 @@ struct SnapshotTests {
       }.joined(separator: "\n")
   }
 
-  @Test func `Human`() throws {
+  @Test func `The output for people is unchanged`() throws {
     let tree = try Self.laptop()
     let fix = "sudo setfacl -n -m u:54321:rw-,m::rw-"
     let seen = squeezed(try output(["camera", "mic", "photos"], tree, 1))
@@ -77,7 +77,7 @@ struct SnapshotTests {
       "\(seen)")
   }
 
-  @Test func `Human of nothing`() throws {
+  @Test func `The output for people without devices is unchanged`() throws {
     let tree = try Tree()
     #expect(
       try output(["camera", "mic", "photos"], tree, 3) == """
@@ -105,7 +105,7 @@ struct SnapshotTests {
     }
   }
 
-  @Test func `Plain`() throws {
+  @Test func `The plain output is unchanged`() throws {
     let tree = try Self.laptop()
     let not = { (group: String) in
       "not-in-group\ttester is not in group \(group) (crw-rw---- root:\(group))"
@@ -125,7 +125,7 @@ struct SnapshotTests {
         """)
   }
 
-  @Test func `JSON`() throws {
+  @Test func `The JSON output is unchanged`() throws {
     let tree = try Self.laptop()
     let text = try output(["camera", "--json"], tree, 0)
     let expected = """
@@ -138,7 +138,7 @@ struct SnapshotTests {
           "user": "tester"
         },
         "reports": [{
-          "accessor": "camera", "status": "limited", "requestable": true,
+          "accessor": "camera", "status": "limited", "granted": true, "requestable": false, "requestableBy": "root",
           "subject": {
             "source": "self", "uid": 54321, "gid": 54321, "groups": [], "capabilities": [],
             "user": "tester"
@@ -184,7 +184,7 @@ struct SnapshotTests {
   }
 
   /// The fix that the output offers is true: it gives access to the subject it names.
-  @Test func `Offered fix works`() throws {
+  @Test func `The printed fix works`() throws {
     let tree = try Self.laptop()
     struct Fixes: Decodable {
       struct Report: Decodable { let resources: [Resource] }

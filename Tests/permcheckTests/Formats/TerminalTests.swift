@@ -71,7 +71,8 @@ struct TerminalTests {
       || words.contains { $0.count > 30 }
   }
 
-  @Test(arguments: Effort.some(screens, of: "TerminalTests screens")) func `It fits`(
+  @Test(arguments: Effort.some(screens, of: "TerminalTests screens"))
+  func `Every output fits the terminal`(
     _ screen: Screen
   ) throws {
     let tree = try SnapshotTests.laptop()
@@ -123,7 +124,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: [60, 80, 200]) func `Grants fit`(_ columns: Int) throws {
+  @Test(arguments: [60, 80, 200]) func `A list of grants fits the terminal`(_ columns: Int) throws {
     let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal])
     let text = try journal.expect(
       """

@@ -94,7 +94,7 @@ struct GrantBehaviourTests {
       """, [tree.root])
   }
 
-  @Test func `What is over is taken back`() throws {
+  @Test func `Expired grants are revoked`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -118,7 +118,7 @@ struct GrantBehaviourTests {
       """, [tree.path("album")])
   }
 
-  @Test func `Run passes the command on`() throws {
+  @Test func `run passes status and signals of the command`() throws {
     let tree = try album()
     try PrivateJournal().expect(
       """
@@ -182,7 +182,7 @@ struct GrantBehaviourTests {
   }
 
   /// No root anywhere: one's own folder, one's own journal.
-  @Test func `Ordinary user`() throws {
+  @Test func `An ordinary user can grant access to own files`() throws {
     let tree = try Tree()
     try tree.folder("home/album", mode: 0o700, uid: stranger.uid, gid: stranger.gid)
     try tree.folder("home", mode: 0o711, uid: stranger.uid, gid: stranger.gid)

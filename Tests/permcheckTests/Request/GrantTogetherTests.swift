@@ -5,7 +5,7 @@ import Testing
 /// Several requests at once, for the same folder.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct GrantTogetherTests {
-  @Test(arguments: [2, Effort.of(20, atLeast: 4)]) func `Nobody is lost`(
+  @Test(arguments: [2, Effort.of(20, atLeast: 4)]) func `No grant of concurrent requests is lost`(
     _ count: Int
   ) throws {
     let tree = try Tree()
@@ -47,7 +47,7 @@ struct GrantTogetherTests {
   }
 
   /// Requests and revocations at once leave a journal that says what is.
-  @Test func `Requests and revocations`() throws {
+  @Test func `Concurrent requests and revocations end right`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(
@@ -69,7 +69,7 @@ struct GrantTogetherTests {
   }
 
   /// Whose entry somebody else removed keeps what the group gives, whoever revokes next.
-  @Test func `A removed entry is not set to nothing`() throws {
+  @Test func `A removed entry does not come back empty`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o750, gid: 100)
     try PrivateJournal().expect(

@@ -66,4 +66,22 @@ struct HelperAnswerTests {
         same "$(cat $OUT.e)" "" "quiet"
         """)
   }
+
+  @Test func `An undo line ends one request by root's helper`() throws {
+    try PrivateJournal().expect(
+      Self.machine
+        + """
+        is 0 games $P request camera --user 5 --yes --via sudo --for 1000s
+        ID=$(grep -oE -- '--request [^ ]+' $OUT.o | cut -d' ' -f2 | head -n 1)
+        for wrong in "$ID/../x" "" "$(printf 'a%.0s' {1..65})" 'a b' "$ID;"; do
+          got=0; SUDO_UID=5 $H revoke camera --request "$wrong" >$OUT.o 2>$OUT.e </dev/null || got=$?
+          [ $got = 64 ] || fail "'$wrong': $got $(cat $OUT.o $OUT.e)"
+        done
+        as 5 test -w $C || fail "a wrong request ended the grant"
+        SUDO_UID=5 $H revoke camera --request 2000-01-01T00:00:00.000000Z-1 >$OUT.o </dev/null
+        as 5 test -w $C || fail "another request ended the grant"
+        is 0 games $P revoke --request $ID --via sudo
+        same "$(state $C)" "$BEFORE" "revoked"
+        """)
+  }
 }

@@ -8,7 +8,7 @@ import Testing
 struct HelperFuzzTests {
   static let cases = Effort.of(2_000, atLeast: 40)
 
-  @Test func `Nothing else changes`() throws {
+  @Test func `Random arguments of the helper change nothing else`() throws {
     let driver = Checkout.file("Tests/permcheckTests/Fuzz/helperfuzz.py")
     let outcome = try Command.run(
       [

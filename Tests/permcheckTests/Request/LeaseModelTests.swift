@@ -24,11 +24,11 @@ struct LeaseModelTests {
     }
   }
 
-  @Test func `Leases hold on the kernel`() throws {
+  @Test func `Leases follow their model on the kernel`() throws {
     try play(.kernel, Self.histories, ["--seed", "\(Effort.seed)"])
   }
 
-  @Test func `Leases hold in memory`() throws {
+  @Test func `Leases follow their model in memory`() throws {
     try play(.memory, Self.historiesInMemory, ["--seed", "\(Effort.seed)"])
   }
 

@@ -95,7 +95,7 @@ struct LeaseTests {
       after: "u::rwx,u:5:r--,g::r-x,m::r-x,o::---"),
   ]
 
-  @Test(arguments: rows) func `Somebody else changes the ACL`(_ row: Row) throws {
+  @Test(arguments: rows) func `Changes of somebody else stay`(_ row: Row) throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o750)
     try PrivateJournal().expect(
@@ -115,7 +115,7 @@ struct LeaseTests {
       """, [tree.path("album"), row.during ?? "", row.after])
   }
 
-  @Test func `What somebody else took away is listed as ended, and ends with the next change`()
+  @Test func `Removed access is listed as ended, and ends with the next change`()
     throws
   {
     let tree = try Tree()
@@ -126,7 +126,7 @@ struct LeaseTests {
       is 0 $P request photos=$A --user games --need rx --yes
       setfacl -b $A
       is 0 $P list --grants
-      grep -q "ended, somebody else took it away" $OUT.o || fail "$(cat $OUT.o)"
+      grep -q "ended: somebody else removed the access" $OUT.o || fail "$(cat $OUT.o)"
       $P list --grants --json | grep -q '"stage": *"ended"' || fail "JSON"
       is 1 $P request photos=$A --user daemon --need r --dry-run
       grep -q "removed the access of games to $A" $OUT.o || fail "$(cat $OUT.o $OUT.e)"
@@ -138,7 +138,7 @@ struct LeaseTests {
   }
 
   /// A folder's default ACL is merged like the other one.
-  @Test func `Default ACL`() throws {
+  @Test func `A lease on a default ACL ends exactly`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o750)
     try PrivateJournal().expect(

@@ -20,7 +20,7 @@ struct OldJournalTests {
 
     """
 
-  @Test func `Its grants are leases`() throws {
+  @Test func `The grants of an old journal become leases`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         journal $(stat -c %Ld $A)
@@ -38,7 +38,7 @@ struct OldJournalTests {
   }
 
   /// What somebody took away since does not come back.
-  @Test func `Only what differs is taken back`() throws {
+  @Test func `Only the difference is undone`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         journal $(stat -c %Ld $A)
@@ -48,7 +48,7 @@ struct OldJournalTests {
         """)
   }
 
-  @Test func `What cannot be proved is missing`() throws {
+  @Test func `A grant without proof is missing`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         journal 4095
@@ -64,7 +64,7 @@ struct OldJournalTests {
   }
 
   /// A request of an old permcheck that was killed at any line is undone.
-  @Test func `Unfinished ones are undone`() throws {
+  @Test func `Unfinished grants of an old journal are undone`() throws {
     try PrivateJournal(environment: ["GOLDEN": Self.golden]).expect(
       Self.setup + """
         for lines in 1 2; do

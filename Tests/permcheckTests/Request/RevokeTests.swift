@@ -43,7 +43,7 @@ struct RevokeTests {
         """, [tree.root, order])
   }
 
-  @Test func `A path ends what was given for that path`() throws {
+  @Test func `revoke with a path ends the grants for that path`() throws {
     let tree = try albums()
     try PrivateJournal().expect(
       Self.requests

@@ -34,11 +34,13 @@ struct SessionTests {
   }
 
   @Test(arguments: ["keys", "programs", "pipes", "closed", "place"])
-  func `As under sudo`(_ scenario: String) throws { try play(scenario, Self.asOther + ["--"]) }
+  func `A command runs as under sudo`(_ scenario: String) throws {
+    try play(scenario, Self.asOther + ["--"])
+  }
 
   /// The grant ends with the command, however that ends.
   @Test(arguments: ["keys", "pipes", "attack-killed"])
-  func `With --request`(_ scenario: String) throws {
+  func `A command with --request runs with access`(_ scenario: String) throws {
     let outcome = try Command.run(
       [
         "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-euc",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds explain --to against the operations themselves: operations.py FOLDER PERMCHECK SEED TREES FIXES [--only N].
+"""Holds explain --to against the operations themselves: operations.py FOLDER PERMCHECK SEED TREES FIXES [--only N] [--on PLACE].
 
-Makes random trees on tmpfs, overlay, ext4, xfs and btrfs, and asks what a random user may do there: root asks for the
-user, and the user asks. Then the operation is done, as that user. Up to FIXES of the fixes that are printed are carried
+Makes random trees on tmpfs, overlay, ext4, xfs and btrfs, and of subvolumes of btrfs that may be read-only, and asks
+what a random user may do there: root asks for the user, and the user asks. Then the operation is done, as that user. Up to FIXES of the fixes that are printed are carried
 out: the operation must then work, nobody else may have gained, and what is printed as undo must bring back modes and
 ACLs. Wants root, in a mount namespace of its own.
 """
@@ -11,7 +11,8 @@ import errno, fcntl, json, os, random, shutil, stat, struct, subprocess, sys
 import database
 
 base, permcheck, seed, trees, most = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
-only = int(sys.argv[7]) if len(sys.argv) > 6 and sys.argv[6] == "--only" else None
+more = dict(zip(sys.argv[6::2], sys.argv[7::2]))
+only = int(more["--only"]) if "--only" in more else None
 USERS = {"ada": 61001, "bob": 61002, "immich": 61005}
 FAMILY = 62001
 GROUPS = {"ada": [FAMILY], "bob": [FAMILY], "immich": [], "root": [0]}
@@ -61,7 +62,7 @@ def attribute(path, letter):
 
 def places():
     found = {}
-    for name in ["tmpfs", "overlay", "ext4", "xfs", "btrfs"]:
+    for name in ["tmpfs", "overlay", "ext4", "xfs", "btrfs", "subvolumes"]:
         place = f"{base}/{name}"
         os.mkdir(place)
         try:
@@ -72,6 +73,8 @@ def places():
                     os.mkdir(f"{base}/tmpfs/{part}")
                 layers = ",".join(f"{k}dir={base}/tmpfs/{k}" for k in ["lower", "upper", "work"])
                 sh("mount", "-t", "overlay", "none", place, "-o", layers)
+            elif name == "subvolumes":
+                sh("mount", "--bind", f"{base}/btrfs", place)
             else:
                 with open(f"{base}/{name}.image", "w") as file:
                     file.truncate((320 if name in ("xfs", "btrfs") else 64) << 20)
@@ -106,10 +109,17 @@ class Tree:
         self.modes = {path: self.mode(kind) for path, kind in self.nodes.items()}
         self.lists = {path: self.list() for path, kind in self.nodes.items() if chance.random() < 0.2}
         self.letters = {chance.choice([p for p, k in self.nodes.items() if k in "df"]): chance.choice("ia")} if chance.random() < 0.06 else {}
-        self.call = chance.choice(CALLS)
+        # On btrfs a folder can be a subvolume, which can be read-only; a snapshot is one as well.
+        self.has_subvolumes = place.endswith("/subvolumes")
+        folders = [path for path, kind in self.nodes.items() if kind == "d"]
+        self.subvolumes = [path for path in folders if self.has_subvolumes and chance.random() < 0.6]
+        self.frozen = [path for path in self.subvolumes if chance.random() < 0.6]
+        self.call = chance.choice(CALLS + ["write"] * 4 if self.has_subvolumes else CALLS)
         self.path = chance.choice(["A/t"] * 8 + ["A/n", "B/n", "A", "B/u", "A/t/x"])
         if self.call in ("create", "mkdir", "mkfifo", "symlink"):
             self.path = chance.choice(["A/n", "B/n", "A/t/n", "A/n", "A/t"])
+        if self.call == "write":
+            self.path = next((path for path in ["B/u", "A/t", "A/t/x"] if self.nodes.get(path) == "f"), "A/n")
         self.target = chance.choice(["A/n", "B/n", "B/n", "B/u", "B/u", "A", "A/t/n"]) if self.call in ("rename", "link") else None
         self.owner = (chance.choice([-1, *USERS.values()]), chance.choice([-1, FAMILY, 0]))
 
@@ -128,7 +138,9 @@ class Tree:
         os.mkdir(self.top, 0o755)
         for path, kind in self.nodes.items():
             full = f"{self.top}/{path}"
-            if kind == "d":
+            if path in self.subvolumes:
+                sh("btrfs", "subvolume", "create", full)
+            elif kind == "d":
                 os.mkdir(full)
             else:
                 os.mknod(full, {"f": stat.S_IFREG, "p": stat.S_IFIFO, "s": stat.S_IFSOCK}[kind] | 0o600)
@@ -138,8 +150,19 @@ class Tree:
                 sh("setfacl", "-n", "-m", self.lists[path], full)
         for path, letter in self.letters.items():
             attribute(f"{self.top}/{path}", letter)
+        self.freeze(True)
+
+    def freeze(self, is_read_only):
+        """Makes the subvolumes read-only, or writable again, wherever they are now."""
+        moved = self.target if self.call == "rename" else None
+        for path in self.frozen:
+            for where in (path, moved) if not is_read_only else (path,):
+                full = f"{self.top}/{where}"
+                if where and os.path.isdir(full) and os.stat(full).st_ino == 256:
+                    sh("btrfs", "property", "set", full, "ro", str(is_read_only).lower())
 
     def remove(self):
+        self.freeze(False)
         for path in self.letters:
             for where in (path, self.path, self.target):
                 if where and os.path.lexists(f"{self.top}/{where}") and stat.S_IFMT(os.lstat(f"{self.top}/{where}").st_mode) in (stat.S_IFREG, stat.S_IFDIR):
@@ -180,6 +203,7 @@ class Tree:
                 case "truncate": os.truncate(path, 0)
                 case "chdir": os.chdir(path)
                 case "setxattr": os.setxattr(path, "user.x", b"1")
+                case "write": os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
                 case "exec":
                     if not os.path.exists(path): os.stat(path)
                     try: os.execv(path, ["x"])
@@ -192,6 +216,8 @@ class Tree:
 
     def words(self, user=None):
         words = [permcheck, "explain", f"{self.top}/{self.path}"]
+        if self.call == "write":
+            return words + ["--need", "w", "--json"] + (["--user", user] if user else [])
         if self.target:
             words.append(f"{self.top}/{self.target}")
         if self.call == "chown" and self.owner != (-1, -1):
@@ -261,6 +287,8 @@ def main():
     database.add(passwd, group)
     os.umask(0)
     found = places()
+    if "--on" in more:
+        found = {more["--on"]: found[more["--on"]]}
     counts, wrong, number = {}, [], 0
     for number in range(trees) if only is None else [only]:
         tree = Tree(number, list(found.values())[number % len(found)])

@@ -4,9 +4,11 @@
 COMMAND is what runs a command as the user, up to `--`: also `sudo -u USER`, to be compared with. Wants root
 and process and mount namespaces of its own. Prints what does not hold, and last how much was looked at.
 """
-import fcntl, os, pty, re, select, signal, struct, subprocess, sys, tempfile, termios, time
+import os, re, signal, subprocess, sys, tempfile, time
 
-LIMIT = int(os.environ.get("LIMIT", 30))
+import screen
+from screen import LIMIT
+
 scenario, run = sys.argv[1], sys.argv[2:]
 command = " ".join(run)
 count = 0
@@ -25,47 +27,10 @@ def sh(text):
     return subprocess.run(["sh", "-c", text], capture_output=True, text=True, timeout=LIMIT).stdout
 
 
-class Screen:
-    """A terminal with a shell that has jobs, or with one command."""
-
-    def __init__(self, words=("bash", "--norc", "--noprofile", "-i"), **environment):
-        self.seen = b""
-        self.pid, self.end = pty.fork()
-        if self.pid == 0:
-            os.environ.update({"TERM": "xterm", "PS1": "", "HISTFILE": "", "INPUTRC": "/dev/null", **environment})
-            os.execvp(words[0], words)
-        self.size(40, 100)
-        if words[0] == "bash":
-            # From here on only what is printed is seen, and not what is typed.
-            self.type("bind 'set enable-bracketed-paste off'; stty -echo; PS1='ready> '; echo $((6 * 7))=\n")
-            self.until("42=")
-            self.until("ready> ")
-
-    def size(self, rows, columns):
-        fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def type(self, text):
-        os.write(self.end, text.encode())
-
-    def until(self, pattern, limit=LIMIT):
-        """What is printed up to the pattern, which must come."""
-        end = time.time() + limit
-        while time.time() < end:
-            match = re.search(pattern.encode(), self.seen)
-            if match:
-                text, self.seen = self.seen[: match.end()], self.seen[match.end() :]
-                return text.decode(errors="replace")
-            if select.select([self.end], [], [], 0.1)[0]:
-                try:
-                    part = os.read(self.end, 1 << 16)
-                except OSError:
-                    part = b""
-                if not part:
-                    break
-                self.seen += part
-        hold(f"{pattern} comes", False, self.seen[-500:].decode(errors="replace"))
-        text, self.seen = self.seen, b""
-        return text.decode(errors="replace")
+class Screen(screen.Screen):
+    def missing(self, pattern, text):
+        hold(f"{pattern} comes", False, text[-500:])
+        return text
 
     def runs(self, words, until=None):
         self.type(f"{command} {words}\n")

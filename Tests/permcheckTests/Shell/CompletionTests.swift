@@ -81,7 +81,7 @@ import Testing
     ("true; permcheck ca", ["camera"], []), ("PERMCHECK_LOG=- permcheck ca", ["camera"], []),
   ]
 
-  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 1))
   func `Each word is completed`(
     _ shell: String
   ) throws {
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// The value after `=` is the last piece of the word, which the shell may split there.
-  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 1))
   func `The tab key completes the line`(
     _ shell: String
   ) throws {
@@ -121,13 +121,13 @@ import Testing
   }
 
   /// Every option of every command is offered, and so is a value of each but of durations.
-  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 2))
+  @Test(arguments: Effort.some(shells, of: "CompletionTests", atLeast: 1))
   func `Every option is offered`(
     _ shell: String
   ) throws {
     let installed = try Installed()
     var (options, values): ([String], [String]) = ([], [])
-    for command in ["check", "explain"] + Front.others where command != "help" {
+    for command in ["check", "explain"] + FastArguments.others where command != "help" {
       // The help names every option, and describes all with those that are hidden elsewhere.
       let named = try Command.permcheck([command, "--help"]).output
         .split { " ,;\n".contains($0) }
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `Removed with the rest`() throws {
+  @Test func `Completions are removed with the tool`() throws {
     let installed = try Installed()
     let files = [
       "bash-completion/completions/permcheck", "zsh/site-functions/_permcheck",
@@ -172,7 +172,7 @@ import Testing
   }
 
   /// Without a shell's name it is that of SHELL; what is none is a wrong use.
-  @Test func `The shell is chosen`() throws {
+  @Test func `The script is that of the user's shell`() throws {
     let option = "--generate-completion-script"
     for shell in ["bash", "zsh", "fish"] {
       let named = try Command.permcheck([option, shell])

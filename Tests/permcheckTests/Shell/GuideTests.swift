@@ -247,4 +247,35 @@ struct GuideTests {
           """)
     }
   }
+
+  /// The table of languages promises what its tests show.
+  @Test func `Every cell of the table of languages has a test`() throws {
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: Checkout.file(path), encoding: .utf8)
+    }
+    func cells(_ line: Substring) -> [String] {
+      line.components(separatedBy: " | ").map { $0.trimmingCharacters(in: ["|", " "]) }
+    }
+    let table = try text("Documentation/guide/c-python.md").split(separator: "\n")
+      .drop { !$0.hasPrefix("| what | Swift |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
+    let named = try text("Tests/Library/capabilities.txt").split(separator: "\n")
+      .filter { !$0.hasPrefix("#") }.map { cells($0) }
+    #expect(named.map { $0[0] } == table.map { cells($0)[0] })
+    let places = [
+      "CapabilityTests": "Tests/Bridges/Tests/BridgesTests/CapabilityTests.swift",
+      "OperationTests": "Tests/permcheckTests/Check/OperationTests.swift",
+    ]
+    let c = try text("Tests/Library/library.c") + text("Tests/Library/lifecycle.c")
+    let python =
+      try text("Bindings/python/tests/test_permissionkit.py")
+      + text("Bindings/python/tests/test_lifecycle.py")
+    for row in named {
+      let suite = row[1].prefix { $0 != " " }
+      let swift = try text(try #require(places[String(suite)], "\(row)"))
+      #expect(swift.contains("@Test func `\(row[1].dropFirst(suite.count + 1))`()"), "\(row)")
+      #expect(c.contains("static void \(row[2])(void) {"), "\(row)")
+      #expect(c.contains("\n  \(row[2])();") || c.contains(" \(row[2])();"), "\(row)")
+      #expect(python.contains("  def \(row[3])(self):"), "\(row)")
+    }
+  }
 }

@@ -22,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: Effort.some(mistakes, of: "MistakeTests mistakes"))
-  func `Is answered with a remedy`(
+  func `A mistake is answered with a remedy`(
     _ arguments: [String], _ remedy: String
   ) throws {
     let outcome = try Command.permcheck(arguments)
@@ -32,7 +32,7 @@ import Testing
     #expect(!outcome.errors.contains(".;") && !outcome.errors.contains(".'"), "\(outcome.errors)")
   }
 
-  @Test func `Without a name all are checked`() throws {
+  @Test func `A check without a name checks all accessors`() throws {
     let tree = try Tree()
     let outcome = try Command.permcheck(["--root", tree.root, "--json"])
     let document = try outcome.document()
@@ -117,7 +117,7 @@ import Testing
   @Test(arguments: [
     ("nosuch", "known: check, explain"), ("grant", "did you mean request?"),
     ("reqest", "did you mean request?"),
-  ]) func `Help of no command`(_ word: String, _ meant: String) throws {
+  ]) func `The help of an unknown command is an error`(_ word: String, _ meant: String) throws {
     let outcome = try Command.permcheck(["help", word])
     #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
     #expect(outcome.errors.contains("there is no command \"\(word)\"; \(meant)"), "\(outcome)")

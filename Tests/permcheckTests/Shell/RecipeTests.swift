@@ -83,7 +83,7 @@ struct RecipeTests {
   }
 
   /// Proves that a recipe for a machine without access says so.
-  @Test func `A recipe of a refusal ends with one`() throws {
+  @Test func `A recipe for a refusal ends with a refusal`() throws {
     let recipe = try #require(try Self.recipes().first { $0.command.contains("jq -e") })
     let outcome = try Command.run(
       [

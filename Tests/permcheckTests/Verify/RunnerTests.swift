@@ -73,7 +73,7 @@ import Testing
     "file=\"; touch pwned; \"", "format=json --output=pwned", "format=$(touch pwned)",
     "output=$(touch pwned)/none", "skip-unavailable=$(touch pwned)", "binary=$(touch pwned)",
     "binary=touch pwned", "binary=true\nstatus=0", "binary=-v",
-  ]) func `Inputs are data`(_ input: String) throws {
+  ]) func `Inputs are never run as commands`(_ input: String) throws {
     let tree = try Self.files()
     let words = ["file=holds.toml", "binary=\(Command.permcheck)", input]
     let outcome = try Self.run("github", words, in: tree)
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// Without Swift and without a program each says what to do.
-  @Test func `What is missing is said`() throws {
+  @Test func `A missing input is reported`() throws {
     let tree = try Self.files()
     for shell in ["bash", "sh"] { try tree.link("bin/\(shell)", to: "/bin/\(shell)") }
     let path = tree.path("bin")

@@ -33,7 +33,7 @@ struct VerifyTests {
     #expect(counts.first == count && outcome.output.contains(" 0 differ"))
   }
 
-  @Test func `Every mistake is told at once`() throws {
+  @Test func `All mistakes are reported at once`() throws {
     let outcome = try verify(
       """
       [[expect]]
@@ -87,7 +87,7 @@ struct VerifyTests {
     #expect(outcome.errors.hasPrefix("permcheck: standard input:\(line):"), "\(outcome.errors)")
   }
 
-  @Test func `The exit status says it`() throws {
+  @Test func `The exit status says whether all hold`() throws {
     let good = expectation(
       "path = \"/etc/passwd\"", "user = \"daemon\"", "need = \"r\"", "is = \"granted\"")
     let bad = expectation(
@@ -166,7 +166,7 @@ struct VerifyTests {
     box.send(SIGKILL)
   }
 
-  @Test func `A reason must be the one that is so`() throws {
+  @Test func `An expected reason must be the actual one`() throws {
     let tree = try Tree()
     try tree.folder("closed", mode: 0o700)
     try tree.file("closed/file", mode: 0o644)
@@ -196,7 +196,7 @@ struct VerifyTests {
     ("path = \"/srv\"", "unavailable", "no-device", true),
     ("accessor = \"mic\"", "granted", "media-server", true),
   ])
-  func `A reason that can never be so is a mistake`(
+  func `A reason that cannot occur is a mistake`(
     _ target: String, _ wanted: String, _ reason: String, _ isPossible: Bool
   ) throws {
     let outcome = try verify(
@@ -209,7 +209,7 @@ struct VerifyTests {
 
   /// A folder of root with mode 0755: others list and search it, and that is not what was asked.
   @Test(arguments: ["w", "rw", "rwx"])
-  func `A need that is named is needed whole`(_ need: String) throws {
+  func `Named permissions are required whole`(_ need: String) throws {
     let tree = try Tree()
     try tree.folder("pictures")
     let account = Account(uid: 61234, gid: 61234)
@@ -244,7 +244,7 @@ struct VerifyTests {
     #expect(refused.status == 1 && !refused.output.contains("fix ("), "\(refused.output)")
   }
 
-  @Test func `Waiting ends when it holds`() throws {
+  @Test func `A wait ends when the expectation holds`() throws {
     let tree = try Tree()
     let path = tree.path("later")
     let toml = expectation("path = \"\(path)\"", "is = \"granted\"", "wait = \"30s\"")
@@ -259,7 +259,7 @@ struct VerifyTests {
     #expect(try verify(never).status == 1)
   }
 
-  @Test func `A starter file holds`() throws {
+  @Test func `A starter file holds on its machine`() throws {
     let starter = try Command.permcheck(["verify", "--init", "camera", "mic", "photos"])
     #expect(starter.status == 0)
     #expect(starter.output.components(separatedBy: "[[expect]]").count == 4)
@@ -313,7 +313,7 @@ struct VerifyTests {
     #expect(ids.output.contains("uid = 7\ngid = 8\ngroups = [9,10]\nis = \"denied\"\n"))
     let other = try Command.permcheck(["verify", "file", "--user", "daemon"])
     #expect(other.status == 64)
-    #expect(other.errors.contains("the file says for whom"), "\(other.errors)")
+    #expect(other.errors.contains("the file names users and permissions"), "\(other.errors)")
     let relative = expectation("accessor = \"photos=open\"", "is = \"granted\"")
     let refused = try Command.run([Command.permcheck, "verify", "-"], input: relative)
     #expect(refused.errors.contains(":2:12: the path must start with /"), "\(refused.errors)")

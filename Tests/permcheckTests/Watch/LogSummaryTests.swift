@@ -40,7 +40,7 @@ import Testing
     return try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8))
   }
 
-  @Test func `Counts`() throws {
+  @Test func `Events are counted by accessor`() throws {
     let tree = try Tree()
     try tree.file("log", sample)
     #expect(try summary(tree).accessors == rows)
@@ -59,7 +59,7 @@ import Testing
     #expect(plain.output == "camera\t4\t3\t1\nmicrophone\t2\t0\t2\nphotos\t1\t1\t0\n")
   }
 
-  @Test func `Prometheus reads it`() throws {
+  @Test func `Prometheus accepts the counts`() throws {
     let tree = try Tree()
     let hostile = "a\\\"b\\\\c\\n"
     let log =
@@ -90,7 +90,7 @@ import Testing
       ], "\(read)")
   }
 
-  @Test(arguments: ["journald", "syslog"]) func `Daemons have no file`(
+  @Test(arguments: ["journald", "syslog"]) func `A daemon's log cannot be read back`(
     _ word: String
   ) throws {
     let outcome = try Command.permcheck(["log", "--log", word])
@@ -104,7 +104,7 @@ import Testing
     #expect(lost.status == 0)
   }
 
-  @Test func `Counts what checks have written`() throws {
+  @Test func `The events of checks are counted`() throws {
     let tree = try Tree()
     for words in [["/dev/null"], ["/dev/null", "photos=/"], ["/dev/zero"]] {
       #expect(try Command.permcheck(words + ["--log", tree.path("log")]).status == 0)
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// A writer that was killed leaves half a line, wherever it stopped.
-  @Test func `Torn last line`() throws {
+  @Test func `A torn last line is ignored`() throws {
     let tree = try Tree()
     let last = line("camera", "authorized")
     for length in stride(from: 1, to: last.count - 1, by: 7) {
@@ -134,7 +134,7 @@ import Testing
     "{\"v\":2,\"future\":true}\n", String(repeating: "[", count: 100_000) + "\n",
     "{\"accessor\":\"\u{1b}[31m\"}\n",
   ])
-  func `Foreign lines do not count`(_ foreign: String) throws {
+  func `Lines of other programs are ignored`(_ foreign: String) throws {
     let tree = try Tree()
     try tree.file("log", foreign + sample + foreign)
     #expect(try summary(tree).accessors == rows)
@@ -151,14 +151,14 @@ import Testing
     #expect(try summary(tree).accessors.first?.accessor == "\u{1b}[31mred\nline")
   }
 
-  @Test func `Empty log`() throws {
+  @Test func `An empty log has no counts`() throws {
     let tree = try Tree()
     try tree.file("log")
     #expect(try summary(tree).accessors.isEmpty)
   }
 
   @Test(.enabled(if: Kernel.canAsk, "taking on other ids wants root"))
-  func `Log that cannot be read`() throws {
+  func `An unreadable log is an error`() throws {
     let tree = try Tree()
     try tree.file("log", sample, mode: 0o600)
     try tree.folder("folder")
@@ -192,7 +192,7 @@ import Testing
     return outcome.output.split(separator: "\n").map(String.init)
   }
 
-  @Test func `Events are chosen`() throws {
+  @Test func `--since selects events`() throws {
     let tree = try Tree()
     try tree.file(
       "log",
@@ -209,7 +209,7 @@ import Testing
     #expect(wrong.status == 64 && wrong.errors.contains("camera"))
   }
 
-  @Test func `The share is that of what is there`() throws {
+  @Test func `Missing devices are not part of the share`() throws {
     let tree = try Tree()
     try tree.file(
       "log",

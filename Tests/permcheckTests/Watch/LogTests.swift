@@ -56,7 +56,7 @@ struct SharedLogTests {
     #expect(summary.status == 0 && summary.errors.isEmpty)
   }
 
-  @Test func `Twenty checks at once`() throws {
+  @Test func `Twenty checks at once lose no line`() throws {
     let tree = try Tree()
     let script = """
       for i in $(seq 20); do "$0" -q camera=/dev/null mic=/dev/null photos=/ --log "$1" & done; wait
@@ -100,7 +100,7 @@ struct LogTests {
       .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  @Test func `Events say what happened`() throws {
+  @Test func `Each event says what happened`() throws {
     let tree = try tree()
     try tree.file("log", mode: 0o666)
     #expect(try ask(["--log", tree.path("log")], tree).status == 1)
@@ -155,7 +155,7 @@ struct LogTests {
     }
   }
 
-  @Test(arguments: ["000", "022", "077"]) func `Default file is private`(
+  @Test(arguments: ["000", "022", "077"]) func `The default file is private`(
     _ umask: String
   ) throws {
     let tree = try tree()
@@ -180,7 +180,7 @@ struct LogTests {
   /// Without XDG_STATE_HOME it is ~/.local/state; the base directory standard says so, and that
   /// relative paths do not count.
   @Test(arguments: [nil, "", "relative/state"] as [String?])
-  func `Default file is in the home`(_ state: String?) throws {
+  func `The default file is in the home`(_ state: String?) throws {
     let tree = try tree()
     #expect(try ask([], tree, ["XDG_STATE_HOME": state]).status == 1)
     let file = tree.path("home/.local/state/permcheck/analytics.jsonl")
@@ -189,7 +189,7 @@ struct LogTests {
     #expect(try LoggedEvent.all(in: file).count == 6, "a log is added to")
   }
 
-  @Test func `State that cannot be written changes nothing`() throws {
+  @Test func `An unwritable state folder changes no answer`() throws {
     let tree = try tree()
     try tree.folder("state", mode: 0o755)
     let good = try ask(["-v", "--log", "none"], tree)
@@ -199,7 +199,7 @@ struct LogTests {
     #expect(try ask([], tree, ["XDG_STATE_HOME": tree.path("state")]).errors.isEmpty)
   }
 
-  @Test func `Option comes before variable before default`()
+  @Test func `The option comes before the variable, which comes before the default`()
     throws
   {
     let tree = try tree()

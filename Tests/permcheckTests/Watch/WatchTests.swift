@@ -109,7 +109,7 @@ struct WatchTests {
   }
 
   /// The root itself goes and comes back, and with it every folder that could be watched.
-  @Test func `Root vanishes and comes back`() throws {
+  @Test func `A root that vanishes and comes back is followed`() throws {
     let (tree, arguments) = try Self.machine()
     let watch = try LiveWatch(arguments)
     #expect(try watch.line().new == "authorized")
@@ -122,7 +122,7 @@ struct WatchTests {
     }
   }
 
-  @Test func `Mounts are seen`() throws {
+  @Test func `Mounts lead to a check`() throws {
     let (tree, arguments) = try Self.machine()
     try shell("rm -r sys run", tree)
     let command = try LiveCommand(
@@ -149,7 +149,7 @@ struct WatchTests {
     }
   }
 
-  @Test func `Group file counts`() throws {
+  @Test func `The group file leads to a check`() throws {
     let tree = try Tree()
     try tree.camera(0, mode: 0o660)
     try shell("chgrp 44 dev/video0", tree)
@@ -170,7 +170,7 @@ struct WatchTests {
     }
   }
 
-  @Test func `Settings of the photo folder count`() throws {
+  @Test func `user-dirs.dirs leads to a check`() throws {
     let tree = try Tree()
     try tree.home()
     try tree.folder("home/Bilder", mode: 0o755)
@@ -184,7 +184,7 @@ struct WatchTests {
     #expect(try watch.line().cause == "owner")
   }
 
-  @Test func `Running process is followed`() throws {
+  @Test func `A running process is followed`() throws {
     let (tree, _) = try Self.machine()
     let sleeper = try LiveCommand(["sleep", "1000"], as: stranger)
     // env and setpriv come before sleep.
@@ -206,7 +206,7 @@ struct WatchTests {
   }
 
   /// Nothing of a folder that this process may not list can be watched.
-  @Test func `Unlistable folder is looked into`() throws {
+  @Test func `A file in an unlistable folder is followed`() throws {
     let tree = try Tree()
     try tree.folder("dark", mode: 0o711)
     let watch = try LiveWatch([tree.path("dark/node")], as: stranger)
@@ -251,7 +251,7 @@ struct WatchTests {
     }
   }
 
-  @Test func `Overflow loses nothing`() throws {
+  @Test func `An overflow of events loses nothing`() throws {
     let limit = try String(
       contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
     let count = try #require(Int(limit.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -296,7 +296,7 @@ struct WatchTests {
 
   // MARK: - The end
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE]) func `Signal ends it`(
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE]) func `A signal ends a watch`(
     _ signal: Int32
   ) throws {
     let (tree, arguments) = try Self.machine()
@@ -310,7 +310,7 @@ struct WatchTests {
   }
 
   /// Nothing is written, and still it is noticed that nobody reads.
-  @Test func `Closed reader ends it`() throws {
+  @Test func `A closed reader ends a watch`() throws {
     let (tree, arguments) = try Self.machine()
     defer { withExtendedLifetime(tree) {} }
     let watch = try LiveWatch(arguments)
@@ -323,7 +323,7 @@ struct WatchTests {
     #expect(head.status == 0 && head.output.split(separator: "\n").count == 1)
   }
 
-  @Test func `Time ends it`() throws {
+  @Test func `The time limit ends a watch`() throws {
     let (tree, arguments) = try Self.machine()
     for format in ["human", "plain", "json"] {
       let outcome = try Command.permcheck(
@@ -339,7 +339,7 @@ struct WatchTests {
   }
 
   @Test(arguments: ["-1", "x", "nan", "inf", "1e3", "", "99999999999", "0x10"])
-  func `Bad time is usage`(_ time: String) throws {
+  func `A wrong time is a usage error`(_ time: String) throws {
     for question in [["watch", "camera", "--for=\(time)"], ["camera", "--wait=\(time)"]] {
       let outcome = try Command.permcheck(question)
       #expect(outcome.status == 64 && isOneLine(outcome.errors))
@@ -373,7 +373,7 @@ struct WatchTests {
     }
   }
 
-  @Test func `People read a line`() throws {
+  @Test func `People get a line for each change`() throws {
     let (tree, arguments) = try Self.machine()
     let command = try LiveCommand([Command.permcheck, "watch", "-v"] + arguments)
     let date = try #require(command.line())

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
 
 NAME = "libpermissionkit.so.1"
 ALL = 1
 ASK = 2
+FOREVER = (1 << 32) - 1
 _LETTERS = {"r": 4, "w": 2, "x": 1}
+_WAYS = ("", "server", "any")
+_CONSENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+_TELL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
 
 
 class Options(ctypes.Structure):
@@ -25,6 +29,13 @@ class Options(ctypes.Structure):
         ("need", ctypes.c_uint32),
         ("flags", ctypes.c_uint32),
         ("seconds", ctypes.c_uint32),
+        ("consent", _CONSENT),
+        ("consent_data", ctypes.c_void_p),
+        ("cancellation", ctypes.c_void_p),
+        ("to", ctypes.c_char_p),
+        ("target", ctypes.c_char_p),
+        ("through", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -33,19 +44,23 @@ class Found(NamedTuple):
 
     status: str
     granted: bool
-    requestable: bool
+    requestable: int
+    not_requestable: str
     reason: str
     message: str
     line: str
     explanation: str
     request: str
+    plan: str
     error: str
     json: str
 
 
 @functools.lru_cache(maxsize=None)
 def _loaded() -> ctypes.CDLL:
-    name = os.environ.get("PERMISSIONKIT_LIBRARY") or NAME
+    # A wheel of Release/wheel has the library beside this file.
+    beside = os.path.join(os.path.dirname(__file__), NAME)
+    name = os.environ.get("PERMISSIONKIT_LIBRARY") or (beside if os.path.exists(beside) else NAME)
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
@@ -58,11 +73,19 @@ def _loaded() -> ctypes.CDLL:
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
 
-    for name in ("pk_check", "pk_request", "pk_explain_path"):
-        declare(name, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(Options))
-    for name in ("status", "is_granted", "is_requestable"):
+    for name in ("check", "plan", "request", "revoke", "explain_path", "watch_new"):
+        declare(f"pk_{name}", ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(Options))
+    declare("pk_wait", ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(Options), ctypes.c_uint32)
+    declare("pk_watch_descriptor", ctypes.c_int, ctypes.c_void_p)
+    declare("pk_watch_next", ctypes.c_void_p, ctypes.c_void_p)
+    declare("pk_watch_free", None, ctypes.c_void_p)
+    declare("pk_cancellation_new", ctypes.c_void_p)
+    declare("pk_cancel", None, ctypes.c_void_p)
+    declare("pk_cancellation_free", None, ctypes.c_void_p)
+    declare("pk_accessors", None, _TELL, ctypes.c_void_p)
+    for name in ("status", "is_granted", "requestability"):
         declare(f"pk_result_{name}", ctypes.c_int, ctypes.c_void_p)
-    for name in ("reason", "message", "line", "explanation", "request", "error", "json"):
+    for name in ("reason", "message", "line", "explanation", "not_requestable", "request", "plan", "error", "json"):
         declare(f"pk_result_{name}", ctypes.c_char_p, ctypes.c_void_p)
     declare("pk_result_free", None, ctypes.c_void_p)
     declare("pk_status_name", ctypes.c_char_p, ctypes.c_int)
@@ -104,6 +127,7 @@ def options(
     pid: Optional[int],
     need: str,
     all: bool,
+    through: str = "",
 ) -> Options:
     """The options of a call."""
     made = Options(size=ctypes.sizeof(Options))
@@ -118,13 +142,88 @@ def options(
             raise ValueError(f"need consists of the letters r, w and x, not {letter!r}")
         made.need |= _LETTERS[letter]
     made.flags = ALL if all else 0
+    if through not in _WAYS:
+        raise ValueError(f"through is server or any, not {through!r}")
+    made.through = _WAYS.index(through)
     return made
 
 
-def call(function: str, argument: bytes, made: Options) -> Found:
+class Consent:
+    """A function that agrees to a plan, for the options; what it raises is kept, and is no consent."""
+
+    def __init__(self, agrees: Callable[[str], bool]) -> None:
+        self.raised: Optional[BaseException] = None
+
+        def ask(plan: bytes, _: Any) -> int:
+            try:
+                return 1 if agrees(plan.decode()) is True else 0
+            except BaseException as error:  # ctypes would print it
+                self.raised = error
+                return 0
+
+        self.callback = _CONSENT(ask)
+
+
+class Cancellation:
+    """A pk_cancellation."""
+
+    def __init__(self) -> None:
+        self.handle: int = _loaded().pk_cancellation_new()
+
+    def cancel(self) -> None:
+        _loaded().pk_cancel(self.handle)
+
+    def __del__(self) -> None:
+        handle, self.handle = getattr(self, "handle", None), 0
+        if handle:
+            _loaded().pk_cancellation_free(handle)
+
+
+class Watch:
+    """A pk_watch."""
+
+    def __init__(self, argument: bytes, made: Options) -> None:
+        self._handle: Optional[int] = _loaded().pk_watch_new(argument, ctypes.byref(made))
+
+    @property
+    def handle(self) -> int:
+        if self._handle is None:
+            raise ValueError("the watch is closed")
+        return self._handle
+
+    def descriptor(self) -> int:
+        found: int = _loaded().pk_watch_descriptor(self.handle)
+        return found
+
+    def next(self) -> Optional[Found]:
+        result: Optional[int] = _loaded().pk_watch_next(self.handle)
+        return None if result is None else taken(result)
+
+    def close(self) -> None:
+        handle, self._handle = getattr(self, "_handle", None), None
+        if handle is not None:
+            _loaded().pk_watch_free(handle)
+
+
+def accessors() -> List[Tuple[str, str]]:
+    """The name and the summary of each accessor."""
+    found: List[Tuple[str, str]] = []
+
+    def tell(name: bytes, summary: bytes, _: Any) -> None:
+        found.append((name.decode(), summary.decode()))
+
+    _loaded().pk_accessors(_TELL(tell), None)
+    return found
+
+
+def call(function: str, argument: bytes, made: Options, *more: int) -> Found:
     """Calls a function that returns a result, and copies the result."""
+    return taken(getattr(_loaded(), function)(argument, ctypes.byref(made), *more))
+
+
+def taken(result: int) -> Found:
+    """Copies a result, and frees it."""
     library = _loaded()
-    result = getattr(library, function)(argument, ctypes.byref(made))
 
     def part(name: str) -> str:
         found: bytes = getattr(library, f"pk_result_{name}")(result)
@@ -135,12 +234,14 @@ def call(function: str, argument: bytes, made: Options) -> Found:
         return Found(
             status=name.decode(),
             granted=bool(library.pk_result_is_granted(result)),
-            requestable=bool(library.pk_result_is_requestable(result)),
+            requestable=library.pk_result_requestability(result),
+            not_requestable=part("not_requestable"),
             reason=part("reason"),
             message=part("message"),
             line=part("line"),
             explanation=part("explanation"),
             request=part("request"),
+            plan=part("plan"),
             error=part("error"),
             json=part("json"),
         )

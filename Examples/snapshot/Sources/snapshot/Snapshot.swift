@@ -38,4 +38,4 @@ struct Failure: Error, CustomStringConvertible {
   let description: String
 }
 
-func reason(_ errno: Int32) -> String { String(cString: strerror(errno)) }
+nonisolated func reason(_ errno: Int32) -> String { String(cString: strerror(errno)) }

@@ -16,7 +16,7 @@ package protocol GrantCommand: Hashable, Sendable {
   func execute(_ system: any System) throws(PermissionError)
 }
 
-/// A command that is undone by itself; an inode is merged instead, see `LeaseMerge`.
+/// A command with an undo of its own; the change of an inode is merged instead, see `LeaseMerge`.
 protocol UndoableCommand: GrantCommand {
   /// Returns whether the change is in place.
   ///
@@ -38,7 +38,7 @@ package enum GrantProgress: Hashable, Sendable {
   case before
   /// The change is made.
   case after
-  /// Neither: somebody else changed the file since, or the file is gone.
+  /// Neither state: somebody else changed the file since, or the file is gone.
   case neither
 }
 
@@ -60,10 +60,10 @@ package enum GrantChange: Hashable, Sendable {
     }
   }
 
-  /// The command, if it is undone by itself.
+  /// The command, if it has an undo of its own.
   var undoable: (any UndoableCommand)? { command as? any UndoableCommand }
 
-  /// The change as a journal has it: without what is only known while it is planned.
+  /// The change as the journal stores it, without the parts that only planning needs.
   var recorded: GrantChange {
     switch self {
     case .inode(var grant):

@@ -1,25 +1,25 @@
-/// What a user's leases on the default ACL of a folder gave to what was made in it.
+/// The rights that files got from the default ACL of their folder while a user had leases on it.
 struct GivenEntry: Hashable, Sendable {
   var uid: UInt32
-  /// When the first of them began, in nanoseconds since 1970.
+  /// The start of the first lease, in nanoseconds since 1970.
   var since: Int64
-  /// What the entry of the user in the default ACL has been since then.
+  /// The permissions that the user's entry in the default ACL has had since then.
   var rights: Set<Permissions> = []
 }
 
-/// What files and folders keep of an entry that they inherited, once the leases that gave it have ended.
+/// The entries that files and folders inherited from leases that have ended.
 ///
-/// An inherited entry equals what the default ACL had, whatever the mask of its file is, see
-/// posix_acl_create() of fs/posix_acl.c; and its file was made since. Nobody can tell it from an entry that
-/// somebody else set to the same on such a file.
+/// An entry counts as inherited if the default ACL had the same one and the file is younger,
+/// whatever the file's mask is, see posix_acl_create() of fs/posix_acl.c. An equal entry that
+/// somebody else set on such a file cannot be distinguished from it.
 struct Inheritance: Sendable {
-  /// What leases gave, to users whose leases have ended.
+  /// The rights of leases that have ended, by user.
   private(set) var given: [GivenEntry] = []
   /// The default ACL of the folder now; nil if it has none.
   private var now: AccessControlList?
-  /// What a lease made a default ACL of, where there was none: the entries of owner, group and others.
+  /// The default ACL that a lease created: the entries of owner, group and others.
   private var origin: AccessControlList?
-  /// The users whose entry in `now` somebody else set.
+  /// The users whose entry in `now` was set by somebody else.
   private var foreign: Set<UInt32> = []
 
   /// Returns an ACL without what it inherited from leases that have ended.
@@ -52,7 +52,7 @@ struct Inheritance: Sendable {
     return left != list && now == nil && left == origin ? nil : left
   }
 
-  /// Returns what is to be known inside of a folder.
+  /// Returns the inheritance inside of a subfolder.
   ///
   /// - Parameters:
   ///   - list: Its default ACL, without what it inherited; nil if it has none.
@@ -73,7 +73,7 @@ struct Inheritance: Sendable {
     return inside
   }
 
-  /// Returns what is to be known inside of a folder on whose default ACL there are or were leases.
+  /// Returns the inheritance inside of a subfolder on whose default ACL there are or were leases.
   ///
   /// - Parameters:
   ///   - list: The default ACL, without the leases that have ended; nil if there is none.
@@ -100,7 +100,7 @@ struct Inheritance: Sendable {
 }
 
 extension LeasedACL {
-  /// Remembers what the entries of users give to what is made in the folder of a default ACL.
+  /// Saves the permissions that the entries of users now give to new files in the folder.
   ///
   /// - Parameters:
   ///   - users: The users who have leases on it, also those that end now.

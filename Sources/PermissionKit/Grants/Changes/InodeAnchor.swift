@@ -1,4 +1,4 @@
-/// What finds an inode again when it was moved, or when its file system was mounted elsewhere.
+/// The identity of an inode, by which it is found again after a move or on another mount.
 package struct InodeAnchor: Hashable, Sendable {
   /// The result of name_to_handle_at(2); nil if the file system has no handles.
   package var handle: [UInt8]?
@@ -29,7 +29,7 @@ package struct InodeAnchor: Hashable, Sendable {
       boot: Self.boot(system))
   }
 
-  /// Returns the fields of the mount that an inode is on, asked at its mount point.
+  /// Returns the fields of the mount that an inode is on, read at its mount point.
   private static func fields(
     ofMountOf descriptor: Descriptor, _ system: any System
   ) -> FileSystemFields? {
@@ -52,10 +52,10 @@ package struct InodeAnchor: Hashable, Sendable {
 }
 
 extension InodeIdentity {
-  /// Returns whether both are the same inode, as far as both tell.
+  /// Returns whether both are the same inode, by the members that both have.
   ///
-  /// The time of birth distinguishes an inode from a later one with the same number, and proves it
-  /// the same if its file system has another device number now.
+  /// The time of birth distinguishes an inode from a later one with the same number. It also proves
+  /// that an inode is the same if its file system has another device number now.
   func matches(_ other: InodeIdentity) -> Bool {
     guard inode == other.inode, type == other.type, device == other.device else { return false }
     if let birth, let otherBirth = other.birth { return birth == otherBirth }

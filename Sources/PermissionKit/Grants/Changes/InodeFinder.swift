@@ -8,13 +8,13 @@ enum InodePlace {
   case missing(String)
 }
 
-/// Finds the inodes of grants: by their handles, and by their paths only where that fails.
+/// Finds the inodes of grants by their handles, and by their paths only where that fails.
 ///
-/// Others may own the folders of a path, so what stands there decides nothing: an error is no more than
-/// a path that now names another file, and nothing that is opened by a path is waited for.
+/// Other users may own the folders of a path, so a file at the path proves nothing: an error only
+/// means that the path now names another file, and opening it never waits.
 struct InodeFinder {
   private let system: any System
-  /// A folder of each file system that was looked for, open for reading; nil if it is not mounted.
+  /// An open folder of each file system that was searched; nil if the file system is not mounted.
   private var folders: [(anchor: InodeAnchor, device: DeviceNumber, folder: Descriptor?)] = []
 
   init(_ system: any System) { self.system = system }
@@ -49,7 +49,7 @@ struct InodeFinder {
     }
     do throws(Errno) {
       let descriptor = try system.open(
-        grant.path, [.path, .noFollow], through: [], within: Reach.limit)
+        grant.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
       if grant.isInode(descriptor, system) { return .found(descriptor) }
       system.close(descriptor)
       return isDeleted ? .deleted : .missing(words(grant, "now names another file", reason))
@@ -80,13 +80,13 @@ struct InodeFinder {
     return found
   }
 
-  /// Returns an open folder of the first local mount that is the one; nil if there is none.
+  /// Returns an open folder of the first local mount of the file system; nil if there is none.
   ///
-  /// Those with the number of the device are asked first, since a copy of the file system may be mounted,
-  /// too; then that on which the path lies, since files of btrfs have other numbers; then the others. Of
-  /// each group those are last that other mounts cover.
+  /// The order: mounts with the same device number, since a copy of the file system may be mounted,
+  /// too; then the mount that the path is on, since files of btrfs have other device numbers; then
+  /// the others. In each group, mounts that other mounts cover come last.
   private func search(
-    _ device: DeviceNumber, _ path: PathBytes, _ isIt: (Descriptor) -> Bool
+    _ device: DeviceNumber, _ path: PathBytes, _ isCause: (Descriptor) -> Bool
   ) -> Descriptor? {
     // Read anew, not as the check before remembers it.
     let bytes = (try? system.contents(of: MountTable.own, limit: 1 << 26)) ?? []
@@ -99,7 +99,7 @@ struct InodeFinder {
       var covered: [(mount: MountFacts, covers: [PathBytes])] = []
       func look(_ mount: MountFacts, _ covers: [PathBytes]) -> Descriptor? {
         guard let folder = try? system.openRoot(of: mount, through: covers) else { return nil }
-        if isIt(folder) { return folder }
+        if isCause(folder) { return folder }
         system.close(folder)
         return nil
       }
@@ -131,7 +131,7 @@ struct InodeFinder {
 }
 
 extension System {
-  /// Opens the root folder of a local mount for reading, without a wait for what is on the way to it.
+  /// Opens the root folder of a local mount for reading, without waiting for anything on the path.
   ///
   /// - Parameters:
   ///   - mount: The mount.
@@ -141,7 +141,7 @@ extension System {
   func openRoot(of mount: MountFacts, through covers: [PathBytes]) throws(Errno) -> Descriptor {
     let isCovered = !covers.isEmpty
     let flags: OpenFlags = isCovered ? [.readOnly, .directory] : [.path, .directory]
-    let root = try open(mount.point, flags, through: covers, within: Reach.limit)
+    let root = try open(mount.point, flags, through: covers, within: PathAvailability.limit)
     // Mounts have other ids in the process that looks through covers.
     if isCovered { return root }
     defer { close(root) }

@@ -19,7 +19,7 @@ package struct InodeGrant: GrantCommand {
       }
     }
 
-    /// What the mode and the ACL say together; nil for a folder without a default ACL.
+    /// Mode and ACL in one list; nil for a folder without a default ACL.
     func list(_ attribute: InodeChange.Attribute) -> AccessControlList? {
       attribute == .defaultACL ? acl : acl ?? AccessControlList(mode: mode)
     }
@@ -41,13 +41,13 @@ package struct InodeGrant: GrantCommand {
   package var uid: UInt32
   /// The name of the user, for people; nil if there is none.
   package var user: String?
-  /// What the lease gives: by the user's entry, or by the mode bits of one class.
+  /// The rights of the lease: by the user's entry, or by the mode bits of one class.
   package var permissions: Permissions
-  /// The state before the change; nil unless it was just planned, or is of an old journal.
+  /// The state before the change; nil unless it was just planned, or is from an old journal.
   package var before: State?
   /// The state after the change, like `before`.
   package var after: State?
-  /// What the merge found that planned the change.
+  /// The result of the merge that planned the change.
   var outcome: LeaseOutcome?
   /// How long the file system keeps the change.
   package var persistence: Persistence
@@ -57,16 +57,16 @@ package struct InodeGrant: GrantCommand {
   package var arguments: [PathBytes]
   /// The mode bits that the user needs, for `Attribute.mode`; nil in an old journal.
   var bits: UInt16?
-  /// What finds the inode again; nil in an old journal.
+  /// The identity of the inode; nil in an old journal.
   package var anchor: InodeAnchor?
 
   /// Whether this changes the access ACL of a character device.
   package var isOfDevice: Bool { identity.type == 0o020000 && attribute == .accessACL }
 
-  /// Forgets what is only known while the change is planned.
+  /// Removes what only planning needs.
   mutating func forgetPlan() { (before, after, outcome) = (nil, nil, nil) }
 
-  /// What the grant gives, for the merge.
+  /// The rights of the grant, for the merge.
   var lease: Lease {
     Lease(uid: uid, tag: attribute == .mode ? bitClass : .user, rights: permissions)
   }
@@ -110,7 +110,8 @@ package struct InodeGrant: GrantCommand {
   /// Opens the inode by its path; nil if another inode or none is there.
   func open(_ system: any System) throws(PermissionError) -> Descriptor? {
     do throws(Errno) {
-      let descriptor = try system.open(path, [.path, .noFollow], through: [], within: Reach.limit)
+      let descriptor = try system.open(
+        path, [.path, .noFollow], through: [], within: PathAvailability.limit)
       if isInode(descriptor, system) { return descriptor }
       system.close(descriptor)
       return nil
@@ -123,7 +124,7 @@ package struct InodeGrant: GrantCommand {
     }
   }
 
-  /// Returns whether an open inode is that of the grant.
+  /// Returns whether an open file is the inode of the grant.
   func isInode(_ descriptor: Descriptor, _ system: any System) -> Bool {
     guard let status = try? system.statx(descriptor), identity.matches(InodeIdentity(status)) else {
       return false

@@ -1,14 +1,15 @@
-/// The open leases on one ACL, and what the journal remembers of it.
+/// The open leases on one ACL, with its record in the journal.
 struct OpenLeases: Sendable {
   /// The identifier of the record.
   let acl: String
   var record: LeasedACL
   /// The open grants, oldest first, by their identifiers.
   var grants: [(id: String, grant: InodeGrant)]
-  /// The users with leases that gave something to what was made in the folder, also of leases that ended.
+  /// The users whose leases gave permissions to new files in the folder; also of leases that have
+  /// ended.
   var givers: Set<UInt32> = []
 
-  /// What is remembered, as if the leases of others than one user were nobody's.
+  /// The record of the ACL, without the leases of other users than one.
   func seen(by uid: UInt32) -> LeasedACL {
     let others = grants.map(\.grant.lease).filter { $0.uid != uid }
     var record = record
@@ -19,21 +20,21 @@ struct OpenLeases: Sendable {
   }
 }
 
-/// What a merge decides, and what the journal shall remember of it.
+/// The result of a merge: the new ACL, and the record for the journal.
 struct LeaseOutcome: Hashable, Sendable {
   /// The identifier of the record; nil if this is the first lease on the ACL.
   var acl: String?
   var record: LeasedACL
-  /// The leases from which somebody else took rights, with what is left.
+  /// The leases from which somebody else removed permissions, with those that remain.
   var rights: [String: Permissions] = [:]
-  /// The leases that give nothing any more, because somebody else took it away.
+  /// The leases that no longer give anything, because somebody else removed it.
   var ended: [String] = []
-  /// What happened meanwhile, for people.
+  /// Changes by others that were found, for people.
   var notes: [String] = []
 }
 
-/// What a lease changes on an inode: the inode as it is, with what is to be changed.
-struct LeaseLook {
+/// An inode as it is now, and the change that a lease needs.
+final class LeaseLook {
   let grant: InodeGrant
   /// The inode as it is now, with owner and group.
   let inode: InodeFacts
@@ -41,7 +42,7 @@ struct LeaseLook {
   private let leases: OpenLeases
   private let system: any System
 
-  /// Merges what the journal remembers with the inode as it is now.
+  /// Merges the record in the journal with the inode as it is now.
   ///
   /// - Parameters:
   ///   - grant: A grant on the inode.
@@ -76,10 +77,10 @@ struct LeaseLook {
 
   private var now: InodeGrant.State { .init(inode, grant.attribute) }
 
-  /// The users with leases: what their entries hid may be theirs again.
+  /// The users with leases, who get back the rights that their entries hid.
   var users: Set<UInt32> { Set(leases.grants.map(\.grant.uid)) }
 
-  /// Returns the inode as it is with some of its leases.
+  /// Returns the inode as it would be with some of its leases.
   ///
   /// - Parameters:
   ///   - added: A further lease.
@@ -93,7 +94,8 @@ struct LeaseLook {
     return inode.setting(now.setting(list, grant.attribute), grant.attribute)
   }
 
-  /// What a user has from groups and from others without leases, and an entry will hide.
+  /// The rights of a user by groups and by the entry of others, which an entry for the user will
+  /// hide.
   func hidden(_ credentials: Credentials) -> Permissions {
     let item = ACLItem(.user, id: credentials.user.fileSystem)
     guard var list = merge.base, list[item] == nil || list.mask?.isEmpty == true else { return [] }
@@ -102,7 +104,7 @@ struct LeaseLook {
     return SubjectClasses.rights(of: credentials, on: inode.setting(state, grant.attribute))
   }
 
-  /// Returns what the journal shall remember once the inode is in a state.
+  /// Returns the record for the journal once the inode is in a state.
   ///
   /// - Parameters:
   ///   - target: The state.
@@ -146,7 +148,7 @@ struct LeaseLook {
     return outcome
   }
 
-  /// What somebody else did to what a grant gave, for people.
+  /// The changes that others made to the rights of a grant, for people.
   private func note(_ grant: InodeGrant, _ isAgain: Bool) -> String? {
     let item = grant.lease.item
     if merge.theirs.isEmpty || isAgain && merge.base?[item] == nil { return nil }
@@ -164,7 +166,7 @@ struct LeaseLook {
       : "somebody else changed the access of \(grant.holder) to \(grant.path) meanwhile, so it was not changed back"
   }
 
-  /// Whether each lease still gives something, by the identifier of its grant.
+  /// The identifiers of the grants whose leases no longer give anything.
   var ended: Set<String> {
     Set(zip(leases.grants, merge.leases).filter { $1.rights.isEmpty }.map(\.0.id))
   }
@@ -225,7 +227,7 @@ extension InodeGrant {
   /// The user who gets access, for people.
   var holder: String { user ?? "uid \(uid)" }
 
-  /// Merges what the journal remembers of the inode with the inode as it is now.
+  /// Merges the record in the journal with the inode as it is now.
   ///
   /// - Returns: What is to be changed.
   /// - Throws: If the inode cannot be read.

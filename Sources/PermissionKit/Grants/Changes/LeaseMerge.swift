@@ -1,13 +1,12 @@
-/// What the journal remembers of one ACL while there are leases on it.
+/// The record of one ACL, which the journal keeps while there are leases on the ACL.
 ///
-/// An ACL without named entries and mask says the same as the mode; nil is a folder without a default
-/// ACL.
+/// An ACL without named entries and mask stands for a mode; nil is a folder without a default ACL.
 package struct LeasedACL: Hashable, Sendable {
   /// The ACL without leases.
   var base: AccessControlList?
-  /// The ACL as permcheck last wrote it, or was about to write it.
+  /// The ACL that permcheck last wrote, or was about to write.
   var written: AccessControlList?
-  /// The ACL before `written`, as long as it is not known whether that was written; nil once it is.
+  /// The ACL before `written`, until it is known whether `written` was set.
   var seen: AccessControlList??
   /// The uid of the owner when it was last written; nil for a default ACL, and in an old journal.
   var owner: UInt32?
@@ -15,9 +14,9 @@ package struct LeasedACL: Hashable, Sendable {
   var hadMask: Bool
   /// When the inode was last written, by `StatusFields.changed`; nil if unknown.
   var changed: Int64?
-  /// What the leases on a default ACL gave to what was made in the folder, for each user.
+  /// The rights that new files inherited from leases on a default ACL, by user.
   var given: [GivenEntry] = []
-  /// What a lease made a default ACL of, where there was none.
+  /// The default ACL that a lease created; nil if there was one.
   var origin: AccessControlList?
 
   /// Creates the record of an ACL on which there was no lease.
@@ -26,11 +25,11 @@ package struct LeasedACL: Hashable, Sendable {
     hadMask = now?.mask != nil
   }
 
-  /// The ACLs that are permcheck's work: an item that is in one of them is nobody else's.
+  /// The ACLs that permcheck wrote: an item in one of them was not changed by anybody else.
   var own: [AccessControlList?] { [written] + (seen.map { [$0] } ?? []) }
 }
 
-/// What a lease gives: rights by a user's entry, or by the mode bits of one class.
+/// The rights of a lease: by a user's entry, or by the mode bits of one class.
 struct Lease: Hashable, Sendable {
   let uid: UInt32
   /// `user` for the entry of the user; `owner`, `owningGroup` or `other` for mode bits.
@@ -46,19 +45,19 @@ struct Lease: Hashable, Sendable {
 /// differs from `written` was changed by somebody else, and goes into `base` as it is now, or out of it.
 /// Documentation/decisions/leases.md says it in full.
 struct LeaseMerge: Sendable {
-  /// The ACL without leases, with what somebody else changed.
+  /// The ACL without leases, with the changes of others.
   private(set) var base: AccessControlList?
-  /// The leases, without what somebody else took away.
+  /// The leases, without the permissions that others removed.
   private(set) var leases: [Lease]
   /// The items that somebody else changed.
   private(set) var theirs: Set<ACLItem> = []
   let owner: UInt32?
   private let record: LeasedACL
   private let now: [ACLItem: Permissions]
-  /// What `base` gave to its entries at most.
+  /// The largest permissions that `base` gave to its entries.
   private let top: Permissions
   private let isMaskless: Bool
-  /// The users to whom the seat gives the device: their entries are the seat's.
+  /// The users to whom the seat gives the device: their entries belong to the seat.
   let seated: Set<UInt32>
 
   /// Merges.
@@ -90,7 +89,7 @@ struct LeaseMerge: Sendable {
     findTheirs(record.own.map(\.items))
     if theirs.isEmpty { return }
     guard !now.isEmpty else { return endAll() }
-    takeTheirs()
+    adoptTheirs()
     if !theirs.contains(.mask) { growMask() }
     limitOthers()
     settleMask()
@@ -107,20 +106,20 @@ struct LeaseMerge: Sendable {
     theirs.formUnion(seated.map { ACLItem(.user, id: $0) }.filter { now[$0] != nil })
   }
 
-  /// Somebody else removed the default ACL.
+  /// Ends all leases, because somebody else removed the default ACL.
   private mutating func endAll() {
     base = nil
     for index in leases.indices { leases[index].rights = [] }
   }
 
-  private mutating func takeTheirs() {
+  private mutating func adoptTheirs() {
     // A default ACL that somebody else changes stays.
     var list = base ?? record.written?.unnamed ?? AccessControlList([])
     for item in theirs { list[item] = value(item) }
     base = list
   }
 
-  /// What somebody else wants an item to be.
+  /// The value of an item that somebody else has set.
   private func value(_ item: ACLItem) -> Permissions? {
     guard item.tag == .user, seated.contains(item.id),
       record.own.contains(where: { $0?[item] == now[item] })
@@ -129,7 +128,7 @@ struct LeaseMerge: Sendable {
     return now[item]?.intersection([.read, .write]).union(record.base?[item] ?? [])
   }
 
-  /// The mask grows by what the entries that somebody wrote give now.
+  /// Raises the mask to the permissions that the entries of others have in effect now.
   private mutating func growMask() {
     guard var list = base else { return }
     let given = theirs.filter(\.isMasked).compactMap(value).reduce(Permissions()) {
@@ -147,7 +146,8 @@ struct LeaseMerge: Sendable {
     base = list
   }
 
-  /// Where the mask grows or goes, the entries that nobody else wrote keep what they give now.
+  /// Limits entries to their present effect where the mask grows or goes, except those that others
+  /// wrote.
   private mutating func limitOthers() {
     guard var list = base else { return }
     let isUnlimited = !isMaskless || theirs.contains(.mask)
@@ -184,7 +184,7 @@ struct LeaseMerge: Sendable {
 
   // MARK: - The target
 
-  /// Returns the ACL that a base and leases make.
+  /// Returns the ACL for a base and leases.
   ///
   /// - Parameters:
   ///   - leases: The leases.

@@ -11,7 +11,7 @@ extension System {
       end = try run([program(arguments[0])] + arguments.dropFirst())
     } catch {
       throw PermissionError(
-        .changeFailed, "\(arguments[0]) cannot be run", path: arguments[0], call: "posix_spawn",
+        .changeFailed, "\(arguments[0]) cannot be run", path: arguments[0], call: "execvp",
         errno: error)
     }
     if end == .exited(0) { return }

@@ -108,7 +108,7 @@ package struct UdevRuleGrant: UndoableCommand {
 }
 
 extension InodeGrant {
-  /// Removes the entry that the rule set on a node that was made after the grant.
+  /// Removes the entry that the rule set on a node that udev set up after the grant.
   fileprivate func removeFromNewNode(
     _ path: PathBytes, _ system: any System
   ) throws(PermissionError) {

@@ -1,7 +1,8 @@
 /// A change that gives a subject access, as the journal records it.
 ///
-/// A grant is a lease: it holds rights on an inode for a user, until somebody revokes it, a time comes
-/// or a process ends. Several grants can hold the same rights; the last one takes them away.
+/// A grant is a lease: it holds permissions on an inode for a user, until somebody revokes it, a
+/// time comes or a process ends. Several grants can hold the same permissions, which go with the
+/// last of these grants.
 package struct Grant: Hashable, Sendable {
   /// The progress of a grant.
   package enum Stage: String, Hashable, Sendable {
@@ -13,11 +14,11 @@ package struct Grant: Hashable, Sendable {
     case active
     /// The undo has begun.
     case undoing
-    /// Undone on its folder, but what was made there may have inherited an entry.
+    /// Undone on its folder, but new files there may have inherited an entry.
     case released
-    /// The undo has begun, but the file is not found, so the access may still be there.
+    /// The undo has begun, but the file is not found, so it may still give access.
     case missing
-    /// Somebody else took the access away; never in a journal.
+    /// Ended because somebody else removed the access; never in a journal.
     case ended
     /// Undone, or never applied.
     case undone
@@ -36,13 +37,14 @@ package struct Grant: Hashable, Sendable {
       self.process = process
     }
 
-    /// Returns what ends the grant: `until …`, by a writer of times; nil if nothing does.
+    /// Returns the end of the grant for people: `until …`, with the time as `clock` writes it; nil
+    /// if nothing ends it.
     package func words(_ clock: (Int64) -> String) -> String? {
       expires.map { "until \(clock($0))" }
         ?? process.map { "until process \($0.pid) ends" }
     }
 
-    /// Returns whether this lifetime certainly lasts as long as another one.
+    /// Returns whether this lifetime certainly ends no earlier than another one.
     package func outlasts(_ other: Lifetime) -> Bool {
       if process != nil { return process == other.process && expires == nil }
       guard let expires else { return true }
@@ -80,7 +82,7 @@ package struct Grant: Hashable, Sendable {
   /// The progress of the grant.
   package var stage: Stage
 
-  /// What the request asked for, beside `place`: `photos` on /srv/photos, `photos=/srv/photos` on /srv,
+  /// The accessor of the request, in addition to `place`: `photos` on /srv/photos, `photos=/srv/photos` on /srv,
   /// `path` for a path.
   package var asked: String {
     guard let path, place != path.description else { return accessor }

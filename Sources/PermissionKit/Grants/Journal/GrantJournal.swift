@@ -8,14 +8,15 @@ package struct GrantJournal: Sendable {
   let system: any System
   /// Returns whether unfinished and ended grants are undone at the beginning of an operation.
   package var recovers: @Sendable (Grant) -> Bool = { _ in true }
-  /// Takes back what was inherited in folders that are released; nil to leave that to the next `revoke`.
+  /// Removes inherited entries below the folders of released grants; nil to leave that to the next
+  /// `revoke`.
   ///
-  /// A program that never asks for it does not contain it.
+  /// Only a program that uses `sweeping` links the sweep.
   var sweep:
     (
       @Sendable (GrantJournal, [InheritedSweep.Item], inout Outcome) throws(PermissionError) -> Void
     )?
-  /// Is told now and then how many files and folders were looked through for what they inherited.
+  /// Called repeatedly with the number of files and folders that were searched for inherited entries.
   package var progress: (@Sendable (Int) -> Void)?
 
   /// The result of an operation on the journal.
@@ -24,7 +25,7 @@ package struct GrantJournal: Sendable {
     package var grants: [Grant] = []
     /// The grants that were undone because they were unfinished or had ended.
     package var recovered: [Grant] = []
-    /// The grants that have ended, but whose file is not found, so that they may still give access.
+    /// The grants that have ended, but whose file is not found, so that it may still give access.
     package var missing: [Grant] = []
     /// Further notes, for people.
     package var notes: [String] = []
@@ -69,7 +70,7 @@ package struct GrantJournal: Sendable {
     return GrantJournal(home.appending(".local/state/permcheck/grants.jsonl"), system: system)
   }
 
-  /// The journal, whose operations also take back what was inherited from grants that have ended.
+  /// The journal, whose operations also remove the entries that were inherited from ended grants.
   package var sweeping: GrantJournal {
     var journal = self
     journal.sweep = { (journal, items, outcome) throws(PermissionError) in
@@ -89,7 +90,7 @@ package struct GrantJournal: Sendable {
     try ledger().grants(of: uid)
   }
 
-  /// Returns the open grants, oldest first; those from which somebody else took everything are `ended`.
+  /// Returns the open grants, oldest first; `ended` are those whose access somebody else removed.
   ///
   /// - Returns: The grants; empty if there is no journal.
   /// - Throws: If the journal cannot be read or is not trusted.
@@ -157,7 +158,7 @@ package struct GrantJournal: Sendable {
     }
   }
 
-  /// Locks and reads the journal, recovers, and does what a closure does.
+  /// Locks and reads the journal, recovers from a crash, and calls a closure.
   private func locked(
     _ purpose: Purpose,
     _ body: (inout GrantJournalWriter, inout Outcome) throws(PermissionError) -> Void
@@ -202,7 +203,7 @@ package struct GrantJournal: Sendable {
 // Opens, locks and reads the file of a journal.
 
 extension GrantJournal {
-  /// Why the journal is opened.
+  /// The purpose of opening the journal.
   enum Purpose {
     /// To read it, without a lock.
     case reading
@@ -222,7 +223,7 @@ extension GrantJournal {
       .changeFailed, message, path: path, call: call, errno: errno, advice: advice)
   }
 
-  /// Opens the journal and, unless it is only read, waits for its lock.
+  /// Opens the journal, and waits for its lock unless the purpose is reading.
   ///
   /// - Parameter purpose: Why the journal is opened.
   /// - Returns: The open file; nil if there is no journal and none is created.
@@ -361,7 +362,7 @@ extension GrantJournal {
     return (ledger, size, !rest.isEmpty)
   }
 
-  /// Puts a journal with only the open grants in the place of this one.
+  /// Replaces the journal by one with only the open grants.
   ///
   /// - Parameter ledger: The open grants.
   /// - Returns: The new file, which is locked, and its size.

@@ -9,17 +9,17 @@ struct GrantJournalWriter {
   private var hasIncompleteLine: Bool
   /// The users whose grants changed, see `GrantMirror`.
   private var users: Set<UInt32> = []
-  /// The grants whose folders are released, and whose files may have inherited something.
+  /// The grants that were released on their folders, and whose entries files may have inherited.
   private(set) var left: [InheritedSweep.Item] = []
 
   /// The size from which a journal is compacted if most of its lines are not needed.
   private static let compactionSize = 1 << 16
   /// The space that is reserved for the end of each open grant, in bytes.
   private static let reserve = 512
-  /// How many inodes are open at once.
+  /// The most inodes that are open at once.
   private static let width = 64
 
-  /// Takes over a locked file, and reads it; closes the file if it throws.
+  /// Takes ownership of a locked file, and reads it; closes the file if it throws.
   init(_ file: Descriptor, _ journal: GrantJournal, _ system: any System) throws(PermissionError) {
     self.file = file
     self.journal = journal
@@ -53,7 +53,7 @@ struct GrantJournalWriter {
     GrantRecord(time: now, event: event, id: id)
   }
 
-  /// Remembers that what a user is shown will change.
+  /// Notes that the file of a user's grants must be written again.
   private mutating func changes(_ uid: UInt32?) {
     if let uid, users.insert(uid).inserted { GrantMirror(journal).begin(uid) }
   }
@@ -114,7 +114,7 @@ struct GrantJournalWriter {
     }
   }
 
-  /// Returns the line of what a merge decided about an ACL.
+  /// Returns the line with the result of a merge.
   mutating func line(_ outcome: LeaseOutcome, of acl: String) -> GrantRecord {
     for id in outcome.ended { changes(ledger[id]?.uid) }
     return GrantRecord(time: now, acl, outcome)
@@ -223,7 +223,7 @@ struct GrantJournalWriter {
     for grant in wanted {
       guard let entry = ledger[grant.id] else { continue }
       if entry.stage == .released {
-        left.append(.init(grant: grant, isRecovered: false))
+        left.append(.init(grant))
         continue
       }
       if let acl = entry.acl {
@@ -270,7 +270,7 @@ struct GrantJournalWriter {
           finish(grants, &outcome)
         case .missing(let reason): for grant in grants { miss(grant, reason, &outcome) }
         case .found(let descriptor):
-          var release = LeaseRelease(grants, grant, descriptor, leases)
+          let release = LeaseRelease(grants, grant, descriptor, leases)
           defer { found.append(release) }
           try release.look(system)
         }
@@ -283,13 +283,13 @@ struct GrantJournalWriter {
     }
     try? append(decided)
     var ends: [GrantRecord] = []
-    for var release in found where release.outcome != nil {
+    for release in found where release.outcome != nil {
       do throws(PermissionError) {
-        try carryOut(&release)
+        try carryOut(release)
         outcome.notes += release.outcome?.notes ?? []
         ends += end(of: release)
         if release.grant.attribute == .defaultACL {
-          left += release.grants.map { .init(grant: $0, isRecovered: false) }
+          left += release.grants.map { .init($0) }
         } else {
           outcome.grants += release.grants
         }
@@ -300,8 +300,8 @@ struct GrantJournalWriter {
     append(ends, &outcome)
   }
 
-  /// Changes an inode; looks again if somebody else changed it meanwhile.
-  private mutating func carryOut(_ release: inout LeaseRelease) throws(PermissionError) {
+  /// Changes an inode; merges again if somebody else changed it meanwhile.
+  private mutating func carryOut(_ release: LeaseRelease) throws(PermissionError) {
     var again = 0
     while true {
       do throws(PermissionError) {
@@ -387,14 +387,14 @@ struct GrantJournalWriter {
 
 // What files and folders inherited from leases on default ACLs.
 extension GrantJournalWriter {
-  /// Records what was not reached of what inherited from a grant.
+  /// Records the files that a sweep for a grant did not reach.
   mutating func leave(_ grant: Grant, _ note: String, _ outcome: inout GrantJournal.Outcome) {
     var line = record(.released, grant.id)
     line.note = note
     append([line], &outcome)
   }
 
-  /// Takes what an inode inherited out of its leases, which stay; returns whether it had something.
+  /// Removes inherited entries from an inode with leases, which stay; returns whether it had some.
   mutating func release(_ item: SweepState.Item) throws(PermissionError) -> Bool {
     let status = item.status
     var probe = InodeGrant(

@@ -8,7 +8,7 @@ package struct GrantLedger: Sendable {
   private var slots: [GrantRecord?] = []
   private var places: [String: Int] = [:]
   private var requests: [String: [Int]] = [:]
-  /// What is remembered of each ACL, by the identifier of the record.
+  /// The records of ACLs, by the identifier of the journal's record.
   private var acls: [String: GrantRecord] = [:]
   /// The places of the grants on each ACL.
   private var members: [String: [Int]] = [:]
@@ -38,7 +38,7 @@ package struct GrantLedger: Sendable {
 
   // MARK: - Leases
 
-  /// Returns what is remembered of an ACL, with its open leases; nil if there are none.
+  /// Returns the record of an ACL, with its open leases; nil if there are none.
   func leases(_ acl: String) -> OpenLeases? {
     guard let record = acls[acl]?.remembered else { return nil }
     var leases = OpenLeases(acl: acl, record: record, grants: [])
@@ -50,7 +50,7 @@ package struct GrantLedger: Sendable {
     return leases
   }
 
-  /// Returns what is remembered of the ACL that a grant changes; nil if there are no leases on it.
+  /// Returns the record of the ACL that a grant changes; nil if there are no leases on it.
   func leases(around grant: InodeGrant) -> OpenLeases? {
     let entry = slots.first { entry in
       guard let entry, entry.acl != nil, entry.inode == grant.identity.inode else { return false }
@@ -59,7 +59,7 @@ package struct GrantLedger: Sendable {
     return entry??.acl.flatMap(leases)
   }
 
-  /// Returns the open grants, oldest first; those from which somebody else took everything are `ended`.
+  /// Returns the open grants, oldest first; `ended` are those whose access somebody else removed.
   func grantsNow(_ system: any System) -> [Grant] {
     var ended: Set<String> = []
     var finder = InodeFinder(system)
@@ -95,7 +95,7 @@ package struct GrantLedger: Sendable {
       })
   }
 
-  /// What is remembered of default ACLs, by the number of the inode, with the grants that are released.
+  /// The records of default ACLs, by the number of the inode, with the grants that are released.
   var folders: [UInt64: [(ids: [String], grant: InodeGrant, record: LeasedACL)]] {
     var folders: [UInt64: [(ids: [String], grant: InodeGrant, record: LeasedACL)]] = [:]
     for (acl, places) in members {
@@ -110,7 +110,7 @@ package struct GrantLedger: Sendable {
 
   // MARK: - Lines
 
-  /// Returns the lines of a journal that has only the open grants.
+  /// Returns the lines of a journal that contains only the open grants.
   ///
   /// - Parameters:
   ///   - time: The present, RFC 3339.
@@ -217,7 +217,7 @@ package struct GrantLedger: Sendable {
     if let place = places[id] { slots[place]?.inodeGrant?.permissions = rights }
   }
 
-  /// Remembers that an ACL is as it was to be written.
+  /// Notes that an ACL was written as the record says.
   private mutating func setWritten(_ record: GrantRecord) {
     guard let acl = self[record.id]?.acl else { return }
     acls[acl]?.stage = .applied
@@ -247,7 +247,7 @@ package struct GrantLedger: Sendable {
     for entry in other.entries { _ = open(entry) }
   }
 
-  /// Replays the pictures of an old journal, in which each grant had those of its inode.
+  /// Computes the records of an old journal, in which each grant had the states of its inode.
   mutating func adopt() {
     if isAdopted { return }
     isAdopted = true

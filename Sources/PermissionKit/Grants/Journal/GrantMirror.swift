@@ -1,10 +1,11 @@
-/// Shows users the grants that root made for them: one file for each user.
+/// Publishes the grants that root made for users: one file for each user.
 ///
-/// The file is `/var/lib/permcheck-users/UID/now/grants.jsonl`. The folder UID belongs to root, and an ACL
-/// entry lets its user, and nobody else, search it; it never changes, and the first grant makes one for each
-/// user of the data base, so that a look at it from outside tells nothing. Nothing is decided by these files;
-/// the journal alone counts. A mark beside the journal is made before its first line about a user and removed
-/// after the last one: a run that finds such a mark writes the file.
+/// The file is `/var/lib/permcheck-users/UID/now/grants.jsonl`. The folder UID belongs to root, and
+/// an ACL entry allows its user, and nobody else, to search it. The folder never changes. The first
+/// grant creates a folder for every user of the data base, so that other users learn nothing from
+/// it. These files decide nothing; only the journal does. A marker file in the journal's folder is
+/// created before the journal's first line about a user and removed after the last one; an
+/// operation that finds such a marker writes the file again.
 package struct GrantMirror: Sendable {
   private let journal: GrantJournal
   private var system: any System { journal.system }
@@ -29,8 +30,8 @@ package struct GrantMirror: Sendable {
   /// - Returns: The grants, oldest first.
   package func grants(of uid: UInt32) -> [Grant] { ledger(of: uid).grants(of: uid) }
 
-  /// Returns the open grants of a user, with what is remembered of their inodes, as if the leases of
-  /// others were nobody's.
+  /// Returns the open grants of a user, with the records of their inodes, as if nobody held the
+  /// leases of others.
   func ledger(of uid: UInt32) -> GrantLedger {
     guard
       let file = try? system.openat(
@@ -52,10 +53,11 @@ package struct GrantMirror: Sendable {
   }
 
   private static let markEnd = ".jsonl.new"
-  /// The end of the names of files that earlier versions kept beside the journal.
+  /// The suffix of files that earlier versions kept in the journal's folder.
   private static let oldEnd = ".jsonl"
 
-  /// Returns the users whose files a killed process, or an earlier version, left as they were.
+  /// Returns the users whose files are not up to date after a killed process, or from an earlier
+  /// version.
   func unfinished() -> Set<UInt32> {
     guard isShown, let names = try? system.names(in: journal.path.parent) else { return [] }
     return Set(
@@ -66,7 +68,7 @@ package struct GrantMirror: Sendable {
       })
   }
 
-  /// Announces that the journal will say something new of a user.
+  /// Announces that the journal will get a line about a user.
   func begin(_ uid: UInt32) {
     guard isShown, uid != 0, let file = try? create(mark(of: uid)) else { return }
     system.close(file)
@@ -74,7 +76,7 @@ package struct GrantMirror: Sendable {
 
   /// Writes the files of these users, if this is root's journal.
   ///
-  /// A failure changes nothing but what the user sees.
+  /// A failure changes only what the user can read.
   func update(_ ledger: GrantLedger, of users: Set<UInt32>) {
     guard !users.isEmpty, isShown else { return }
     closeFolder()
@@ -103,7 +105,7 @@ package struct GrantMirror: Sendable {
     }
   }
 
-  /// Lets nobody but root into the folder of the journal, which earlier versions opened.
+  /// Closes the folder of the journal to everybody but root; earlier versions opened it.
   private func closeFolder() {
     guard
       let folder = try? system.openat(
@@ -115,7 +117,7 @@ package struct GrantMirror: Sendable {
     try? system.chmod(folder, 0o700)
   }
 
-  /// Makes the folders of these users, and of all others with them, if one is missing.
+  /// Creates the folders of these users, and of all others with them, if one is missing.
   private func makeFolders(for users: Set<UInt32>) {
     func isMissing(_ uid: UInt32) -> Bool {
       (try? system.kind(of: folder(of: uid).appending("now"))) != .directory

@@ -3,7 +3,7 @@ internal import JSONSyntax
 /// One line of the journal.
 struct GrantRecord: Sendable {
   enum Event: String, Sendable {
-    /// What is remembered of an ACL with leases, before it is changed.
+    /// The record of an ACL with leases, written before the ACL is changed.
     case leased
     /// The request begins to make this change.
     case intent
@@ -13,7 +13,7 @@ struct GrantRecord: Sendable {
     case committed
     /// The undo of the change begins.
     case undoing
-    /// The change is undone on its folder, but what was made there may have inherited an entry.
+    /// The change is undone on its folder, but new files there may have inherited an entry.
     case released
     /// The change cannot be undone, because the file is not found.
     case missing
@@ -21,7 +21,7 @@ struct GrantRecord: Sendable {
     case undone
   }
 
-  /// The version of this format; before version 3 each grant had pictures of its inode.
+  /// The version of this format; before version 3 each grant had the states of its inode.
   var v = 3
   var time: String
   var event: Event
@@ -43,7 +43,7 @@ struct GrantRecord: Sendable {
   var change: JSONValue?
   /// The identifier of the record of the inode's ACL, see `leased`.
   var acl: String?
-  /// What is remembered of an ACL, for `leased`: a `LeaseOutcome`.
+  /// The record of an ACL, for `leased`: a `LeaseOutcome`.
   var leased: JSONValue?
   /// The later grants of the same inode after an undo, by identifier, before version 3.
   var rebased: JSONValue?
@@ -51,7 +51,7 @@ struct GrantRecord: Sendable {
   var stage: Grant.Stage?
   /// When the inode was changed, for `applied`, `undone` and `leased`.
   var changed: Int64?
-  /// Why the file is not found, for `missing`; what was not reached, for `released`.
+  /// Why the file is not found, for `missing`; which files were not reached, for `released`.
   var note: String?
 }
 
@@ -64,7 +64,7 @@ extension GrantRecord {
       lifetime: grant.lifetime, change: Self.change.encode(grant.change.recorded), acl: acl)
   }
 
-  /// Creates a record of what is remembered of an ACL.
+  /// Creates the record of an ACL.
   init(time: String, _ acl: String, _ outcome: LeaseOutcome) {
     self.init(time: time, event: .leased, id: acl, leased: Self.leased.encode(outcome))
     changed = outcome.record.changed
@@ -75,7 +75,7 @@ extension GrantRecord {
     JSONWriter(sortsKeys: true).bytes(Self.record.json(self)) + [UInt8(ascii: "\n")]
   }
 
-  /// Whether something that inherited from it was not reached.
+  /// Whether the sweep did not reach some file that inherited an entry.
   var isLeft: Bool { stage == .released && note != nil }
 
   /// When the grant ends.
@@ -100,7 +100,7 @@ extension GrantRecord {
     set { change = newValue.map { Self.change.encode(.inode($0)) } }
   }
 
-  /// What is remembered of the ACL, for `leased`; without `seen` once it was written.
+  /// The record of the ACL, for `leased`; without `seen` once it was written.
   var remembered: LeasedACL? {
     guard let leased, var record = (try? Self.leased.decode(leased))?.record else { return nil }
     if stage == .applied { record.seen = nil }
@@ -216,12 +216,12 @@ extension InodeGrant {
 }
 
 extension JSONCodec<JSONValue> {
-  /// What is read only if somebody needs it.
+  /// Members that are decoded only on demand.
   fileprivate static let raw = JSONCodec(schema: .bool(true), encode: { $0 }, decode: { $0 })
 }
 
 extension InodeGrant.State {
-  /// Reads a picture of an old journal.
+  /// Parses a state in an old journal.
   init?(_ json: JSONValue?) {
     guard let json, let mode: UInt16 = json["mode"]?.integer() else { return nil }
     let acl = json["acl"].map { try? JSONCodec<AccessControlList>.acl.decode($0) }

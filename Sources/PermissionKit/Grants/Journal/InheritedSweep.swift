@@ -1,25 +1,29 @@
-/// Takes back what was inherited in folders from leases on their default ACLs that have ended.
+/// Removes the entries that files inherited from leases on the default ACL of their folder, after
+/// these leases have ended.
 ///
-/// The folders themselves are released already, so that nothing new inherits. The lock of the journal is
-/// held for a few inodes at a time only: a tree may be large, and others wait for the lock. A sweep that is
-/// killed begins again with the next operation on the journal, and finds what is left.
+/// The folders themselves are released before, so that new files inherit nothing. The sweep holds
+/// the lock of the journal for only a few inodes at a time, because a tree may be large and others
+/// wait for the lock. If it is killed, the next operation on the journal begins again, and finds
+/// the rest.
 struct InheritedSweep {
   /// A grant whose folder is released.
-  struct Item {
-    var grant: Grant
-    /// Whether it had ended by itself, and nobody asked for its end now.
-    var isRecovered: Bool
+  final class Item {
+    let grant: Grant
+    /// Whether the grant ended by itself, and nobody asked for its end now.
+    var isRecovered = false
+
+    init(_ grant: Grant) { self.grant = grant }
   }
 
   private let journal: GrantJournal
   private let items: [Item]
 
-  /// How often a tree is walked at most, while others move folders in it.
+  /// The most walks through a tree while others move folders in it.
   private static let passes = 5
-  /// How long a sweep that somebody asked for waits for another one, in microseconds.
+  /// The longest wait for another sweep, in microseconds, if somebody asked for this one.
   private static let patience: Int64 = 30_000_000
 
-  /// Creates a sweep of what `GrantJournalWriter.left` has.
+  /// Creates a sweep for the grants in `GrantJournalWriter.left`.
   init(_ journal: GrantJournal, _ items: [Item]) {
     self.journal = journal
     self.items = items
@@ -37,8 +41,8 @@ struct InheritedSweep {
       outcome.missing += items.map(\.grant)
       outcome.notes.append(
         error == .EAGAIN
-          ? "another process takes back what was inherited"
-          : "what was inherited cannot be taken back: \(journal.path).sweep cannot be locked (\(error))"
+          ? "another process removes the inherited entries"
+          : "inherited entries cannot be removed: \(journal.path).sweep cannot be locked (\(error))"
       )
       return
     }
@@ -76,7 +80,7 @@ struct InheritedSweep {
     try record(ended, left, &outcome)
   }
 
-  /// Walks below a folder; returns what was not reached, nil if everything was.
+  /// Walks below a folder; returns what was not reached, for people, or nil if everything was.
   private func walk(_ found: Descriptor, _ path: PathBytes, _ state: SweepState) -> String? {
     let system = journal.system
     var question = TreeQuestion(need: [])

@@ -1,5 +1,5 @@
 /// The release of grants of one ACL.
-struct LeaseRelease {
+final class LeaseRelease {
   let grants: [Grant]
   let grant: InodeGrant
   /// The inode, open with O_PATH.
@@ -14,8 +14,8 @@ struct LeaseRelease {
     (self.grants, self.grant, self.descriptor, self.leases) = (grants, grant, descriptor, leases)
   }
 
-  /// Reads the inode, and decides what it becomes.
-  mutating func look(_ system: any System) throws(PermissionError) {
+  /// Reads the inode, and computes its new state.
+  func look(_ system: any System) throws(PermissionError) {
     let look = try grant.look(at: descriptor, leases, system)
     let ids = Set(grants.map(\.id))
     let target = look.released(ids)

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// What the threads of a sweep share.
+/// The state that the threads of a sweep share.
 final class SweepState: Sendable {
   private struct Shared {
-    /// The journal as it was read last: its inode and its size.
+    /// The inode and the size of the journal when it was last read.
     var file: InodeIdentity
     var size: UInt64
-    /// The grants on folders that the walk came to.
+    /// The grants on folders that the walk has reached.
     var reached: Set<String> = []
     var changed = 0
-    /// Whether others move something in the tree.
+    /// Whether others move files in the tree.
     var isBusy = false
-    /// Whether new grants were made meanwhile, so that what the walk knows is old.
+    /// Whether new grants were made meanwhile, so that the records are out of date.
     var isStale = false
     var failures = 0
     var failed: String?
@@ -20,7 +20,8 @@ final class SweepState: Sendable {
   private struct Turn {
     var file: Descriptor?
     var threads = 0
-    /// When no other thread may join, so that other processes have the lock, too; by `monotonic()`.
+    /// The time, by `monotonic()`, after which no other thread may join, so that other processes
+    /// get the lock.
     var end: Int64 = 0
   }
 
@@ -45,7 +46,7 @@ final class SweepState: Sendable {
   private let known: Set<String>
   /// The numbers of the inodes with leases.
   let leased: Set<UInt64>
-  /// What the journal knows of folders with leases on their default ACLs, by the number of the inode.
+  /// The records of folders with leases on their default ACLs, by the number of the inode.
   private let folders: [UInt64: [(ids: [String], grant: InodeGrant, record: LeasedACL)]]
   /// When the walk began, by the clock of inodes.
   private let start: Int64
@@ -78,13 +79,13 @@ final class SweepState: Sendable {
 
   // MARK: - What was seen
 
-  /// Whether the walk is to end, because what it knows is old.
+  /// Whether the walk must end, because its records are out of date.
   var isStopped: Bool { shared.withLock(\.isStale) }
 
-  /// Whether the tree has to be walked once more.
+  /// Whether the tree must be walked again.
   var mustGoAgain: Bool { shared.withLock { $0.isStale || $0.isBusy && $0.changed > 0 } }
 
-  /// The grants on folders that the walk came to.
+  /// The grants on folders that the walk has reached.
   var reached: Set<String> { shared.withLock(\.reached) }
 
   func isBusy() { shared.withLock { $0.isBusy = true } }
@@ -95,7 +96,7 @@ final class SweepState: Sendable {
     isBusy()
   }
 
-  /// Counts what was not reached.
+  /// Counts a file that was not reached.
   func fail(_ finding: TreeFinding) {
     switch finding.answer {
     case .changed where !isLast: isBusy()
@@ -113,7 +114,7 @@ final class SweepState: Sendable {
     }
   }
 
-  /// What was not reached, for people; nil if everything was.
+  /// The files that were not reached, for people; nil if all were.
   func failure(below path: PathBytes) -> String? {
     shared.withLock { shared in
       guard let failed = shared.failed else { return nil }
@@ -124,7 +125,7 @@ final class SweepState: Sendable {
 
   // MARK: - Folders with leases
 
-  /// Returns what is known inside of a folder, if there are or were leases on its default ACL.
+  /// Returns the inheritance inside of a folder, if there are or were leases on its default ACL.
   func inside(
     _ folder: Descriptor, _ status: StatusFields, _ list: AccessControlList?, _ above: Inheritance
   ) -> Inheritance? {
@@ -139,7 +140,7 @@ final class SweepState: Sendable {
 
   // MARK: - Changing
 
-  /// Takes from inodes what they inherited, while the journal is locked; closes none.
+  /// Removes inherited entries from inodes while the journal is locked; closes none of them.
   func commit(_ items: [Item]) {
     do throws(PermissionError) {
       var leased: [Item] = []
@@ -202,7 +203,7 @@ final class SweepState: Sendable {
     }
   }
 
-  /// Returns whether the locked journal has no new grants; else the walk is to begin again.
+  /// Returns whether the locked journal has no new grants; if it has, the walk must begin again.
   private func isKnown(_ file: Descriptor) throws(PermissionError) -> Bool {
     guard let status = try? journal.system.statx(file) else { return false }
     let identity = InodeIdentity(status)
@@ -216,7 +217,7 @@ final class SweepState: Sendable {
     return !isOld
   }
 
-  /// Changes an inode without leases; returns false if it may have some.
+  /// Changes an inode that has no leases; returns false if it may have leases.
   private func change(_ item: Item) throws(Errno) -> Bool {
     let (system, status) = (journal.system, item.status)
     if leased.contains(status.inode) { return false }
@@ -252,13 +253,13 @@ final class SweepState: Sendable {
 
 /// One thread of a sweep.
 final class SweepVisitor {
-  /// What is known inside of a folder; subfolders share it.
+  /// The state inside of a folder, which its subfolders share.
   private final class Inside: Sendable {
     let inheritance: Inheritance
     init(_ inheritance: Inheritance) { self.inheritance = inheritance }
   }
 
-  /// How many inodes are changed under one lock.
+  /// The most inodes that are changed under one lock.
   private static let width = 128
 
   private let state: SweepState

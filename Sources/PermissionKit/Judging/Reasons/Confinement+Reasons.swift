@@ -3,7 +3,7 @@ extension Confinement.Place {
   var code: Reason.Code {
     switch self {
     case .docker, .podman, .container, .wsl: .container
-    case .flatpak, .snap, .bubblewrap, .service, .privateDevices: .sandbox
+    case .flatpak, .snap, .bubblewrap, .firejail, .service, .privateDevices: .sandbox
     }
   }
 
@@ -16,7 +16,8 @@ extension Confinement.Place {
     case .flatpak(let app): "the Flatpak sandbox of \(app)"
     case .snap(let name, _): "the sandbox of the snap \(name)"
     case .bubblewrap: "a bubblewrap sandbox"
-    case .service(let unit, _): "the service \(unit)"
+    case .firejail: "a firejail sandbox"
+    case .service(let unit, _): "the service \(unit.name)"
     case .privateDevices: "a sandbox or container with its own /dev"
     case .wsl: "the Windows Subsystem for Linux (WSL)"
     }

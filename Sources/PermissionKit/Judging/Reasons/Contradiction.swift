@@ -1,7 +1,7 @@
-/// Finds the security layer that refuses an access that the permission bits grant, see `SecondAnswers`.
+/// Finds the security layer that refuses an access that the permission bits grant, see `CrossCheck`.
 struct Contradiction {
   private let inspection: Inspection
-  private let ask: Ask
+  private let ask: ResourceQuery
   private let decision: Decision
   private let probe: Probe
 
@@ -9,7 +9,7 @@ struct Contradiction {
   private var facts: AccessFacts { inspection.facts }
   private var path: PathBytes { ask.path }
 
-  init(_ inspection: Inspection, _ ask: Ask, _ decision: Decision, _ probe: Probe) {
+  init(_ inspection: Inspection, _ ask: ResourceQuery, _ decision: Decision, _ probe: Probe) {
     self.inspection = inspection
     self.ask = ask
     self.decision = decision
@@ -18,7 +18,7 @@ struct Contradiction {
 
   /// Returns the reason for the refusal, with all calls and answers as evidence.
   func reason(_ errno: Errno) -> Reason {
-    let answers = inspection.asking(ask).secondAnswers(ask, decision, probe)
+    let answers = inspection.asking(ask).crossCheck(ask, decision, probe)
     let isDevice = decision.inode.map { facts.inodes[$0].kind.isDevice } ?? false
     func reason(_ code: Reason.Code, _ certainty: Reason.Certainty, _ message: String) -> Reason {
       Reason(code, certainty, message, evidence: answers.evidence)
@@ -65,7 +65,7 @@ struct Contradiction {
   }
 
   /// Returns the reason that remains after bits, mount, cgroup and filter: a security module.
-  private func module(_ errno: Errno, _ answers: SecondAnswers, isDevice: Bool) -> Reason {
+  private func module(_ errno: Errno, _ answers: CrossCheck, isDevice: Bool) -> Reason {
     let own = SecurityModules(system)
     // A driver that is unknown to this library may answer EACCES itself.
     let major = decision.inode.flatMap { facts.inodes[$0].device?.major }

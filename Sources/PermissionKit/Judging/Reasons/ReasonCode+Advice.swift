@@ -1,21 +1,22 @@
 extension Reason {
-  /// What to do if no change of permissions helps; nil if there is nothing general to do.
+  /// The advice if no change of permissions helps; nil if there is no general advice.
   public var advice: String? { ownAdvice ?? code.advice }
 }
 
 extension Reason.Code {
-  /// What to do if no change of permissions helps; nil if there is no general advice.
+  /// The advice if no change of permissions helps; nil if there is no general advice.
   public var advice: String? {
     switch self {
     case .deviceCgroup:
       "pass the device to the container (docker run --device=…), or set DeviceAllow=… of the service"
     case .landlockOrLSM: "find the sandbox or security profile that confines this process"
-    case .landlockUnseen: "let the program itself check: nobody else can see it"
+    case .landlockUnseen: "let the program itself check: nobody else sees its rules"
     case .seccomp:
       "start the program without that filter (docker run --security-opt seccomp=FILE, or SystemCallFilter= of the service)"
     case .driver: "find out what the driver requires, most often a capability"
     case .noDriver: "load the device's driver, or remove the stale node"
     case .readOnlyMount: "remount the file system read-write, or choose another folder"
+    case .readOnlySubvolume: "choose another folder: a snapshot shows what was"
     case .nodevMount: "use the device node in /dev"
     case .sticky, .notOwner: "let the owner or root do it"
     case .protectedHardlink: "let the owner or root do it, or make a symbolic link"
@@ -24,7 +25,8 @@ extension Reason.Code {
     case .busy: "close the program that uses the device, or wait"
     case .notConfigured: "set another folder with xdg-user-dirs-update, or name the folder"
     case .danglingSymlink: "repair or remove the symbolic link"
-    case .usernsUnmapped: "check outside the container or user namespace"
+    case .usernsUnmapped:
+      "check outside; rootless Podman keeps the user's groups with --group-add=keep-groups"
     case .networkFS: "check as that user, on the machine that serves the file system"
     case .serverDecides:
       "check as that user by writing (write), or on the machine that serves the file system"
@@ -37,12 +39,13 @@ extension Reason.Code {
     case .unknownUmask:
       "name the umask (022 is usual), or the running process that makes the files"
     case .loginPolicy: "log in that way and check there, or name the process with --pid"
-    case .soundDefault: "name the node that is meant"
+    case .soundDefault: "name the node"
     case .accessorFailed: "repair or remove the program of the accessor"
-    case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
+    case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .foreignGroup,
+      .staleGroups,
       .futureFiles, .folderContents, .cannotCreate, .parentSearch, .parentWrite, .notPossible,
       .noexecMount, .noDevice,
-      .noCaptureNode, .noSeatACL, .container, .sandbox,
+      .noCaptureNode, .noSeatACL, .noUdev, .container, .sandbox,
       .serviceSandbox, .mediaServer, .byAccessor,
       .rootWithoutCapability:
       nil

@@ -2,7 +2,7 @@
 extension ReasonFinder {
   /// Returns the reason why a rule refuses an operation.
   func refusal(
-    _ operation: NamedOperation, _ ask: Ask, _ decision: Decision, _ errno: Errno,
+    _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, _ errno: Errno,
     steps: [WalkStep]
   ) -> Reason {
     let name = operation.name.rawValue
@@ -31,7 +31,7 @@ extension ReasonFinder {
   }
 
   private func operationRefusal(
-    _ operation: NamedOperation, _ ask: Ask, _ decision: Decision, _ inode: Int,
+    _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, _ inode: Int,
     _ place: PathBytes
   ) -> (Reason.Code, String)? {
     let errno = decision.errno?.description ?? ""
@@ -72,6 +72,11 @@ extension ReasonFinder {
         .notPossible,
         "\(ask.path) and \(operation.target ?? "") are on different mounts; copy it instead (\(errno))"
       )
+    case .otherSubvolume:
+      return (
+        .notPossible,
+        "\(ask.path) and \(operation.target ?? "") are in different subvolumes of btrfs; copy it instead (\(errno))"
+      )
     case .intoItself:
       return (.notPossible, "\(place) cannot be moved into itself (\(errno))")
     case .linkOfDirectory:
@@ -85,9 +90,9 @@ extension ReasonFinder {
     }
   }
 
-  /// Whose the names in a sticky directory are.
+  /// Returns the owner of the names in a sticky directory, for people.
   private func sticky(
-    _ operation: NamedOperation, _ ask: Ask, _ folder: Int, _ place: PathBytes
+    _ operation: NamedOperation, _ ask: ResourceQuery, _ folder: Int, _ place: PathBytes
   ) -> String {
     let verb = operation.name == .rename ? "rename" : "delete"
     let holder = users.userName(facts.inodes[folder].uid)
@@ -126,11 +131,11 @@ extension [String] {
 }
 
 extension AccessFacts {
-  /// Returns the inode that a path names, whoever asks; a link at the end is not followed.
+  /// Returns the inode at a path, for any subject; a link at the end is not followed.
   func inode(named path: PathBytes) -> Int? {
     let anybody = Credentials(uid: 0, gid: 0, groups: [])
     var call = KernelCall(AccessEvaluator(facts: self, credentials: anybody), path)
-    call.asksNobody = true
+    call.grantsEverything = true
     let decision = call.run(.open([.path, .noFollow]))
     return decision.isGranted ? decision.inode : nil
   }

@@ -19,11 +19,11 @@ struct ReasonFinder {
   ///   - contradicted: Finds the reason why the kernel refuses, with an errno, what the facts grant.
   /// - Returns: The reasons, the most important one first.
   func reasons(
-    _ ask: Ask, _ decision: Decision, steps: [WalkStep], probe: Probe?,
+    _ ask: ResourceQuery, _ decision: Decision, steps: [WalkStep], probe: Probe?,
     contradicted: (Errno) -> Reason
   ) -> [Reason] {
     var reasons: [Reason] = []
-    if let probe, !probe.isSilent,
+    if let probe, !probe.isInconclusive,
       probe.errno != decision.errno || decision.verdict == .undetermined
     {
       if let reason = contradiction(decision, probe, ask, contradicted) {
@@ -70,9 +70,10 @@ struct ReasonFinder {
     return reasons
   }
 
-  /// Returns the reason why the kernel's answer differs from the facts; nil if that needs none.
+  /// Returns the reason why the kernel's answer differs from the facts; nil if that needs no
+  /// reason.
   private func contradiction(
-    _ decision: Decision, _ probe: Probe, _ ask: Ask, _ contradicted: (Errno) -> Reason
+    _ decision: Decision, _ probe: Probe, _ ask: ResourceQuery, _ contradicted: (Errno) -> Reason
   ) -> Reason? {
     let path = ask.path
     let evidence = [
@@ -180,7 +181,7 @@ extension ReasonFinder {
 extension ReasonFinder {
   /// Returns the reason why a rule refuses.
   func refusal(
-    _ ask: Ask, _ decision: Decision, _ errno: Errno, steps: [WalkStep]
+    _ ask: ResourceQuery, _ decision: Decision, _ errno: Errno, steps: [WalkStep]
   ) -> Reason {
     guard let inode = decision.inode else {
       return Reason(.noDevice, .proven, "the path \(ask.path) cannot be resolved (\(errno))")
@@ -191,7 +192,7 @@ extension ReasonFinder {
     if let rule = decision.rule.bits {
       let asked: Permissions = decision.step == .walk ? .execute : ask.need
       var (code, message) = bitRefusal(rule, inode, asked)
-      if isUnheeded(inode, asked) {
+      if isIgnored(inode, asked) {
         code = .aclNotHonoured
         message =
           "the ACL allows \(name), but the kernel ignores ACLs on \(mountPoint(inode)) (\(modeAndOwners(inode)))"
@@ -207,15 +208,15 @@ extension ReasonFinder {
     return Reason(code, .proven, message, evidence: evidence)
   }
 
-  /// Whether an ACL grants access that the kernel does not heed on this mount.
-  private func isUnheeded(_ inode: Int, _ asked: Permissions) -> Bool {
+  /// Whether an ACL grants access, but the kernel ignores ACLs on this mount.
+  private func isIgnored(_ inode: Int, _ asked: Permissions) -> Bool {
     let mount = facts.inodes[inode].mount
     guard facts.inodes[inode].acl != nil, facts.mounts[mount].rules.honoursACLs == false else {
       return false
     }
-    var heeding = facts
-    heeding.mounts[mount].isOfOtherMachine = true
-    return AccessEvaluator(facts: heeding, credentials: inspection.subject.credentials)
+    var withACLs = facts
+    withACLs.mounts[mount].isOtherMachine = true
+    return AccessEvaluator(facts: withACLs, credentials: inspection.subject.credentials)
       .permits(asked, of: inode)
   }
 
@@ -302,6 +303,8 @@ extension ReasonFinder {
       return (.noexecMount, "\(onMount) and the mount allows no programs (noexec)")
     case .readOnlyMount, .readOnlySuperblock:
       return (.readOnlyMount, "\(onMount) which is mounted read-only (\(errno))")
+    case .readOnlySubvolume:
+      return (.readOnlySubvolume, "\(place) is in a read-only subvolume of btrfs (\(errno))")
     case .protectedSymlink:
       return (
         .parentSearch,
@@ -400,7 +403,7 @@ extension ReasonFinder {
     return (.noDevice, "there is no \(missing)\(relativeTo(missing))")
   }
 
-  /// Returns where a relative path of another process begins; empty for other paths.
+  /// Returns the folder that a relative path of another process starts at; empty for other paths.
   private func relativeTo(_ path: PathBytes) -> String {
     guard !path.isAbsolute, let process = inspection.subject.process else { return "" }
     let folder =
@@ -414,7 +417,7 @@ extension ReasonFinder {
 // Why the facts leave a result open.
 extension ReasonFinder {
   /// Returns the reason why the facts leave the result open.
-  func undetermined(_ decision: Decision, _ ask: Ask, _ probe: Probe?) -> Reason {
+  func undetermined(_ decision: Decision, _ ask: ResourceQuery, _ probe: Probe?) -> Reason {
     let path = ask.path
     let place = decision.inode.map { facts.path(of: $0) } ?? path
     let mount = decision.inode.map { facts.mounts[facts.inodes[$0].mount] }
@@ -430,19 +433,23 @@ extension ReasonFinder {
         "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server makes the final decision",
         evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
     case .serverDecides: return serverDecides(mount, ask, probe)
-    case .unheededACL:
+    case .ignoredACL:
       return Reason(
         .aclNotHonoured, .proven,
         "the ACL of \(place) would decide, but \(mount?.fileSystem ?? "its file system") shows ACLs without telling whether the kernel honours them",
         evidence: decision.inode.map { [modeAndOwners($0)] } ?? [])
     case .automount, .notAnswering:
-      return facts.reach(at: decision.inode).reason
+      return facts.availability(at: decision.inode).reason
         ?? Reason(.unreadableFacts, .proven, "\(place) cannot be read")
     case .fileSystemRules:
-      return Reason(
+      var reason = Reason(
         .unreadableFacts, .proven,
         "mode and ACL alone do not decide on \(place), because its file system has its own rules",
         evidence: mount.map { [$0.fileSystem] } ?? [])
+      if inspection.subject.process != nil, probe?.method != .enter {
+        reason.ownAdvice = "ask in its place, as root, with --probe enter"
+      }
+      return reason
     case .driver where decision.inode.map({ facts.inodes[$0].hasNoListedDriver }) == true:
       let number = decision.inode.flatMap { facts.inodes[$0].device }
       let numbers = number.map { "\($0.major):\($0.minor)" } ?? ""
@@ -461,9 +468,9 @@ extension ReasonFinder {
     }
   }
 
-  /// Returns the reason where the bits grant access and somebody else has the last word.
+  /// Returns the reason if the bits grant access and a server decides.
   private func serverDecides(
-    _ mount: MountFacts?, _ ask: Ask, _ probe: Probe?
+    _ mount: MountFacts?, _ ask: ResourceQuery, _ probe: Probe?
   ) -> Reason {
     let place = ask.path
     var message =
@@ -481,8 +488,8 @@ extension ReasonFinder {
       evidence: mount.map { ["\($0.point): \($0.fileSystem) \($0.superblockOptions)"] } ?? [])
   }
 
-  /// Returns the reason where a fact that decides could not be read: which one, and what helps.
-  private func unreadable(_ inode: Int?, _ ask: Ask) -> Reason {
+  /// Returns the reason if a decisive fact could not be read: the fact, and the advice.
+  private func unreadable(_ inode: Int?, _ ask: ResourceQuery) -> Reason {
     guard let inode, let fact = unreadableFact(inode, ask) else {
       var reason = Reason(
         .unreadableFacts, .proven,
@@ -505,30 +512,30 @@ extension ReasonFinder {
     return reason
   }
 
-  /// What helps root, who has nobody with more rights to turn to; nil for others.
+  /// The advice for root, who cannot ask somebody with more rights; nil for others.
   private var adviceOfRoot: String? {
     guard !inspection.isSaved, inspection.system.isRoot else { return nil }
     return inspection.subject.credentials.user.fileSystem == 0
       ? "let the check open it (probe)" : "check as \(name)"
   }
 
-  /// How to let a device be opened that is not opened by itself.
-  private func adviceToOpen(_ ask: Ask) -> String {
+  /// Returns the advice to allow an open of a device that no check opens by default.
+  private func adviceToOpen(_ ask: ResourceQuery) -> String {
     if inspection.method == .none { return "check as \(name) with --probe open" }
-    return inspection.mayBeAnothers(inspection.place(of: ask))
+    return inspection.mayBeReplaced(inspection.place(of: ask))
       ? "ask for its node in /dev with --probe open; root opens nothing where others can put a link"
       : "ask with --probe open"
   }
 
-  /// A part of what the kernel looks at that could not be read.
+  /// A fact that the kernel uses and this process could not read.
   private struct UnreadableFact {
     var what: String
     var errno: Errno?
     var isReadThroughProc = false
   }
 
-  /// Returns what could not be read about an inode on the way to a path; nil if all was.
-  private func unreadableFact(_ index: Int, _ ask: Ask) -> UnreadableFact? {
+  /// Returns the first fact on a path that could not be read; nil if all were read.
+  private func unreadableFact(_ index: Int, _ ask: ResourceQuery) -> UnreadableFact? {
     let inode = facts.inodes[index]
     let place = facts.path(of: index)
     for entry in inode.entries {

@@ -1,6 +1,6 @@
 /// The second way to a microphone or camera: a server of the session that offers it to programs.
 ///
-/// Says what the server itself answers, never what its socket suggests. Nothing is recorded.
+/// Reports only what the server itself answers; its socket proves nothing. Nothing is recorded.
 struct ServerRoute {
   private let inspection: Inspection
   private let family: DeviceFamily
@@ -13,7 +13,7 @@ struct ServerRoute {
     self.family = family
   }
 
-  /// Returns what is known of the servers of the subject; nil if there are none.
+  /// Returns the report about the servers of the subject; nil if there are none.
   func report() -> ResourceReport? {
     guard inspection.context.root == "/", !inspection.isSaved else { return nil }
     guard isOwn else { return nil }
@@ -31,8 +31,10 @@ struct ServerRoute {
     return first
   }
 
-  /// Whether the subject is the user of this process: nothing of anybody else's is looked at, since its
-  /// owner could let a look wait, or mount something.
+  /// Whether the subject is the user of this process.
+  ///
+  /// Servers of other users are not examined, because their owner could make a system call block or
+  /// mount something.
   private var isOwn: Bool {
     subject.process == nil
       && subject.credentials.user.fileSystem == (try? system.credentials())?.user.fileSystem
@@ -58,7 +60,7 @@ struct ServerRoute {
 
   private var noun: String { family.busyTest == .soundSubstreams ? "sound server" : "media server" }
 
-  /// The report if the environment names servers of other machines alone; nil otherwise.
+  /// The report if the environment names only servers of other machines; nil otherwise.
   private var remote: ResourceReport? {
     guard family.busyTest == .soundSubstreams, let named = system.getenv("PULSE_SERVER"),
       !named.isEmpty
@@ -160,7 +162,7 @@ struct ServerRoute {
     return report
   }
 
-  /// What is known of the portal by which programs in a sandbox ask for a camera.
+  /// The state of the portal by which programs in a sandbox ask for a camera.
   private var portal: [String] {
     guard family.busyTest == .videoBuffers,
       (try? system.status(of: "/usr/share/dbus-1/services/org.freedesktop.portal.Desktop.service"))

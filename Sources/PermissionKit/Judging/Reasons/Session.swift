@@ -1,4 +1,4 @@
-/// Tells how the login session affects a decision: by its groups, and by the seat.
+/// Finds how the login session affects a decision: by its groups, and by the seat.
 ///
 /// - SeeAlso: sd-login(3), loginctl(1), `70-uaccess.rules` of systemd
 struct Session {
@@ -68,6 +68,10 @@ struct Session {
         ? "\(began); \(name) lingers, so logging out does not end this user manager; run \(restart)"
         : "\(began); end every session of \(name), or run \(restart)"
     }
+    if program == "firejail" {
+      return
+        "firejail (pid \(pid)) drops groups (nogroups); start the program with firejail --ignore=nogroups, without --nogroups"
+    }
     if program.hasPrefix("tmux") { return "\(began); end it with tmux kill-server" }
     if program.lowercased().hasPrefix("screen") { return "\(began); end it with screen -X quit" }
     return "\(began); log out and in again"
@@ -103,19 +107,26 @@ struct Session {
     guard decision.step == .target, let index = decision.inode else { return nil }
     let inode = facts.inodes[index]
     let isNamed = inode.acl?.entries.contains { $0.tag == .user && $0.id == uid } ?? false
-    guard uid != 0, !isNamed, hasSeatTag(inode), case let seats = seats.all, !seats.isEmpty else {
-      return nil
-    }
+    guard uid != 0, !isNamed, hasSeatTag(inode), let device = inode.device,
+      case let seats = seats.all, !seats.isEmpty
+    else { return nil }
+    let own = self.seats.seat(of: device)
     let name = subject.displayName
     let evidence =
       seats.map { seat in
         "\(seat.name): active user \(seat.active.map { users.userName($0) } ?? "none")"
       } + ["udev tag uaccess"]
-    if seats.contains(where: { $0.active == uid }) {
+    if seats.contains(where: { $0.active == uid && $0.name == own }) {
       return Reason(
         .noSeatACL, .suspected,
         "\(name) is logged in at the screen, but the device has no ACL entry for \(name); something probably removed it (udevadm trigger restores it)",
         evidence: evidence)
+    }
+    if let other = seats.first(where: { $0.active == uid })?.name, other != own {
+      return Reason(
+        .noSeatACL, .proven,
+        "\(name) is logged in at \(other), but the device belongs to \(own): whoever is logged in there has access",
+        evidence: evidence + ["udev ID_SEAT=\(own)"])
     }
     let sitting = seats.compactMap { seat in seat.active.map { users.userName($0) } }
     return Reason(
@@ -159,12 +170,13 @@ struct Session {
     case .aclUser, .owner: return "for every process of \(name), also over ssh and in services"
     case .group, .aclOwningGroup: return meaning(ofGroup: inode.gid)
     case .aclGroup(let gid, _): return meaning(ofGroup: gid)
-    case .other, .aclOther: return letsAllIn(inode) ? "for everybody on this machine" : nil
+    case .other, .aclOther: return admitsEverybody(inode) ? "for everybody on this machine" : nil
     }
   }
 
-  /// Returns whether owner, group and everybody whom an entry names have the rights of others at least.
-  private func letsAllIn(_ inode: InodeFacts) -> Bool {
+  /// Returns whether the owner, the group and every named user and group have at least the
+  /// permissions of others.
+  private func admitsEverybody(_ inode: InodeFacts) -> Bool {
     let mode = inode.mode
     return inode.acl == nil && mode & 7 & ~(mode >> 3) == 0 && mode & 7 & ~(mode >> 6) == 0
   }
@@ -176,7 +188,7 @@ struct Session {
       let above = facts.inodes[index].parent
       guard above != index else { return true }
       let folder = facts.inodes[above]
-      guard letsAllIn(folder), folder.mode & 1 != 0 else { return false }
+      guard admitsEverybody(folder), folder.mode & 1 != 0 else { return false }
       index = above
     }
     return false

@@ -1,24 +1,53 @@
 extension Confinement {
-  /// Whether the place is given its folders by the command that starts it.
+  /// Whether the command that starts the place gives it its folders.
   func isGiven(_ place: Place) -> Bool {
     switch place {
     case .docker, .podman, .flatpak, .bubblewrap: true
-    case .container, .snap, .service, .privateDevices, .wsl: false
+    case .container(let name): ["systemd-nspawn", "lxc", "Kubernetes"].contains(name)
+    case .firejail, .snap, .service, .privateDevices, .wsl: false
     }
   }
 
-  /// Returns what gives a folder to the place for writing.
-  static func given(_ place: Place, _ path: PathBytes) -> [Remedy] {
+  /// Returns the remedies that give a folder to a place for writing.
+  ///
+  /// - Parameters:
+  ///   - place: The place.
+  ///   - path: The folder in the place.
+  ///   - host: The same folder on the machine.
+  /// - Returns: The remedies.
+  static func given(_ place: Place, _ path: PathBytes, _ host: HostSide.Path?) -> [Remedy] {
     switch place {
-    case .docker: [flag("docker", .folder, path, more: [])]
-    case .podman: [flag("podman", .folder, path, more: [])]
+    case .docker: [volume("docker", path, host)]
+    case .podman: [volume("podman", path, host)]
     case .flatpak(let app): flatpak(app, .folder, path)
-    case .bubblewrap: [Remedy(.sandbox, ["bwrap", "--bind", path, path, "…"])]
-    case .container, .snap, .service, .privateDevices, .wsl: []
+    case .bubblewrap: [.bubblewrap("--bind", path, from: host?.path ?? path)]
+    case .container("systemd-nspawn"): [nspawn(.folder, path, host)]
+    case .container("lxc"): [lxc(.folder, path, host)]
+    case pod:
+      [
+        Remedy(
+          .podGroup, [], others: ["every process in the container"],
+          line: "readOnly: false   in spec.containers.volumeMounts, where mountPath is \(path)")
+      ]
+    case .container, .firejail, .snap, .service, .privateDevices, .wsl: []
     }
   }
 
-  /// Returns what gives the resource to the process, by changing the place.
+  /// Returns the option that gives a container a folder of the machine.
+  private static func volume(
+    _ program: PathBytes, _ path: PathBytes, _ host: HostSide.Path?, more: [PathBytes] = []
+  ) -> Remedy {
+    let source = host?.volume ?? host?.path ?? HostSide.unknown
+    let volume = "\(source):\(path)"
+    let meaning =
+      host == nil ? "HOSTPATH is the folder on the machine that runs the container" : host?.meaning
+    return Remedy(
+      .containerPath, [program, "run", PathBytes("--volume=\(volume)")] + more + ["IMAGE"],
+      others: ["every process in the container"],
+      note: (meaning.map { "\($0); " } ?? "") + Remedy.compose("volumes", volume))
+  }
+
+  /// Returns the remedies that change the place so that the process gets the resource.
   func remedies(
     _ place: Place, _ resource: ConfinedResource, _ path: PathBytes
   ) -> [Remedy] {
@@ -29,27 +58,33 @@ extension Confinement {
       return [
         Self.flag("podman", resource, path, more: rootless ? ["--group-add=keep-groups"] : [])
       ]
+    case .container("systemd-nspawn"): return [Self.nspawn(resource, path)]
+    case .container("lxc"): return [Self.lxc(resource, path)]
     case .container, .privateDevices: return []
     case .flatpak(let app): return Self.flatpak(app, resource, path)
     case .snap(let name, let plugs):
       guard let plug = resource.plug else { return [] }
       if plugs?.contains(plug) == false {
-        return [Remedy(.sandbox, [], line: "plugs: [\(plug)]   in snapcraft.yaml of \(name)")]
+        return [
+          Remedy(.snapDeclaration, [], line: "plugs: [\(plug)]   in snapcraft.yaml of \(name)")
+        ]
       }
       return [
-        Remedy(.sandbox, ["snap", "connect", PathBytes("\(name):\(plug)")], needsRoot: true)
+        Remedy(.snapPlug, ["snap", "connect", PathBytes("\(name):\(plug)")], needsRoot: true)
       ]
     case .bubblewrap:
-      let node = Self.node(resource, path)
-      return [Remedy(.sandbox, ["bwrap", "--dev-bind", node, node, "…"])]
+      return [.bubblewrap("--dev-bind", Self.node(resource, path))]
+    case .firejail:
+      guard case .devices(let family) = resource else { return [] }
+      return [.firejail(path, family)]
     case .service(let unit, let settings):
       guard case .devices(let family) = resource else { return [] }
-      return [.unit(unit, Self.unitLines(family, path, settings))]
+      return Self.lines(family, path, unit, settings).map { [.unit(unit, $0)] } ?? []
     case .wsl:
       guard case .devices(let family) = resource, family.isAttachedByUSB else { return [] }
       return [
         Remedy(
-          .driver, ["usbipd", "attach", "--wsl", "--busid", "BUSID"],
+          .wslDevice, ["usbipd", "attach", "--wsl", "--busid", "BUSID"],
           note:
             "run this on Windows; the WSL kernel needs the driver; without udev root owns the node"
         )
@@ -57,7 +92,7 @@ extension Confinement {
     }
   }
 
-  /// Returns what to pass to a container: the node, the folder of nodes, or the folder.
+  /// Returns the path to pass to a container: the node, the folder of nodes, or the folder.
   private static func node(_ resource: ConfinedResource, _ path: PathBytes) -> PathBytes {
     if case .devices(let family) = resource { family.containerDevice ?? path } else { path }
   }
@@ -65,12 +100,43 @@ extension Confinement {
   private static func flag(
     _ program: PathBytes, _ resource: ConfinedResource, _ path: PathBytes, more: [PathBytes]
   ) -> Remedy {
+    if resource == .folder { return volume(program, path, nil, more: more) }
     let node = node(resource, path)
-    let given = resource == .folder ? "--volume=\(node):\(node)" : "--device=\(node)"
     return Remedy(
-      .container, [program, "run", PathBytes(given)] + more + ["IMAGE"],
+      .containerPath, [program, "run", PathBytes("--device=\(node)")] + more + ["IMAGE"],
       others: ["every process in the container"],
-      note: "avoid --privileged: the container gets every device, and control of the machine")
+      note:
+        "\(Remedy.compose("devices", node.description)); avoid --privileged: the container gets every device, and control of the machine"
+    )
+  }
+
+  private static func nspawn(
+    _ resource: ConfinedResource, _ path: PathBytes, _ host: HostSide.Path? = nil
+  ) -> Remedy {
+    let node = node(resource, path)
+    var options = [PathBytes(host.map { "--bind=\($0.path):\(node)" } ?? "--bind=\(node)")]
+    if case .devices(let family) = resource {
+      options.append(
+        PathBytes("--property=DeviceAllow=\(family.deviceAllow ?? path.description) rw"))
+    }
+    return Remedy(
+      .nspawn, ["systemd-nspawn"] + options + ["…"], others: ["every process in the container"],
+      note: host?.meaning)
+  }
+
+  private static func lxc(
+    _ resource: ConfinedResource, _ path: PathBytes, _ host: HostSide.Path? = nil
+  ) -> Remedy {
+    let node = node(resource, path)
+    let kind = resource != .folder && node == path ? "file" : "dir"
+    let inside = String(node.description.drop { $0 == "/" })
+    var lines = ["lxc.mount.entry = \(host?.path ?? node) \(inside) none bind,create=\(kind) 0 0"]
+    if case .devices(let family) = resource, let major = family.numbers.first?.major {
+      lines.append("lxc.cgroup2.devices.allow = c \(major):* rwm")
+    }
+    return Remedy(
+      .lxc, [], others: ["every process in the container"], line: lines.joined(separator: "\n"),
+      note: "in the configuration of the container")
   }
 
   private static func flatpak(
@@ -86,19 +152,24 @@ extension Confinement {
     }
     return [
       Remedy(
-        .sandbox, ["flatpak", "override", "--user", PathBytes(permission), PathBytes(app)],
+        .flatpak, ["flatpak", "override", "--user", PathBytes(permission), PathBytes(app)],
         note: note)
     ]
   }
 
-  private static func unitLines(
-    _ family: DeviceFamily, _ path: PathBytes, _ settings: [String]
-  ) -> String {
-    let names = Set(settings.map { String($0.prefix { $0 != "=" }) })
-    var lines = ["[Service]"]
-    // PrivateDevices= hides the nodes even if DeviceAllow= lists them.
-    if names.contains("PrivateDevices") || names.isEmpty { lines.append("PrivateDevices=no") }
-    lines.append("DeviceAllow=\(family.deviceAllow ?? path.description) rw")
-    return lines.joined(separator: " ")
+  /// Returns the lines that show a unit its devices; nil if the hiding setting is unknown.
+  private static func lines(
+    _ family: DeviceFamily, _ path: PathBytes, _ unit: SystemdUnit, _ settings: [String]
+  ) -> [String]? {
+    func sets(_ name: String) -> Bool { settings.contains { $0.hasPrefix("\(name)=") } }
+    if sets("PrivateDevices") {
+      // Without the second line it would get every device. The manager of a user cannot refuse any.
+      let allowed = "DeviceAllow=\(family.deviceAllow ?? path.description) rw"
+      return ["PrivateDevices=no"] + (unit.isOfUser ? [] : [allowed])
+    }
+    if sets("RootDirectory") || sets("RootImage") {
+      return ["BindPaths=\(family.containerDevice ?? path)"]
+    }
+    return nil
   }
 }

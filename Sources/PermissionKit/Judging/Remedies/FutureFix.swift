@@ -1,8 +1,8 @@
-/// Finds the least change after which new files in a folder give a subject what it needs.
+/// Finds the least change after which new files in a folder give a subject the needed access.
 ///
-/// Each way is tried on the facts: search permission on the way, then an entry of the default ACL, the
-/// set-group-ID bit, the umask of the creator, or the last two together. Of those that nobody loses by,
-/// the one by which the fewest others gain is the least; of equals, the first.
+/// Each way is tried on the facts: search permission on the path, then an entry of the default ACL,
+/// the set-group-ID bit, the umask of the creator, or the last two together. Of the ways by which
+/// nobody loses, the one by which the fewest others gain is chosen; of equals, the first.
 struct FutureFix {
   private let inspection: Inspection
   private let resource: Resource
@@ -30,15 +30,19 @@ struct FutureFix {
   private var subject: Credentials { inspection.subject.credentials }
   private var uid: UInt32 { subject.user.fileSystem }
 
-  /// One way: the folder and the umask after it.
-  private struct Way {
-    var folder: InodeFacts
-    var creation: Creation
-    /// The commands, without who else gains.
-    var remedies: [Remedy]
+  /// One way: the folder and the umask after the change.
+  private final class Way {
+    let folder: InodeFacts
+    let creation: Creation
+    /// The commands, before the others who gain are added.
+    let remedies: [Remedy]
+
+    init(folder: InodeFacts, creation: Creation, remedies: [Remedy]) {
+      (self.folder, self.creation, self.remedies) = (folder, creation, remedies)
+    }
   }
 
-  /// Returns the changes, which belong together; empty if none of these ways helps.
+  /// Returns the changes, which must all be made; empty if none of these ways helps.
   func remedies() -> [Remedy] {
     var search = LeastChange(facts: inspection.facts, credentials: subject)
     guard search.grant(.execute, path: resource.path, isDirectory: true).isGranted else {
@@ -52,7 +56,7 @@ struct FutureFix {
       let ask = inspection.ask(resource)
       return LayerRemedies(inspection, ask).mountRemedy(decision).map { steps + [$0] } ?? []
     }
-    guard mount.rules.honoursChanges, !mount.isReadOnly, mount.idMapping == nil else { return [] }
+    guard facts.keepsChanges(of: folder), mount.idMapping == nil else { return [] }
     var least: (way: Way, gains: [String])?
     for way in ways(facts) {
       var changed = facts
@@ -129,17 +133,17 @@ struct FutureFix {
   }
 
   private func remedy(
-    _ kind: Remedy.Kind, _ command: [PathBytes], needsRoot: Bool, _ persistence: Persistence
+    _ form: Remedy.Form, _ command: [PathBytes], needsRoot: Bool, _ persistence: Persistence
   ) -> Remedy {
     Remedy(
-      kind: kind, command: command, needsRoot: needsRoot, persistence: persistence,
+      form, command: command, needsRoot: needsRoot, persistence: persistence,
       othersAffected: [], outcome: .granted)
   }
 
-  private func ofFolder(_ now: InodeFacts, _ kind: Remedy.Kind, _ command: [PathBytes]) -> Remedy {
+  private func ofFolder(_ now: InodeFacts, _ form: Remedy.Form, _ command: [PathBytes]) -> Remedy {
     remedy(
-      kind, command, needsRoot: now.uid != uid,
-      Persistence(fileSystem: inspection.facts.mounts[now.mount].fileSystem))
+      form, command, needsRoot: now.uid != uid,
+      inspection.persistence(of: folder))
   }
 
   private var path: PathBytes {
@@ -148,7 +152,7 @@ struct FutureFix {
     return known.isAbsolute ? known : PathBytes("./").appending(known)
   }
 
-  /// An entry for the subject, or what the owner gets if the subject makes the files.
+  /// Adds an entry for the subject, or raises the owner's if the subject makes the files.
   private func byDefaultACL(_ now: InodeFacts, _ facts: AccessFacts) -> Way {
     // A first default ACL gives what the umask leaves, which then counts no longer.
     let base = now.defaultACL ?? AccessControlList(mode: 0o777 & ~creation.umask)
@@ -170,15 +174,15 @@ struct FutureFix {
     let change = InodeChange(
       inode: self.folder, attribute: .defaultACL, before: now, after: folder, permissions: entry,
       asked: entry)
-    var remedy = ofFolder(now, .acl, change.command(path))
+    var remedy = ofFolder(now, .entry, change.command(path))
     if now.defaultACL == nil {
       remedy.note =
-        "with a default ACL no umask counts in \(path): whoever makes files there, they get these permissions"
+        "a default ACL replaces every umask in \(path): new files there get these permissions, whoever makes them"
     }
     return Way(folder: folder, creation: creation, remedies: [remedy])
   }
 
-  /// New files belong to the group of the folder.
+  /// Sets the set-group-ID bit, so that new files belong to the group of the folder.
   private func setGroup(_ now: InodeFacts) -> Way {
     var folder = now
     folder.mode |= 0o2000
@@ -187,7 +191,7 @@ struct FutureFix {
       remedies: [ofFolder(now, .mode, ["chmod", "g+s", path])])
   }
 
-  /// A umask that leaves one class, at this place of the mode, what is needed.
+  /// Returns a umask that leaves one class, at this place of the mode, the needed permissions.
   private func umask(_ shift: UInt16) -> (creation: Creation, remedy: Remedy) {
     var need = Permissions()
     for one in asked { need.formUnion(one.need) }
@@ -195,7 +199,7 @@ struct FutureFix {
     changed.umask &= ~(UInt16(need.rawValue) << shift)
     let digits = String(changed.umask, radix: 8)
     let text = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
-    var remedy = remedy(.login, ["umask", PathBytes(text)], needsRoot: false, .untilLogout)
+    var remedy = remedy(.umask, ["umask", PathBytes(text)], needsRoot: false, .untilLogout)
     remedy.note =
       "where the program that makes the files starts: in its shell's profile, or as UMask=\(text) of its unit"
     return (changed, remedy)

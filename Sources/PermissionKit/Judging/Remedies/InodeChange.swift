@@ -26,7 +26,7 @@ struct InodeChange: Hashable, Sendable {
   var after: InodeFacts
   /// The permissions of the subject's own entry or bits after the change.
   var permissions: Permissions
-  /// The permissions that are asked for; `permissions` may have others that an entry would hide.
+  /// The requested permissions; `permissions` may have others that an entry would hide.
   var asked: Permissions
 }
 
@@ -77,7 +77,7 @@ extension InodeChange {
     }
   }
 
-  /// Returns the shell command that makes `path` again as it was.
+  /// Returns the shell command that restores the earlier state of `path`.
   func undo(_ path: PathBytes) -> [PathBytes] {
     switch attribute {
     case .mode:
@@ -106,5 +106,28 @@ extension InodeChange {
     }
     let text = AccessControlList(isRemoved ? new : new.filter { !old.contains($0) }).text
     return ["setfacl"] + options + ["-n", isRemoved ? "--set" : "-m", PathBytes(text), path]
+  }
+}
+
+extension HostSide {
+  /// Returns the shell command that makes the change outside of the container, with the ids that
+  /// users and groups have there.
+  ///
+  /// - Returns: Nil if somebody whom the command names has no number outside.
+  func command(
+    _ change: InodeChange, _ path: PathBytes, _ overflow: AccessFacts.Overflow?
+  ) -> [PathBytes]? {
+    let before = change.before.acl.map { outside($0, overflow) }
+    let after = change.after.acl.map { outside($0, overflow) }
+    var outer = change
+    outer.before.acl = before?.list
+    outer.after.acl = after?.list
+    let command = outer.command(path)
+    // What the ACL has already, the command names only where it sets the whole ACL.
+    let news = (change.after.acl?.entries ?? []).filter { entry in
+      change.before.acl?.entries.contains(entry) != true
+    }
+    let isNamed = outside(AccessControlList(news), overflow).isWhole
+    return isNamed && (after?.isWhole != false || !command.contains("--set")) ? command : nil
   }
 }

@@ -3,10 +3,10 @@
 /// The evaluator simulates a remedy if it can; otherwise the outcome is `undetermined`.
 struct LayerRemedies {
   private let inspection: Inspection
-  private let ask: Ask
+  private let ask: ResourceQuery
   private var facts: AccessFacts { inspection.facts }
 
-  init(_ inspection: Inspection, _ ask: Ask) {
+  init(_ inspection: Inspection, _ ask: ResourceQuery) {
     self.inspection = inspection
     self.ask = ask
   }
@@ -25,17 +25,17 @@ struct LayerRemedies {
     var changed = facts
     let mount = facts.inodes[index].mount
     let point = facts.mounts[mount].point
-    let place = facts.path(of: index)
-    func remedy(_ kind: Remedy.Kind, _ command: [PathBytes], others: [String]) -> [Remedy] {
+    func remedy(_ form: Remedy.Form, _ command: [PathBytes], others: [String]) -> [Remedy] {
       let after = AccessEvaluator(facts: changed, credentials: inspection.subject.credentials)
         .decide(ask)
       var command = command
       // What is mounted here is not mounted there.
-      if kind == .mount, let process = inspection.processWithOwnMounts {
+      if form == .remount, let process = inspection.processWithOwnMounts {
         command = ["nsenter", "-t", PathBytes("\(process)"), "-m"] + command
       }
       var remedy = Remedy(
-        kind, command, needsRoot: true, kind == .mount ? .untilReboot : .permanent, others: others)
+        form, command, needsRoot: true, form == .remount ? .untilReboot : .permanent, others: others
+      )
       remedy.outcome =
         after.isGranted ? .granted : after.errno == nil ? .undetermined : .refused
       return [remedy]
@@ -46,10 +46,13 @@ struct LayerRemedies {
       guard !point.isEmpty else { return [] }
       changed.mounts[mount].flags.remove(flag)
       return remedy(
-        .mount, ["mount", "-o", PathBytes("remount,bind,\(option)"), point],
+        .remount, ["mount", "-o", PathBytes("remount,bind,\(option)"), point],
         others: ["\(others) below \(point)"])
     }
     switch decision.rule {
+    case .readOnlyMount
+    where inspection.maker == "bwrap" && !facts.mounts[mount].superblockIsReadOnly:
+      return [.bubblewrap("--bind", ask.path)]
     case .readOnlyMount where !canBeWritten, .readOnlySuperblock where !canBeWritten:
       return []
     case .readOnlyMount where !facts.mounts[mount].superblockIsReadOnly:
@@ -59,19 +62,59 @@ struct LayerRemedies {
       changed.mounts[mount].superblockIsReadOnly = false
       changed.mounts[mount].flags.remove(.readOnly)
       return remedy(
-        .mount, ["mount", "-o", "remount,rw", point],
+        .remount, ["mount", "-o", "remount,rw", point],
         others: ["everybody whose mode bits allow writing below \(point)"])
+    case .noDeviceMount where inspection.maker == "bwrap":
+      // Mounts of another user namespace keep their options.
+      return [.bubblewrap("--dev-bind", ask.resource.family?.containerDevice ?? ask.path)]
     case .noDeviceMount:
       return remounted("dev", .noDevices, others: "everybody whose mode bits allow using a device")
     case .noExecuteMount:
       return remounted("exec", .noExecute, others: "everybody whose mode bits allow executing")
+    default:
+      guard let (form, command, others) = attribute(decision.rule, index, &changed) else {
+        return []
+      }
+      return remedy(form, command, others: others)
+    }
+  }
+
+  /// Returns the remedy that clears an attribute of the inode or of its subvolume; nil if that is
+  /// not the cause.
+  private func attribute(
+    _ rule: Rule, _ index: Int, _ changed: inout AccessFacts
+  ) -> (Remedy.Form, [PathBytes], others: [String])? {
+    let place = facts.path(of: index)
+    switch rule {
+    case .readOnlySubvolume:
+      guard let top = subvolume(of: index) else { return nil }
+      for inode in changed.inodes.indices { changed.inodes[inode].subvolume?.isReadOnly = false }
+      let others = ["everybody whose mode bits allow writing below \(top)"]
+      return (.subvolume, ["btrfs", "property", "set", top, "ro", "false"], others)
     case .immutable where facts.inodes[index].isImmutable:
       changed.inodes[index].isImmutable = false
-      return remedy(.file, ["chattr", "-i", place], others: [])
+      return (.attribute, ["chattr", "-i", place], [])
     case .appendOnly:
       changed.inodes[index].isAppendOnly = false
-      return remedy(.file, ["chattr", "-a", place], others: [])
-    default: return []
+      return (.attribute, ["chattr", "-a", place], [])
+    default: return nil
+    }
+  }
+
+  /// Returns the path of the top directory of a subvolume; nil if that is not on the path.
+  private func subvolume(of index: Int) -> PathBytes? {
+    // BTRFS_FIRST_FREE_OBJECTID of the kernel's btrfs_tree.h.
+    var path = facts.path(of: index)
+    // A command could take a relative path for an option.
+    if !path.isAbsolute { path = PathBytes("./").appending(path) }
+    while true {
+      guard let status = try? inspection.system.status(of: path),
+        status.fileSystem == facts.inodes[index].subvolume?.device
+      else { return nil }
+      if status.inode == 256 { return path }
+      let parent = path.parent
+      if parent == path { return nil }
+      path = parent
     }
   }
 
@@ -81,7 +124,7 @@ struct LayerRemedies {
     if code == .rootWithoutCapability {
       return [
         Remedy(
-          .container, ["docker", "run", "--cap-add=DAC_OVERRIDE", "IMAGE"],
+          .capability, ["docker", "run", "--cap-add=DAC_OVERRIDE", "IMAGE"],
           others: ["every process of root in the container"],
           line: "CapabilityBoundingSet=CAP_DAC_OVERRIDE   for a systemd service",
           note:
@@ -108,7 +151,7 @@ struct LayerRemedies {
     let options =
       "uid=\(credentials.user.fileSystem),gid=\(credentials.group.fileSystem),umask=077"
     var remedy = Remedy(
-      kind: .mount, command: ["umount", mount.point], needsRoot: true, persistence: .permanent,
+      .mountOptions, command: ["umount", mount.point], needsRoot: true, persistence: .permanent,
       othersAffected: [], outcome: .granted)
     remedy.line =
       "\(options)   to the options of \(mount.point) in /etc/fstab, then mount it again"
@@ -119,6 +162,13 @@ struct LayerRemedies {
 }
 
 extension Inspection {
+  /// The sandbox that made the mounts of the process, found among its ancestors.
+  var maker: String? {
+    guard subject.source != .user, context.root == "/" else { return nil }
+    let process = subject.process ?? system.getpid()
+    return ["bwrap", "firejail"].first { system.hasAncestor($0, process) }
+  }
+
   /// The process that is judged, if it has other mounts below the same root directory; nil for others.
   var processWithOwnMounts: Int32? {
     guard !isSaved, let process = subject.process,

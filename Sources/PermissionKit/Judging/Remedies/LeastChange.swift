@@ -24,12 +24,16 @@ struct LeastChange {
     let attribute: InodeChange.Attribute
   }
 
-  /// What one change replaced; the facts and changes are not copied, for they may be many.
-  private struct Undo {
+  /// The values that one change replaced; cheaper than a copy of all facts and changes.
+  private final class Undo {
     let inode: InodeFacts
     /// The change of the same attribute before; nil if there was none.
     let change: InodeChange?
     let place: Place
+
+    init(inode: InodeFacts, change: InodeChange?, place: Place) {
+      (self.inode, self.change, self.place) = (inode, change, place)
+    }
   }
 
   init(facts: AccessFacts, credentials: Credentials) {
@@ -48,10 +52,10 @@ struct LeastChange {
     }
   }
 
-  /// Adds the changes that let an operation through.
+  /// Adds the changes that allow an operation.
   ///
   /// - Returns: As `grant(_:path:isDirectory:isSocket:)`.
-  mutating func allow(_ operation: FileOperation, path: PathBytes) -> Decision {
+  mutating func allow(_ operation: OperationQuestion, path: PathBytes) -> Decision {
     grant(asking: \.asked) { $0.decide(.operation(operation), path: path) }
   }
 
@@ -75,7 +79,7 @@ struct LeastChange {
     return decide(AccessEvaluator(facts: facts, credentials: credentials))
   }
 
-  /// Applies a change to the facts; several changes of one attribute of an inode become one.
+  /// Applies a change to the facts; merges the changes of one attribute of an inode.
   private mutating func make(_ change: InodeChange) -> Undo {
     let place = Place(inode: change.inode, attribute: change.attribute)
     let known = places[place]
@@ -93,7 +97,7 @@ struct LeastChange {
     return undo
   }
 
-  /// Takes changes back, the last one first.
+  /// Undoes changes, the last one first.
   private mutating func undo(_ undos: [Undo]) {
     for undo in undos.reversed() {
       facts.inodes[undo.place.inode] = undo.inode
@@ -116,8 +120,8 @@ struct LeastChange {
     if let overflow = facts.overflow, inode.uid == overflow.uid, !overflow.uidIsMapped {
       return nil
     }
-    guard !inode.isImmutable, !inode.isAppendOnly, !mount.isReadOnly, mount.idMapping == nil,
-      mount.rules.honoursChanges
+    guard !inode.isImmutable, !inode.isAppendOnly, mount.idMapping == nil,
+      facts.keepsChanges(of: index)
     else {
       return nil
     }

@@ -1,12 +1,12 @@
 extension Remedy {
   /// Creates a remedy other than mode or ACL; its outcome cannot be simulated.
   init(
-    _ kind: Kind, _ command: [PathBytes], needsRoot: Bool = false,
+    _ form: Form, _ command: [PathBytes], needsRoot: Bool = false,
     _ persistence: Persistence = .permanent, others: [String] = [], line: String? = nil,
     note: String? = nil
   ) {
     self.init(
-      kind: kind, command: command, needsRoot: needsRoot, persistence: persistence,
+      form, command: command, needsRoot: needsRoot, persistence: persistence,
       othersAffected: others, outcome: .undetermined)
     self.line = line
     self.note = note
@@ -17,14 +17,14 @@ extension Remedy {
   /// Returns a remedy for CI machines without devices: a driver that needs no hardware.
   static func testDevice(_ driver: String) -> Remedy {
     Remedy(
-      .driver, ["modprobe", PathBytes(driver)], needsRoot: true, .untilReboot,
+      .testDriver, ["modprobe", PathBytes(driver)], needsRoot: true, .untilReboot,
       note: "a test driver, if the runner's kernel has it; otherwise skip what is unavailable")
   }
 
   /// The remedy that lets other users enter a FUSE mount.
   static var allowOther: Remedy {
     Remedy(
-      .mount, [], needsRoot: true, others: ["everybody whom the FUSE daemon lets in"],
+      .allowOther, [], needsRoot: true, others: ["everybody whom the FUSE daemon lets in"],
       line: "user_allow_other   in /etc/fuse.conf, and mount with -o allow_other",
       note: "also mount with default_permissions; otherwise the kernel ignores mode bits")
   }
@@ -36,8 +36,10 @@ extension Remedy {
   /// - Returns: The remedy, which lasts as long as the shell.
   static func newGroup(_ group: String, _ moved: Decision) -> Remedy {
     var remedy = Remedy(
-      .login, ["newgrp", PathBytes(group)], .untilLogout,
-      note: "gives the group to one shell; after a new login every process has it")
+      .newGroup, ["newgrp", PathBytes(group)], .untilLogout,
+      note:
+        "gives the group to one shell, and asks for the group's password where the account has none; after a new login every process has it"
+    )
     remedy.outcome =
       moved.isGranted ? .granted : moved.errno == nil ? .undetermined : .refused
     return remedy
@@ -47,7 +49,7 @@ extension Remedy {
   ///
   /// - Returns: The remedy.
   static func restart(_ unit: String, _ moved: Decision) -> Remedy {
-    var remedy = Remedy(.service, ["systemctl", "restart", PathBytes(unit)], needsRoot: true)
+    var remedy = Remedy(.restart, ["systemctl", "restart", PathBytes(unit)], needsRoot: true)
     remedy.outcome =
       moved.isGranted ? .granted : moved.errno == nil ? .undetermined : .refused
     return remedy
@@ -60,23 +62,58 @@ extension Remedy {
     case Confinement.pod:
       // https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
       return Remedy(
-        .container, [], others: ["every process in the pod"],
+        .podGroup, [], others: ["every process in the pod"],
         line: "spec.securityContext.supplementalGroups: [\(gid)]   in the manifest of the pod",
         note: "a pod is made anew from its manifest, so a change of the node inside does not last")
     case .docker: command = ["docker", "run", PathBytes("--group-add=\(gid)"), "IMAGE"]
-    case .podman(rootless: true): command = keepGroups.command
+    case .podman(rootless: true):
+      var remedy = keepGroups
+      remedy.othersAffected = ["every process in the container"]
+      return remedy
     case .podman: command = ["podman", "run", PathBytes("--group-add=\(gid)"), "IMAGE"]
-    case .container, .flatpak, .snap, .bubblewrap, .service, .privateDevices, .wsl: return nil
+    case .container, .flatpak, .snap, .bubblewrap, .firejail, .service, .privateDevices, .wsl:
+      return nil
     }
-    return Remedy(.container, command, others: ["every process in the container"])
+    return Remedy(
+      .containerGroup, command, others: ["every process in the container"],
+      note: compose("group_add", "\"\(gid)\""))
+  }
+
+  /// Returns the lines that allow an LXC container with id maps of its own to use a node.
+  static func lxcGroup(_ node: PathBytes, _ family: DeviceFamily, _ users: UserDatabase) -> Remedy {
+    let names = [
+      "video4linux": "video", "sound": "audio", "tty": "dialout", "drm": "render",
+      "input": "input",
+    ]
+    let gid = names[family.subsystem].flatMap { try? users.gid(of: $0) }.map(String.init) ?? "GID"
+    return Remedy(
+      .lxc, [], others: ["every process in the container that has the group"],
+      line:
+        "dev0: \(node),gid=\(gid)   in /etc/pve/lxc/ID.conf of Proxmox, with the number inside\nlxc.idmap = g GID GID 1   elsewhere, with the number outside, which the other ranges leave out; also root:GID:1 in /etc/subgid",
+      note: "in the configuration of the container")
+  }
+
+  /// Returns the group of a pod for the volumes that the kubelet gives to it.
+  static func podFolder(_ gid: UInt32) -> Remedy {
+    // https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+    Remedy(
+      .podGroup, [], others: ["every process in the pod"],
+      line: "spec.securityContext.fsGroup: \(gid)   in the manifest of the pod",
+      note: "a volume of the kind hostPath stays as it is")
+  }
+
+  /// Returns the line of a compose file that corresponds to an option of docker(1) or podman(1).
+  static func compose(_ key: String, _ value: String) -> String {
+    "in compose.yaml: \(key): [\(value)]"
   }
 
   /// The flag that makes a rootless container keep the supplementary groups of the user.
   static var keepGroups: Remedy {
-    Remedy(.container, ["podman", "run", "--group-add=keep-groups", "IMAGE"])
+    Remedy(.keepGroups, ["podman", "run", "--group-add=keep-groups", "IMAGE"])
   }
 
-  /// The udev rule that gives a device to whoever is at its seat, see 70-uaccess.rules of systemd.
+  /// Returns a udev rule that gives a device to the active user of its seat, see 70-uaccess.rules
+  /// of systemd.
   ///
   /// - Returns: The remedy, one command that writes the rule and sets the node up anew.
   static func seatRule(_ match: UdevMatch, _ node: PathBytes) -> Remedy {
@@ -85,31 +122,73 @@ extension Remedy {
     let script =
       "echo '\(match.text), TAG+=\"uaccess\"' >\(file) && udevadm control --reload && udevadm trigger --action=change \(node)"
     return Remedy(
-      .file, ["sh", "-c", PathBytes(script)], needsRoot: true,
-      others: ["whoever is logged in at the screen, now and later"],
+      .seatRule, ["sh", "-c", PathBytes(script)], needsRoot: true,
+      others: ["every user logged in at the screen, now and later"],
       note: "for people who use this screen in turn, not for a service")
+  }
+
+  /// Returns the remedy that starts udev, which applies its rules to one node.
+  static func udev(_ node: PathBytes, hasSystemd: Bool) -> Remedy {
+    var remedy = Remedy(
+      .udev,
+      hasSystemd
+        ? ["systemctl", "start", "systemd-udevd"] : ["/lib/systemd/systemd-udevd", "--daemon"],
+      needsRoot: true,
+      others: ["users to whom the rules of udev give devices, as on other machines"],
+      note: "its rules give each kind of device a group")
+    remedy.after = ["udevadm", "trigger", "--settle", "--action=add", node]
+    return remedy
   }
 
   // MARK: - Policies and units
 
-  /// The change of a profile or policy that lets the process in; nil where none is known.
+  /// Returns the change of a profile or policy that allows the access; nil if none is known.
   static func policy(_ modules: SecurityModules, _ path: PathBytes) -> Remedy? {
     if let profile = modules.profile {
       return Remedy(
-        .sandbox, ["aa-logprof"], needsRoot: true,
+        .profile, ["aa-logprof"], needsRoot: true,
         others: ["every process that the profile \(profile) confines"],
         line: "\(path) rw,   in the AppArmor profile \(profile)")
     }
     guard modules.isContainerContext else { return nil }
     return Remedy(
-      .sandbox, ["setsebool", "-P", "container_use_devices", "1"], needsRoot: true,
+      .policyBoolean, ["setsebool", "-P", "container_use_devices", "1"], needsRoot: true,
       others: ["every container"])
   }
 
-  /// The lines that a drop-in of a unit needs.
-  static func unit(_ unit: String, _ lines: String) -> Remedy {
+  /// The option of bwrap(1) that binds a path, after those that cover it.
+  static func bubblewrap(
+    _ option: PathBytes, _ path: PathBytes, from host: PathBytes? = nil
+  ) -> Remedy {
+    Remedy(.bubblewrap, ["bwrap", "…", option, host ?? path, path, "PROGRAM"])
+  }
+
+  /// Returns the options of firejail(1) that undo what its profiles hide: the node, or the folder
+  /// of nodes.
+  static func firejail(_ path: PathBytes, _ family: DeviceFamily?) -> Remedy {
+    let node = family?.containerDevice ?? path
+    let settings =
+      family == nil ? [] : ["private-dev"] + (family == .camera ? ["novideo"] : ["nosound"])
+    let options = settings.map { PathBytes("--ignore=\($0)") }
+    return Remedy(
+      .firejail, ["firejail"] + options + [PathBytes("--noblacklist=\(node)"), "…"],
+      note: "leave out what its command line hides")
+  }
+
+  /// Returns the remedy that adds lines to a drop-in of a unit.
+  static func unit(_ unit: SystemdUnit, _ lines: [String]) -> Remedy {
+    var remedy = Remedy(
+      .unitSettings, unit.systemctl("edit", unit.name), needsRoot: !unit.isOfUser,
+      line: (["[\(unit.section)]"] + lines).joined(separator: "\n"),
+      note: "applies to \(unit.name) alone")
+    remedy.after = unit.systemctl("restart", unit.name)
+    return remedy
+  }
+
+  /// Returns the remedy by which the policy of a unit allows a device, now and at the next start.
+  static func device(_ unit: SystemdUnit, _ device: String) -> Remedy {
     Remedy(
-      .service, ["systemctl", "edit", PathBytes(unit)], needsRoot: true, line: lines,
-      note: "applies to this service alone; then run systemctl restart \(unit)")
+      .unitDevice, unit.systemctl("set-property", unit.name, "DeviceAllow=\(device) rw"),
+      needsRoot: true, others: unit.section == "Slice" ? ["what else runs in \(unit.name)"] : [])
   }
 }

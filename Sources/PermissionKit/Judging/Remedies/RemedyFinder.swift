@@ -1,7 +1,7 @@
 /// Finds the smallest changes of mode and ACL that give the subject access.
 struct RemedyFinder {
   private let inspection: Inspection
-  /// The user who may change what is theirs: whoever asks, or the subject for whom root asks.
+  /// The user whose files may be changed: the user who asks, or the subject if root asks.
   private let owner: UInt32
 
   init(_ inspection: Inspection) {
@@ -12,18 +12,43 @@ struct RemedyFinder {
   }
 
   /// Returns the changes in their order; empty if no change of mode or ACL gives access.
-  func remedies(_ ask: Ask) -> [Remedy] {
-    var least = LeastChange(
-      facts: inspection.facts, credentials: inspection.subject.credentials)
+  func remedies(_ ask: ResourceQuery) -> [Remedy] { remedies(changes(ask, inspection.facts)) }
+
+  private func changes(_ ask: ResourceQuery, _ facts: AccessFacts) -> [InodeChange] {
+    var least = LeastChange(facts: facts, credentials: inspection.subject.credentials)
     let decision =
       ask.operation.map { least.allow($0, path: ask.path) }
       ?? least.grant(
         ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
-    guard decision.isGranted else { return [] }
-    return remedies(least.changes)
+    return decision.isGranted ? least.changes : []
   }
 
-  /// Returns changes as commands, with who else gains.
+  /// Returns the same changes as root makes them on the machine that runs the container.
+  ///
+  /// - Returns: Empty if what is to change is the container's own, or if an id is none there.
+  func remedies(_ ask: ResourceQuery, on host: HostSide) -> [Remedy] {
+    var facts = inspection.facts
+    // There every owner is known.
+    facts.overflow = nil
+    var remedies: [Remedy] = []
+    for change in changes(ask, facts) {
+      let mount = facts.mounts[change.before.mount]
+      guard let place = host.path(of: facts.path(of: change.inode), on: mount),
+        let command = host.command(change, place.path, inspection.facts.overflow)
+      else { return [] }
+      let uid = inspection.subject.credentials.user.fileSystem
+      let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
+      var remedy = Remedy(
+        .hostEntry, command: command, needsRoot: true,
+        persistence: Persistence(change.before.kind, on: mount.fileSystem, at: mount.point),
+        othersAffected: classes.gains.map(inspection.users.describe), outcome: .granted)
+      remedy.note = place.meaning
+      remedies.append(remedy)
+    }
+    return remedies
+  }
+
+  /// Returns changes as commands, with the others who gain.
   func remedies(_ changes: [InodeChange]) -> [Remedy] { changes.map(remedy(for:)) }
 
   private func remedy(for change: InodeChange) -> Remedy {
@@ -35,9 +60,9 @@ struct RemedyFinder {
     let uid = inspection.subject.credentials.user.fileSystem
     let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
     var remedy = Remedy(
-      kind: change.attribute == .mode ? .mode : .acl, command: change.command(path),
+      change.attribute == .mode ? .mode : .entry, command: change.command(path),
       needsRoot: change.before.uid != owner,
-      persistence: Persistence(fileSystem: facts.mounts[change.before.mount].fileSystem),
+      persistence: inspection.persistence(of: change.inode),
       othersAffected: classes.gains.map(inspection.users.describe), outcome: .granted)
     remedy.undo = change.undo(path)
     return remedy

@@ -1,4 +1,4 @@
-/// Every class of subject that two ACLs of an inode can tell apart, and what each class gains.
+/// Every class of subjects that two ACLs of an inode distinguish, and what each class gains.
 ///
 /// A class is the owner, a user that one of the ACLs names, or any other user, combined with every
 /// subset of the named groups. No class has capabilities.
@@ -66,7 +66,8 @@ struct SubjectClasses {
     self.losses = losses
   }
 
-  /// Returns what mode and ACL of an inode permit to somebody, each permission for itself.
+  /// Returns the permissions that mode and ACL of an inode give to a subject, each checked by
+  /// itself.
   static func rights(of credentials: Credentials, on inode: InodeFacts) -> Permissions {
     var credentials = credentials
     credentials.effective = []

@@ -2,7 +2,7 @@ import ArgumentParser
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
-/// An argument that names what is asked for: `camera`, `camera=/dev/video2`, or a path.
+/// An argument that names an accessor or a path: `camera`, `camera=/dev/video2`, `/srv`.
 ///
 /// A word with a slash before any `=` is a path, and so are `.` and `..`.
 struct AccessorArgument {
@@ -11,18 +11,23 @@ struct AccessorArgument {
   let name: String
   /// The path; nil for everything that the accessor finds.
   ///
-  /// A path alone is as it was given, that of `NAME=PATH` begins with a slash.
+  /// A path alone is as it was given; that of `NAME=PATH` begins with a slash.
   let path: PathBytes?
+  /// Whether limited access is not enough.
+  private let wantsAll: Bool
   private let accessors: Accessors
   /// Whether the argument is a path alone.
   var isPath: Bool { name == PathAccessor.name }
 
-  init(_ argument: PathBytes, _ accessors: Accessors, through: AudioRoute = .alsa) throws {
+  init(
+    _ argument: PathBytes, _ accessors: Accessors, through: AudioRoute = .alsa,
+    wantsAll: Bool = false
+  ) throws {
     if argument.isEmpty { throw ValidationError("the path is empty") }
     let equals = argument.bytes.firstIndex(of: UInt8(ascii: "="))
     let word = argument.bytes[..<(equals ?? argument.bytes.endIndex)]
     if word.contains(UInt8(ascii: "/")) || argument == "." || argument == ".." {
-      self.init(path: argument, accessors)
+      self.init(path: argument, accessors, wantsAll: wantsAll)
       return
     }
     let name = PathBytes(Array(word)).description
@@ -30,7 +35,7 @@ struct AccessorArgument {
       throw ValidationError(Suggestions.unknownAccessor(name, accessors.all, equals != nil))
     }
     guard let equals else {
-      self.init(entry, accessors, name: name, path: nil)
+      self.init(entry, accessors, name: name, path: nil, wantsAll: wantsAll)
       return
     }
     let path = PathBytes(Array(argument.bytes[(equals + 1)...]))
@@ -44,27 +49,31 @@ struct AccessorArgument {
       let shown = Sanitizer.clean(path.description)
       throw ValidationError("\(name)=\(shown): the shell did not replace ~; write $HOME instead")
     }
-    self.init(entry, accessors, name: name, path: path.absolute(LinuxSystem()))
+    self.init(
+      entry, accessors, name: name, path: path.absolute(LinuxSystem()), wantsAll: wantsAll)
   }
 
   private init(
-    _ entry: AccessorRegistry.Entry, _ accessors: Accessors, name: String, path: PathBytes?
+    _ entry: AccessorRegistry.Entry, _ accessors: Accessors, name: String, path: PathBytes?,
+    wantsAll: Bool
   ) {
     (self.entry, self.accessors, self.name, self.path) = (entry, accessors, name, path)
+    self.wantsAll = wantsAll
   }
 
-  private init(path: PathBytes, _ accessors: Accessors) {
+  private init(path: PathBytes, _ accessors: Accessors, wantsAll: Bool) {
     var registry = AccessorRegistry()
     registry.add(PathAccessor.name, summary: "", origin: .builtIn) {
       PathAccessor($0.knowing(accessors), shown: path, analytics: $1)
     }
-    self.init(registry.entries[0], accessors, name: PathAccessor.name, path: path)
+    self.init(
+      registry.entries[0], accessors, name: PathAccessor.name, path: path, wantsAll: wantsAll)
   }
 
-  /// The argument as it means the same in every working directory.
+  /// The argument with an absolute path, which means the same in every working directory.
   func absolute(_ system: any System) -> AccessorArgument {
     guard isPath, let path else { return self }
-    return AccessorArgument(path: path.absolute(system), accessors)
+    return AccessorArgument(path: path.absolute(system), accessors, wantsAll: wantsAll)
   }
 
   /// The argument as it was given.
@@ -79,10 +88,12 @@ struct AccessorArgument {
   func accessor(_ context: AccessContext, _ analytics: AnalyticsLog) -> PermissionAccessor {
     var context = context
     context.path = path.map(context.belowRoot)
-    return entry.make(context, analytics)
+    let accessor = entry.make(context, analytics)
+    accessor.acceptsLimited = !wantsAll
+    return accessor
   }
 
-  /// Returns what is judged.
+  /// Returns the target of the check.
   func target(
     _ context: AccessContext, _ subject: Subject
   ) throws(PermissionError) -> Inspection.Target {
@@ -131,7 +142,7 @@ final class PathAccessor: ResourceAccessor {
 }
 
 extension ArgumentHelp {
-  /// What the names of accessors are.
+  /// The help for arguments that are accessors.
   static let accessors = ArgumentHelp(
     "camera, mic, photos or another of permcheck list; NAME=PATH for one node or folder; or any path.",
     valueName: "name|path")

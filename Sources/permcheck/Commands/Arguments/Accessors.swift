@@ -3,19 +3,19 @@ import ArgumentParser
 import PermissionKitPlugins
 
 extension Accessors {
-  /// Creates the one value of the tool, which is handed to whatever looks up a name.
+  /// Creates the one instance of the tool, which every lookup of a name uses.
   convenience init(_ system: LinuxSystem) {
     self.init(system) { Console.report($0, system) }
   }
 
-  /// Throws an error if root would change what a file tells that others can write.
+  /// Throws if a file that others can write would make root change something.
   func requiresTrust(_ arguments: [AccessorArgument]) throws(PermissionError) {
     try Self.requireTrust(arguments.map(\.entry), system)
   }
 }
 
 extension AccessorRegistry.Entry {
-  /// Returns whether the root side gives access to just this, and not to what another file declares.
+  /// Returns whether permcheck-helper gives access to this accessor, and no file redefines it.
   func isServed(_ system: any System) -> Bool {
     guard isHelperGrantable else { return false }
     return origin == .builtIn

@@ -2,9 +2,9 @@ import ArgumentParser
 import PermissionDocuments
 import PermissionKit
 
-/// What a shell completes the values of arguments with.
+/// The completions that a shell offers for the values of arguments.
 extension CompletionKind {
-  /// The accessors, by name and alias: those that there are when the shell asks.
+  /// The accessors, by name and alias, when the shell asks.
   static var accessors: Self { .shellCommand("permcheck list --names 2>/dev/null") }
 
   /// The commands whose documents permcheck schema describes.

@@ -28,7 +28,7 @@ struct GrantFlags: ParsableArguments {
     return options
   }
 
-  /// Warns of what permcheck-helper noted while it made or undid changes.
+  /// Warns of a note that permcheck-helper made while it made or undid changes.
   static func warn(ofHelper note: String, _ system: any System) {
     Console.warn("permcheck-helper: \(note)", system)
   }

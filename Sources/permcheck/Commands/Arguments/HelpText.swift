@@ -1,12 +1,12 @@
 import ArgumentParser
 import PermissionKit
 
-/// The help of a command on one screen: what all commands have in common stands in topics.
+/// The help of a command on one screen; the options that all commands share are in topics.
 ///
-/// The parser writes the whole help; the descriptions of common options are taken out of it, and a topic
-/// prints them.
+/// The parser writes the whole help. The descriptions of common options are moved from it to a
+/// topic.
 enum HelpText {
-  /// What all commands have in common.
+  /// The help on options that all commands have.
   private struct Topic {
     let name: String
     /// The line of a command's help, before its options of the topic.
@@ -27,6 +27,7 @@ enum HelpText {
           permcheck camera --user www-data
           permcheck /srv/photos --uid 1000 --gid 1000 --groups 27,44
           permcheck explain ./upload --need rwx --pid 4242
+          permcheck /srv/photos --pid "$(systemctl show -P MainPID nginx)"   a service
         """,
       options: [
         "--user", "--uid", "--gid", "--groups", "--pid", "--probe", "--through", "--root",
@@ -70,10 +71,10 @@ enum HelpText {
       options: []),
   ]
 
-  /// The names of the topics, which `permcheck help` knows beside the commands.
+  /// The names of the topics, which `permcheck help` knows in addition to the commands.
   static var names: [String] { topics.map(\.name) }
 
-  /// Returns the text of a topic; nil if there is none of that name.
+  /// Returns the text of a topic; nil if there is no such topic.
   static func topic(_ name: String) -> String? {
     guard let topic = topics.first(where: { $0.name == name }) else { return nil }
     let whole = Permcheck.helpMessage(for: Check.self, columns: 80)
@@ -82,7 +83,7 @@ enum HelpText {
     return topic.introduction + "\n" + options
   }
 
-  /// Returns the help of a command without what topics say.
+  /// Returns the help of a command without the parts that topics have.
   static func short(_ whole: String) -> String {
     let help = Help(whole)
     let common = Set(topics.flatMap(\.options))

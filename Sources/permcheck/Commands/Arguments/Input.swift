@@ -7,10 +7,10 @@ struct Input {
 
   init(_ path: PathBytes) { self.path = path }
 
-  /// What people call it.
+  /// Its name, for people.
   var name: String { path == "-" ? "standard input" : Sanitizer.clean(path.description) }
 
-  /// Returns all of it.
+  /// Returns the whole contents.
   ///
   /// - Throws: A usage error if it cannot be read.
   func bytes(_ system: any System) throws -> [UInt8] {
@@ -24,7 +24,7 @@ struct Input {
     }
   }
 
-  /// Returns all of a file, which may be a pipe that somebody still writes to.
+  /// Returns the whole contents of a file, which may be a pipe that a program still writes to.
   private func contents(
     _ file: Descriptor, _ system: any System
   ) throws(Errno) -> [UInt8] {

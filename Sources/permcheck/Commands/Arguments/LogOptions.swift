@@ -13,7 +13,7 @@ struct LogOptions: ParsableArguments {
     completion: .file())
   var log: PathBytes?
 
-  /// What the option chooses.
+  /// The log that the option chooses.
   var choice: LogChoice { LogChoice(file: log) }
 }
 
@@ -33,12 +33,12 @@ struct LogChoice: Equatable {
     return AnalyticsLog(log, system: system, reportsFailure: false)
   }
 
-  /// Whether the caller chose the place.
+  /// Whether the caller chose the log, by the option or the environment.
   func isNamed(_ system: any System) -> Bool {
     file != nil || system.getenv("PERMCHECK_LOG")?.isEmpty == false
   }
 
-  /// Tells that events were lost: always for a place that the caller chose.
+  /// Warns that events were lost: always for a log that the caller chose.
   func report(_ analytics: AnalyticsLog, _ console: Console, _ output: OutputChoice) {
     guard !output.quiet, let failure = analytics.failure,
       output.verbose || isNamed(analytics.system)
@@ -46,7 +46,7 @@ struct LogChoice: Equatable {
     console.warn(failure.description)
   }
 
-  /// Returns the file or the word that names no file; nil if there is no default place.
+  /// Returns the file, or the word that stands for no file; nil if there is no default log.
   func chosen(_ system: any System) -> PathBytes? {
     if let file { return file }
     if let set = system.getenv("PERMCHECK_LOG"), !set.isEmpty { return set }

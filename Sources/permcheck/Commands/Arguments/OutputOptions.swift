@@ -21,7 +21,7 @@ struct FormatOptions: ParsableArguments {
     }
   }
 
-  /// What the options choose.
+  /// The output that the options choose.
   var choice: OutputChoice {
     OutputChoice(form: json ? JSONFormat.self : format?.type ?? HumanFormat.self, color: color)
   }
@@ -40,7 +40,7 @@ struct OutputOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Also print all evidence, and warnings.")
   var verbose = false
 
-  /// What the options choose.
+  /// The output that the options choose.
   var choice: OutputChoice {
     OutputChoice(
       form: form.choice.form, color: form.color, quiet: quiet, verbose: verbose)

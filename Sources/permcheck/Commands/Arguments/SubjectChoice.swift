@@ -1,9 +1,9 @@
 import ArgumentParser
 @_spi(SystemCalls) import PermissionKit
 
-/// The subject, the permissions and the root directory of a command.
+/// The subjects, the permissions and the root directory of a command.
 struct SubjectChoice: Equatable {
-  /// Whose access is meant: one, except for check and audit --who; never empty.
+  /// The subjects: one, except for check and audit --who; never empty.
   var who: [Who] = [.current]
   /// The permissions to check; nil for the accessor's own needs.
   var need: Permissions?
@@ -11,7 +11,7 @@ struct SubjectChoice: Equatable {
   var through = AudioRoute.alsa
   var root: PathBytes = "/"
 
-  /// Returns the context of a check, with the subject as it is now.
+  /// Returns the context of a check, with the subject looked up now.
   func context(_ system: any System) throws -> AccessContext {
     guard !isOfMany else {
       let names = who.map { "--user \(Sanitizer.clean($0.words))" }.joined(separator: " and ")
@@ -29,7 +29,7 @@ struct SubjectChoice: Equatable {
     return context
   }
 
-  /// Returns everybody who is meant, each with the context of a check.
+  /// Returns each subject, with the context of its check.
   ///
   /// - Returns: At least one.
   /// - Throws: An error if there is no such group, or nobody in it.
@@ -52,15 +52,29 @@ struct SubjectChoice: Equatable {
     return cases
   }
 
-  /// Whether the choice may be about several users.
+  /// Whether the choice may contain several users.
   var isOfMany: Bool { who.count > 1 || who.contains(where: \.isOfMany) }
 
-  /// Warns root, who became root by sudo, that root is judged.
+  /// Warns root, if sudo started it, that the check is about root.
   func warnOfRoot(_ context: AccessContext, _ console: Console) {
     guard who == [.current], let name = context.system.getenv("SUDO_USER"), name != "root",
       context.system.isRoot
     else { return }
     console.warn("checking as root; use --user \(name) to check \(name)")
+  }
+
+  /// Warns if the list of users may be incomplete.
+  ///
+  /// - Returns: Whether it has everybody; nil if none was listed.
+  func warnOfUnlisted(_ context: AccessContext, _ console: Console) -> Bool? {
+    guard who.contains(where: \.isOfMany) else { return nil }
+    let sources = UserDatabase(context.system, root: context.root).unlistedSources
+    if !sources.isEmpty {
+      console.warn(
+        "the list of users may not be complete: \(sources.joined(separator: " and ")) in /etc/nsswitch.conf may not list every user"
+      )
+    }
+    return sources.isEmpty
   }
 
   /// Returns the subject that reports are about.
@@ -86,7 +100,27 @@ struct SubjectChoice: Equatable {
     return watched
   }
 
-  /// Returns the command that requests what each report misses; nil where none helps.
+  /// Returns the reports, which are requestable also by permcheck-helper.
+  func knowingHelper(
+    _ reports: [AccessReport], _ arguments: [AccessorArgument], _ system: any System
+  ) -> [AccessReport] {
+    guard root == "/", reports.contains(where: { $0.requestability == .onlyByRoot }) else {
+      return reports
+    }
+    var options = GrantOptions()
+    options.elevation = HelperElevation(.auto, system)
+    return zip(arguments, reports).map { argument, report in
+      var report = report
+      if report.requestability == .onlyByRoot, report.subject?.source == .current,
+        options.isServed(argument, system)
+      {
+        report.requestability = .now
+      }
+      return report
+    }
+  }
+
+  /// Returns, for each report, the command that requests the missing access; nil if none helps.
   func requestLines(
     _ arguments: [AccessorArgument], _ reports: [AccessReport], _ context: AccessContext
   ) -> [String?] {
@@ -127,7 +161,7 @@ struct SubjectOptions: ParsableArguments {
   @OptionGroup var who: WhoOptions
   @OptionGroup var view: ViewOptions
 
-  /// What the options choose.
+  /// The subject that the options choose.
   var choice: SubjectChoice { who.choice(view) }
 
   func validate() throws { try who.requireOne(view.pid) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-/// What somebody who made a mistake probably meant.
+/// Suggestions for mistyped words.
 enum Suggestions {
   /// Words that people use for accessors.
   private static let accessors = [
@@ -14,6 +14,7 @@ enum Suggestions {
     "grant": "request", "give": "request", "fix": "request", "allow": "request",
     "add": "request", "ask": "request", "undo": "revoke", "remove": "revoke", "deny": "revoke",
     "why": "explain", "show": "explain", "monitor": "watch", "follow": "watch", "exec": "run",
+    "strace": "trace",
     "status": "check", "test": "check", "history": "log", "ls": "list", "version": "--version",
   ]
 
@@ -90,15 +91,15 @@ enum Suggestions {
       "there is no format \"\(Sanitizer.clean(word))\";\(near) known: \(names.joined(separator: ", "))"
   }
 
-  /// Returns the word that at most two letters, or one in a short word, turn into another; nil if there
-  /// is none.
+  /// Returns the nearest word: at most two letters, or one in a short word, differ; nil if there is
+  /// none.
   static func nearest(to word: String, among words: [String]) -> String? {
     let most = word.count < 6 ? 1 : 2
     let near = words.map { ($0, distance(Array(word), Array($0))) }.filter { $0.1 <= most }
     return near.min { $0.1 < $1.1 }?.0
   }
 
-  /// The number of letters to add, leave out, change or exchange with the next one.
+  /// Returns the number of letters to add, leave out, change or exchange with the next one.
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var rows = [Array(0...right.count)]
     for i in 1..<(left.count + 1) {

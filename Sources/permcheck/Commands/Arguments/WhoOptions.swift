@@ -1,7 +1,7 @@
 import ArgumentParser
 import PermissionKit
 
-/// What a command does for the user that is chosen, for its help.
+/// The verb of a command in the help of `--user`.
 protocol WhoVerb {
   /// `Judge for`, before "this user".
   static var words: String { get }
@@ -13,7 +13,7 @@ enum Granting: WhoVerb { static let words = "Grant to" }
 /// The options of a command that judges.
 typealias WhoOptions = WhoArguments<Judging>
 
-/// The options that choose whose access is meant, and which permissions.
+/// The options that choose the subject and the permissions.
 struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
   @Option(
     name: .customLong("user"),
@@ -71,7 +71,7 @@ struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
     }
   }
 
-  /// Returns whose access is meant: this process unless the options and `--pid` say otherwise.
+  /// Returns the subjects: this process unless the options and `--pid` name others.
   func chosen(_ pid: Int32? = nil) -> [Who] {
     if let pid { return [.process(pid)] }
     if !userNames.isEmpty { return userNames.map { .user($0.text) } }
@@ -100,7 +100,7 @@ struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
   }
 }
 
-/// The options that choose what is looked at, and how; a request knows them and refuses most.
+/// The options that choose the root directory and the probe; a request refuses most of them.
 struct ViewOptions: ParsableArguments {
   @Option(
     help: "Check for this running process, by its credentials, root directory and mounts.",

@@ -36,7 +36,7 @@ struct Audit: AccessorCommand {
   @Flag(
     name: .customLong("who"),
     help:
-      "Count for each user what he has access to, and by which rule; --user and --group choose users."
+      "Count what each user has access to, and by which rule; --user and --group choose users."
   )
   var countsUsers = false
 

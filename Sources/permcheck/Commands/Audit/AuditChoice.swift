@@ -3,9 +3,9 @@ import ArgumentParser
 import PermissionKitPlugins
 import Synchronization
 
-/// What permcheck audit is asked to do.
+/// The arguments of permcheck audit.
 struct AuditChoice {
-  /// What is printed of each file and folder without access.
+  /// The line that is printed for each file and folder without access.
   enum List {
     /// A line in the format of the output.
     case lines
@@ -19,11 +19,11 @@ struct AuditChoice {
   var output: OutputChoice
   var subject = SubjectChoice()
   var staysOnFileSystem = false
-  /// Whether to go on below what another user cannot enter.
+  /// Whether to continue below folders that another user cannot enter.
   var isDeep = false
   var threads = 2
   var list = List.lines
-  /// Whether to count what each user has access to, instead of what one is refused.
+  /// Whether to count the access of each user, instead of listing the refusals of one.
   var countsUsers = false
 
   /// Walks, prints, and returns the exit status.
@@ -56,16 +56,17 @@ struct AuditChoice {
         end: { lines.flush() })
     }
     let counts = walk.counts
-    let doubts =
-      counts.refused < counts.asked && !walk.isEnded ? try doubts(judged, roots, system) : []
+    let possibleRefusals =
+      counts.refused < counts.asked && !walk.isEnded
+      ? try possibleRefusals(judged, roots, system) : []
     let status: ExitStatus =
       counts.refused > 0
       ? .refused
-      : counts.undetermined + counts.unlisted > 0 || walk.isEnded || !doubts.isEmpty
+      : counts.undetermined + counts.unlisted > 0 || walk.isEnded || !possibleRefusals.isEmpty
         ? .notDetermined : .authorized
     let result = AuditResult(
       subject: judged, need: question.need, roots: roots, counts: counts, causes: totals.sorted,
-      doubts: doubts, isStopped: walk.isEnded, status: status)
+      possibleRefusals: possibleRefusals, isStopped: walk.isEnded, status: status)
     if list != .null {
       console.print(try output.format(console).text(result))
       try console.flush()
@@ -74,12 +75,13 @@ struct AuditChoice {
     return status
   }
 
-  /// Lets another process walk where a server may keep it waiting without an end; nil where none may.
+  /// Returns the system by which another process walks a tree where a server may block; nil if none
+  /// may.
   func aside(_ roots: [PathBytes], _ system: LinuxSystem) -> Descriptor? {
-    roots.contains(where: system.leadsOverServer) ? try? system.standAside() : nil
+    roots.contains(where: system.leadsOverServer) ? try? system.leaveToNewProcess() : nil
   }
 
-  /// What is asked, of this process.
+  /// The question, for this process.
   var question: TreeQuestion {
     var question = TreeQuestion(need: subject.need ?? .read)
     question.staysOnFileSystem = staysOnFileSystem
@@ -87,10 +89,10 @@ struct AuditChoice {
     return question
   }
 
-  /// How long a server may keep the audit from coming further, in tenths of a second.
+  /// The longest time without progress that the audit waits for a server, in tenths of a second.
   static let patience = 50
 
-  /// Walks to the end, or until somebody stops it or nobody reads the records any more.
+  /// Walks to the end, or until a signal stops it or no reader is left.
   func walk(
     _ question: TreeQuestion, _ roots: [PathBytes], _ system: LinuxSystem, _ console: Console,
     _ records: RecordOutput, _ makeSink: @escaping @Sendable () -> TreeSink
@@ -147,7 +149,7 @@ struct AuditChoice {
   }
 
   private static func isMissing(_ path: PathBytes, _ system: any System) -> Bool {
-    guard let system = system.reaching(path) else { return false }
+    guard let system = system.examiner(of: path) else { return false }
     do throws(Errno) {
       system.close(try system.openat(.currentDirectory, path, [.path, .noFollow], mode: 0))
       return false
@@ -159,14 +161,14 @@ struct AuditChoice {
   /// CAP_SETGID and CAP_SETUID, see capabilities(7).
   private static let changesIDs = CapabilitySet(rawValue: 1 << 6 | 1 << 7)
 
-  /// Chooses who asks: this process, its threads with the ids of another user, or nobody.
+  /// Chooses who checks: this process, its threads with the ids of another user, or the evaluator.
   private func choose(
     _ question: inout TreeQuestion, _ judged: Subject, _ system: any System
   ) throws {
     guard judged.source != .current else { return }
     if let process = judged.process {
       try Self.requireSamePlace(process, system)
-      question.doubtsDevices = ProcessLayers(system, process).mayRefuseDevices
+      question.mayRefuseDevices = ProcessLayers(system, process).mayRefuseDevices
       return question.judged = judged.credentials
     }
     if isDeep { return question.judged = judged.credentials }
@@ -235,7 +237,7 @@ private struct NullSink {
 extension AuditChoice {
   /// Throws an error if a process has another root directory or other mounts than this one.
   ///
-  /// What it sees below the same path would be another tree.
+  /// The same path would lead to another tree for it.
   static func requireSamePlace(_ process: Int32, _ system: any System) throws {
     let isSame: Bool
     do throws(Errno) {
@@ -257,11 +259,11 @@ extension AuditChoice {
   }
 
   /// Returns why a process may be refused what mode and ACL grant it; empty for other subjects.
-  func doubts(
+  func possibleRefusals(
     _ subject: Subject, _ roots: [PathBytes], _ system: any System
   ) throws -> [Reason] {
     guard let process = subject.process, let top = roots.first else { return [] }
-    return ProcessLayers(system, process).doubts(top, question.need, isDevice: false)
+    return ProcessLayers(system, process).possibleRefusals(top, question.need, isDevice: false)
   }
 }
 
@@ -289,6 +291,7 @@ extension AuditChoice {
     let result = CensusResult(
       users: zip(users, walk.census).map { CensusUser($0, $1) }, need: asked.need, roots: roots,
       counts: counts, causes: totals.sorted, isStopped: walk.isEnded,
+      usersComplete: choice.warnOfUnlisted(context, console),
       status: counts.undetermined + counts.unlisted > 0 || walk.isEnded
         || walk.census.contains { $0.keys.contains { $0.verdict == .undetermined } }
         ? .notDetermined : .authorized)
@@ -299,7 +302,7 @@ extension AuditChoice {
   }
 }
 
-/// Standard output for records that several threads write while more of them are found.
+/// A buffer for standard output that several threads write records to.
 final class RecordOutput: Sendable {
   private let state = Mutex<Errno?>(nil)
 

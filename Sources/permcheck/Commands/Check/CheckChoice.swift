@@ -1,12 +1,12 @@
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
-/// What permcheck check is asked to do.
+/// The arguments of permcheck check.
 struct CheckChoice {
   /// The accessors; empty for all.
   var names: [PathBytes] = []
   var all = false
-  /// Whether everything in a folder is asked about.
+  /// Whether everything in a folder is checked.
   var recursive = false
   var skipUnavailable = false
   /// How long to wait for access; nil to answer at once.
@@ -18,7 +18,9 @@ struct CheckChoice {
   /// Checks, prints, and returns the exit status.
   func run(_ accessors: Accessors) throws -> ExitStatus {
     let names = names.isEmpty ? accessors.builtIn.entries.map { PathBytes($0.name) } : names
-    let requests = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
+    let requests = try names.map {
+      try AccessorArgument($0, accessors, through: subject.through, wantsAll: all)
+    }
     if let wait {
       let context = try subject.context(LinuxSystem())
       let factories = subject.watched(requests, context, .discard)
@@ -37,7 +39,8 @@ struct CheckChoice {
     for request in requests {
       batch.add(request.text.description) { [context] in request.accessor(context, analytics) }
     }
-    let reports = try CheckProgress.run(batch, analytics, system, console)
+    let reports = subject.knowingHelper(
+      try CheckProgress.run(batch, analytics, system, console), requests, system)
     let status = status(reports)
 
     if !output.quiet { subject.warnOfRoot(context, console) }
@@ -81,7 +84,10 @@ struct CheckChoice {
   }
 
   private func print(_ result: inout CheckResult, _ console: Console) throws -> ExitStatus {
-    (result.wantsAll, result.skipsUnavailable) = (all, skipUnavailable)
+    result.skipsUnavailable = skipUnavailable
+    if let context = result.context {
+      result.usersComplete = subject.warnOfUnlisted(context, console)
+    }
     let format = output.format(console)
     console.print(try format.text(result))
     try console.flush()
@@ -89,7 +95,7 @@ struct CheckChoice {
     return type(of: format).exit(result)
   }
 
-  /// Returns the grants that have ended, where access rests on an entry for a user.
+  /// Returns the grants that have ended but whose ACL entries still give the access.
   private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
     let resources = reports.flatMap(\.resources)
     guard subject.root == "/",
@@ -106,6 +112,6 @@ struct CheckChoice {
   }
 
   private func status(_ reports: [AccessReport]) -> ExitStatus {
-    ExitStatus(reports, wantsAll: all, skipsAbsent: skipUnavailable)
+    ExitStatus(reports, skipsAbsent: skipUnavailable)
   }
 }

@@ -42,10 +42,11 @@ struct Evaluate: ParsableCommand {
     let explanation = Explanation(
       Inspection(
         saved: document.facts, subject: document.subject, targets: document.targets,
-        names: document.names))
+        names: document.names),
+      acceptsLimited: !all)
     let output = output.choice
     let status = try ExplainChoice.print(
-      explanation, console: Console(system, output), output, wantsAll: all)
+      explanation, console: Console(system, output), output)
     if status != .authorized { throw status.code }
   }
 

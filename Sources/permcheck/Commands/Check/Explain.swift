@@ -82,7 +82,7 @@ struct Explain: AccessorCommand {
     }
   }
 
-  /// Returns the umask that a text means, as umask(1p) prints it: one to four octal digits.
+  /// Parses a umask, as umask(1p) prints it: one to four octal digits.
   static func bits(_ text: String) -> UInt16? {
     guard (1...4).contains(text.utf8.count), let bits = UInt16(text, radix: 8), bits <= 0o777,
       text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) })
@@ -108,7 +108,7 @@ struct OperationArgument: ExpressibleByArgument {
   }
 }
 
-/// What permcheck explain --future is asked.
+/// The arguments of permcheck explain --future.
 struct FutureChoice: Hashable {
   /// The name or number of the user who makes the files; nil for a process.
   var creator: String?

@@ -2,20 +2,28 @@ import ArgumentParser
 import PermissionKit
 import PermissionKitPlugins
 
-/// What permcheck explain is asked to do.
+/// The arguments of permcheck explain.
 struct ExplainChoice {
   /// Accessors, or paths.
   var names: [PathBytes] = []
   var all = false
-  /// Whose new files are meant; nil for what exists.
+  /// The creator of the new files to judge; nil to judge existing files.
   var future: FutureChoice?
-  /// What is done to the path; nil for opening it.
+  /// The operation on the path; nil for opening it.
   var operation: NamedOperation.Name?
   var subject = SubjectChoice()
   var output = OutputChoice()
 
   /// Explains, prints, and returns the exit status.
   func run(_ accessors: Accessors) throws -> ExitStatus {
+    let explanation = try explanation(accessors)
+    let console = Console(accessors.system, output)
+    if !output.quiet { subject.warnOfRoot(explanation.inspection.context, console) }
+    return try Self.print(explanation, console: console, output)
+  }
+
+  /// Reads the facts, and explains.
+  func explanation(_ accessors: Accessors) throws -> Explanation {
     let system = accessors.system
     var context = try subject.context(system).knowing(accessors)
     var names = names
@@ -41,13 +49,10 @@ struct ExplainChoice {
       for argument in arguments { targets.append(try argument.target(context, subject)) }
       return targets
     }
-    let explanation = Explanation(inspection)
-    let console = Console(system, output)
-    if !output.quiet { subject.warnOfRoot(context, console) }
-    return try Self.print(explanation, console: console, output, wantsAll: all)
+    return Explanation(inspection, acceptsLimited: !all)
   }
 
-  /// Takes the second argument of an operation from the names.
+  /// Removes the second argument of an operation from the names, and returns the target.
   private static func target(
     of operation: NamedOperation.Name, _ names: inout [PathBytes]
   ) throws -> PathBytes? {
@@ -68,10 +73,9 @@ struct ExplainChoice {
 
   /// Prints an explanation of present or saved facts, and returns the exit status.
   static func print(
-    _ explanation: Explanation, console: Console, _ output: OutputChoice,
-    wantsAll: Bool
+    _ explanation: Explanation, console: Console, _ output: OutputChoice
   ) throws -> ExitStatus {
-    let status = ExitStatus(explanation.reports, wantsAll: wantsAll)
+    let status = ExitStatus(explanation.reports)
     let result = ExplainResult(explanation: explanation, status: status)
     console.print(try output.format(console).text(result))
     try console.flush()

@@ -17,7 +17,8 @@ final class CheckProgress: Sendable {
   /// Ends the thread.
   private let end: EventFD
 
-  /// Checks the accessors of a batch; shows the progress only if somebody watches standard error.
+  /// Checks the accessors of a batch; shows the progress only if standard error is a terminal that
+  /// shows it.
   static func run(
     _ batch: AccessBatch, _ analytics: AnalyticsLog, _ system: any System, _ console: Console
   ) throws -> [AccessReport] {
@@ -38,7 +39,7 @@ final class CheckProgress: Sendable {
     if progress.status == nil { state.withLock { $0.text = progress.description } }
   }
 
-  /// Removes what is shown; nothing is shown afterwards.
+  /// Erases the progress line, which does not appear again.
   private func finish() {
     state.withLock {
       $0.isOver = true
@@ -71,7 +72,7 @@ final class CheckProgress: Sendable {
   }
 }
 
-/// Shows on a terminal how far an audit is, and notices Ctrl-C.
+/// Shows the progress of an audit on a terminal, and notices Ctrl-C.
 final class AuditProgress {
   private let system: any System
   private let signals: Descriptor?
@@ -91,14 +92,14 @@ final class AuditProgress {
 
   deinit { if let signals { system.close(signals) } }
 
-  /// Whether somebody asked for the end.
+  /// Whether a signal asked for the end.
   var isInterrupted: Bool {
     guard let signals else { return false }
     let events = try? system.poll([PollRequest(signals, .readable)], timeout: 0)
     return events?.first?.isEmpty == false
   }
 
-  /// Shows how many files were asked about, twice a second.
+  /// Shows the number of checked files, twice a second.
   func show(_ counts: TreeCounts) {
     let now = system.monotonic()
     guard isShown, now - max(shown, start) >= 500_000 else { return }
@@ -110,7 +111,7 @@ final class AuditProgress {
     write("\r\(text)\u{1b}[K")
   }
 
-  /// Removes what is shown.
+  /// Erases the progress line.
   func clear() { if shown > 0 { write("\r\u{1b}[K") } }
 
   private func write(_ text: String) {
@@ -118,7 +119,7 @@ final class AuditProgress {
   }
 }
 
-/// Shows on a terminal how many files and folders were looked through for what they inherited.
+/// Shows on a terminal how many files and folders were searched for inherited entries.
 final class RevokeProgress: Sendable {
   private let system: any System
   private let isShown: Bool
@@ -143,10 +144,10 @@ final class RevokeProgress: Sendable {
     }
     guard isDue else { return }
     hasShown.store(true, ordering: .relaxed)
-    write("\r\(count.grouped) files and folders looked through\u{1b}[K")
+    write("\r\(count.grouped) files and folders searched\u{1b}[K")
   }
 
-  /// Removes what is shown.
+  /// Erases the progress line.
   func clear() { if hasShown.load(ordering: .relaxed) { write("\r\u{1b}[K") } }
 
   private func write(_ text: String) {

@@ -4,7 +4,7 @@ import PermissionKitPlugins
 
 /// A request for the access that one argument names: prepared, shown, agreed to, then carried out.
 ///
-/// The only place where `request` and `run` prepare an accessor.
+/// Only this type prepares accessors for `request` and `run`.
 struct ArgumentRequest {
   let argument: AccessorArgument
   let accessor: PermissionAccessor
@@ -16,16 +16,14 @@ struct ArgumentRequest {
   ///   - argument: The accessor.
   ///   - context: Who asks, and for what.
   ///   - options: How to request access.
-  ///   - wantsAll: Whether limited access is not enough.
   ///   - runsPrograms: Whether the program of an accessor may request access.
   ///   - analytics: The log of the check and the request.
   init(
     _ argument: AccessorArgument, _ context: AccessContext, _ options: GrantOptions,
-    wantsAll: Bool, runsPrograms: Bool = true, _ analytics: AnalyticsLog
+    runsPrograms: Bool = true, _ analytics: AnalyticsLog
   ) {
     self.argument = argument
     accessor = argument.accessor(context, analytics)
-    accessor.acceptsLimited = !wantsAll
     var options = options
     let system = context.system
     if !system.isRoot, options.isServed(argument, system) {
@@ -43,8 +41,8 @@ struct ArgumentRequest {
     if case .executable(let program) = argument.entry.origin { program } else { nil }
   }
 
-  /// Returns what permcheck-helper answered when this was carried out, and warns of its notes; nil if it was
-  /// not asked.
+  /// Returns the answer of permcheck-helper after the request, and warns of its notes; nil if it
+  /// was not used.
   func helperAnswer(_ system: any System) -> CheckDocument.HelperAnswered? {
     guard let answer = (accessor as? ResourceAccessor)?.answer else { return nil }
     for note in answer.notes { GrantFlags.warn(ofHelper: note, system) }
@@ -68,7 +66,7 @@ extension GrantFlags {
     return line.administrators ?? plan.steps.map(\.typed).joined(separator: "\n  ")
   }
 
-  /// The options as an administrator repeats them.
+  /// The options of the request, for the administrator's command.
   var words: [PathBytes] {
     var words: [PathBytes] = []
     if strategy.strategy.name != GrantStrategies.auto.name {
@@ -79,7 +77,8 @@ extension GrantFlags {
     return words
   }
 
-  /// Tells by which command an administrator makes a request, and why only an administrator.
+  /// Prints the command by which an administrator makes a request, and why only an administrator
+  /// can.
   static func report(_ command: String, _ argument: AccessorArgument, _ system: any System) {
     let entry = argument.entry
     var lines = "only an administrator may give access to \(argument.shown)"
@@ -92,7 +91,7 @@ extension GrantFlags {
     Console.report(lines, system)
   }
 
-  /// Returns whether the person at the terminal agrees to all plans; says why nobody was asked.
+  /// Returns whether the person at the terminal agrees to all plans; prints why if it cannot ask.
   static func agrees(
     _ plans: [GrantPlan], _ console: Console, _ system: any System, isQuiet: Bool = false
   ) -> Bool {

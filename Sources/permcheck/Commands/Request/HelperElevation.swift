@@ -1,6 +1,6 @@
 @_spi(SystemCalls) import PermissionKit
 
-/// Requests access through permcheck-helper; the only place that writes its command line.
+/// Requests access through permcheck-helper; only this type writes the helper's command line.
 struct HelperElevation: Elevation {
   private let command: RootCommand
   private let system: any System
@@ -24,7 +24,7 @@ struct HelperElevation: Elevation {
     return try answer(arguments, asks: true)
   }
 
-  /// Takes back what the helper gave the calling user.
+  /// Revokes what the helper gave the calling user.
   ///
   /// - Parameters:
   ///   - accessor: The name of the accessor.
@@ -55,9 +55,9 @@ struct HelperElevation: Elevation {
     return answer
   }
 
-  /// Returns the helper that is installed beside this program: `../libexec/permcheck-helper`.
+  /// Returns the helper that is installed with this program: `../libexec/permcheck-helper`.
   ///
-  /// Only a file that root alone can write counts, and no other folder is searched.
+  /// Only a file that only root can write is used, and no other folder is searched.
   private static func helper(_ system: any System) -> PathBytes? {
     guard let own = Tool.executable(system) else { return nil }
     let path = own.parent.parent.appending("libexec/permcheck-helper")
@@ -71,7 +71,7 @@ struct HelperElevation: Elevation {
 extension GrantOptions {
   /// Returns whether permcheck-helper makes the request: by ACL, for all devices of an accessor.
   ///
-  /// Everything else is for an administrator in person.
+  /// An administrator must make every other request.
   func isServed(_ argument: AccessorArgument, _ system: any System) -> Bool {
     elevation != nil && argument.path == nil && argument.entry.isServed(system) && !allowsOthers
       && !isRecursive && [GrantStrategies.auto.name, "acl"].contains(strategy.name)

@@ -4,10 +4,10 @@
 struct OtherUser {
   /// The user.
   let subject: Subject
-  /// The variables of this process that the command gets besides those of every session.
+  /// The variables of this process that the command gets in addition to those of a session.
   let kept: [String]
 
-  /// What a terminal, and the language of a person, need.
+  /// The variables for the terminal and the language.
   private static let ofSession = ["TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ"]
   /// The categories of locale(7).
   private static let ofLocale = [
@@ -16,9 +16,9 @@ struct OtherUser {
     "NUMERIC", "PAPER", "TELEPHONE", "TIME",
   ]
 
-  /// Returns the command as it is started: by setpriv(1), which takes on the ids of the user.
+  /// Returns the command line with setpriv(1), which takes on the ids of the user.
   ///
-  /// Nothing of this process is in the memory that has these ids before the command has it.
+  /// No data of this process is in the memory that has these ids before the command starts.
   ///
   /// - Parameters:
   ///   - words: The command as it was given.

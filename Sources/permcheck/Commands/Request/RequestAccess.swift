@@ -66,7 +66,7 @@ struct RequestAccess: AccessorCommand {
     var options = grants.options(system)
     if let duration { options.lifetime.expires = system.realtime() + duration.microseconds }
     let arguments = try names.map {
-      try AccessorArgument($0, accessors, through: subject.through).absolute(system)
+      try AccessorArgument($0, accessors, through: subject.through, wantsAll: all).absolute(system)
     }
     try accessors.requiresTrust(arguments)
     let console = Console(system, output)
@@ -80,7 +80,7 @@ struct RequestAccess: AccessorCommand {
     result.endsByItself = GrantTimer.isEnabled(system)
     var wanted: [(place: Int, request: ArgumentRequest)] = []
     for argument in arguments {
-      let request = ArgumentRequest(argument, context, options, wantsAll: all, analytics)
+      let request = ArgumentRequest(argument, context, options, analytics)
       result.reports.append(request.prepared.report)
       if try plan(request, options, console, system, &result) {
         wanted.append((result.reports.count - 1, request))
@@ -93,20 +93,20 @@ struct RequestAccess: AccessorCommand {
     }
 
     result.undo += result.helper.compactMap { $0.answer.request.map { undoLine($0, system) } }
-    result.status = ExitStatus(result.reports, wantsAll: all)
+    result.status = ExitStatus(result.reports)
     log.report(analytics, console, output)
     console.print(try output.format(console).text(result))
     try console.finish(result.status)
   }
 
-  /// Adds what a request would change to the result; says what keeps it from being made.
+  /// Adds what a request would change to the result; prints the obstacle if there is one.
   ///
   /// - Returns: Whether the request is to be carried out if the person agrees.
   private func plan(
     _ request: ArgumentRequest, _ options: GrantOptions, _ console: Console,
     _ system: any System, _ result: inout RequestResult
   ) throws -> Bool {
-    let (accessor, prepared) = (request.accessor, request.prepared)
+    let prepared = request.prepared
     guard prepared.isNeeded else {
       if prepared.report.status == .limited {
         let shown = request.argument.shown
@@ -134,7 +134,7 @@ struct RequestAccess: AccessorCommand {
           .adding(grants.words + administratorOptions).administrators
       {
         GrantFlags.report(line, request.argument, system)
-      } else if !accessor.isAccess(prepared.report) {
+      } else if !prepared.report.isGranted {
         console.warn("no change of permissions gives access to \(request.argument.shown)")
       }
       return true
@@ -198,7 +198,7 @@ struct RequestAccess: AccessorCommand {
     for (place, request) in wanted {
       var request = request
       if let later {
-        request = ArgumentRequest(request.argument, later, options, wantsAll: all, analytics)
+        request = ArgumentRequest(request.argument, later, options, analytics)
       } else {
         (request.accessor as? ResourceAccessor)?.grants = options
       }
@@ -223,7 +223,7 @@ struct RequestAccess: AccessorCommand {
     result.isApplied = options.strategy.isCarriedOut
   }
 
-  /// Returns the command that takes back what a request gave, and nothing else.
+  /// Returns the command that revokes what this request gave, and nothing else.
   private func undoLine(_ request: String, _ system: any System) -> String {
     let words: [PathBytes] = [Tool.word(system), "revoke", "--request", PathBytes(request)]
     return ShellCommand.line(

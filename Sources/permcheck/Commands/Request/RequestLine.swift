@@ -1,8 +1,8 @@
 @_spi(SystemCalls) import PermissionKit
 
-/// The command that requests what a report misses, as it works when somebody types it.
+/// The command that requests what a report lacks, as somebody can type it.
 ///
-/// Which command works depends on the subject, on what is needed, and on whether the helper is
+/// The command depends on the subject, on the missing permissions, and on whether the helper is
 /// installed.
 struct RequestLine {
   private let argument: AccessorArgument
@@ -51,7 +51,7 @@ struct RequestLine {
     return ShellCommand.line(start + words)
   }
 
-  /// Returns the command that gives what a report misses.
+  /// Returns the command that requests what a report lacks.
   ///
   /// - Parameters:
   ///   - report: The report on the accessor.

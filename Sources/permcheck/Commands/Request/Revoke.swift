@@ -6,7 +6,7 @@ import PermissionKitPlugins
 struct Revoke: AccessorCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Takes back what permcheck request gave.",
+    abstract: "Revokes access that permcheck request gave.",
     usage: "permcheck revoke NAME|PATH … | --request ID | --expired | --all [OPTION…]",
     discussion: """
       EXAMPLES
@@ -28,7 +28,7 @@ struct Revoke: AccessorCommand {
   @Option(
     name: .customLong("request"),
     help: ArgumentHelp(
-      "Revoke what this request gave; permcheck list --grants tells the ids.", valueName: "id"))
+      "Revoke what this request gave; permcheck list --grants shows the ids.", valueName: "id"))
   var requests: [TextArgument] = []
 
   @Flag(help: "Revoke every grant.")
@@ -57,7 +57,7 @@ struct Revoke: AccessorCommand {
 
   @OptionGroup var output: FormatOptions
 
-  /// How many notes are printed: there may be one for each file of a folder.
+  /// The most notes that are printed: there may be one for each file of a folder.
   private static let mostNotes = 20
 
   func validate() throws {
@@ -118,7 +118,7 @@ struct Revoke: AccessorCommand {
     try console.finish(result.status)
   }
 
-  /// Returns the user of `--user`, and which grants the arguments select.
+  /// Returns the user of `--user`, and the selection of grants by the arguments.
   private func selection(
     _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
   ) throws -> (UInt32?, (Grant) -> Bool) {
@@ -146,8 +146,9 @@ struct Revoke: AccessorCommand {
     )
   }
 
-  /// Returns the accessor and the path of an argument; a declaration may be gone, and its grants still
-  /// there.
+  /// Returns the accessor and the path of an argument.
+  ///
+  /// The accessor may no longer be declared, while its grants still exist.
   private func named(
     _ argument: PathBytes, _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
   ) throws -> (accessor: String, path: PathBytes?) {
@@ -168,14 +169,14 @@ struct Revoke: AccessorCommand {
   /// Grants that root made for one accessor.
   private struct Share {
     let accessor: String
-    /// The request that gave them; nil if these are all grants of the accessor.
+    /// The request that made the grants; nil for all grants of the accessor.
     let request: String?
     let grants: [Grant]
-    /// Whether the helper can take them back: it knows devices alone.
+    /// Whether the helper can revoke the grants: it handles only devices.
     let isServed: Bool
   }
 
-  /// Returns the grants that root made, in the portions in which they can be taken back.
+  /// Returns the grants that root made, in groups that are revoked together.
   private func shares(_ grants: [Grant], _ system: any System) -> [Share] {
     guard let uid = grants.first?.uid else { return [] }
     let all = GrantMirror(system).grants(of: uid)
@@ -200,7 +201,7 @@ struct Revoke: AccessorCommand {
     }
   }
 
-  /// Revokes grants that root made, through the helper; tells the administrator's command for others.
+  /// Revokes grants that root made, through the helper; prints the administrator's command for other grants.
   private func revoke(
     _ grants: [Grant], _ console: Console, _ system: any System, _ result: inout RevokeResult
   ) throws {

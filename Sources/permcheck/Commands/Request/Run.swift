@@ -74,22 +74,24 @@ struct Run: AccessorCommand {
     var context = try subject.context(system)
     if grants.recursive { context.includeContents() }
     let requests = try names.map {
-      try AccessorArgument($0, accessors, through: subject.through).absolute(system)
+      try AccessorArgument($0, accessors, through: subject.through, wantsAll: all).absolute(system)
     }
     let analytics = log.analytics(system)
     let other = try otherUser(context)
     guard request else {
       try gate(requests.map { $0.accessor(context, analytics).currentAccess() }, system)
-      guard let other else { throw start(failed: system.execvp(command), system) }
-      let signals = try system.signalfd(SignalInfo.catchable)
-      defer { system.close(signals) }
-      throw end(try supervise(other, signals, system), system)
+      guard let other else {
+        throw ForegroundCommand.failure(to: command, system.execvp(command), system)
+      }
+      let signals = try ForegroundCommand.Signals(system)
+      defer { system.close(signals.descriptor) }
+      throw ExitCode(ForegroundCommand.end(try supervise(other, signals, system), system))
     }
     try refuseUntrusted(requests, accessors, system)
     try run(other, while: requests, context, analytics, system)
   }
 
-  /// Gives missing access, runs the command, and takes the access back when it ends.
+  /// Gives missing access, runs the command, and revokes the access when it ends.
   private func run(
     _ other: OtherUser?, while requests: [AccessorArgument], _ context: AccessContext,
     _ analytics: AnalyticsLog, _ system: LinuxSystem
@@ -111,19 +113,19 @@ struct Run: AccessorCommand {
     }
     let prepared = requests.map {
       // Nobody can take back what a program does.
-      ArgumentRequest($0, context, options, wantsAll: all, runsPrograms: false, analytics)
+      ArgumentRequest($0, context, options, runsPrograms: false, analytics)
     }
     let isGiven = try agrees(prepared, options, system)
     isAgreed.withLock { $0 = isGiven }
     // From here on no signal may end this process before the grants are revoked.
-    let signals = try system.signalfd(SignalInfo.catchable)
-    defer { system.close(signals) }
+    let signals = try ForegroundCommand.Signals(system)
+    defer { system.close(signals.descriptor) }
     let ending: Result<ProcessEnd, any Error>
     var reports: [AccessReport] = []
     do {
       for request in prepared {
         reports.append(try request.accessor.carryOut(request.prepared))
-        if let answer = request.helperAnswer(system) { tell(answer, system) }
+        if let answer = request.helperAnswer(system) { printChanges(answer, system) }
       }
       try gate(reports, system)
       ending = .success(try supervise(other, signals, system))
@@ -136,17 +138,7 @@ struct Run: AccessorCommand {
       ending = .failure(error)
     }
     try revoke(mark, byRoot.withLock { $0 }, system)
-    throw end(try ending.get(), system)
-  }
-
-  /// Ends as the command did, and returns the status where that is not possible.
-  private func end(_ end: ProcessEnd, _ system: any System) -> ExitCode {
-    switch end {
-    case .exited(let status): return ExitCode(status)
-    case .signalled(let signal):
-      system.raise(signal)
-      return ExitCode(128 + signal)
-    }
+    throw ExitCode(ForegroundCommand.end(try ending.get(), system))
   }
 
   /// Throws 126 if root would make a request by a file that others can change.
@@ -177,7 +169,8 @@ struct Run: AccessorCommand {
 
   /// Returns whether the person at the terminal agrees to all plans, or `--yes` is given.
   ///
-  /// Throws 126 if only an administrator may carry out one of them, and what keeps one from being made.
+  /// Throws 126 if only an administrator may carry out one of them, and the obstacle if one cannot
+  /// be made.
   private func agrees(
     _ requests: [ArgumentRequest], _ options: GrantOptions, _ system: any System
   ) throws -> Bool {
@@ -201,7 +194,7 @@ struct Run: AccessorCommand {
   }
 
   /// Prints what permcheck-helper changed for the command.
-  private func tell(_ answer: CheckDocument.HelperAnswered, _ system: any System) {
+  private func printChanges(_ answer: CheckDocument.HelperAnswered, _ system: any System) {
     if quiet { return }
     let format = HumanFormat(Console(system, color: .never).errorStyle, isVerbose: false)
     let details = format.answered(answer, system, end: " until the command ends")
@@ -210,7 +203,7 @@ struct Run: AccessorCommand {
 
   /// Throws 126 and prints the reasons unless there is access.
   private func gate(_ reports: [AccessReport], _ system: any System) throws {
-    let status = ExitStatus(reports, wantsAll: all)
+    let status = ExitStatus(reports)
     guard status != .authorized else { return }
     if quiet { throw ExitCode(126) }
     let style = Console(system, color: .never).errorStyle
@@ -221,35 +214,12 @@ struct Run: AccessorCommand {
     throw ExitCode(126)
   }
 
-  /// Prints why the command did not start, and returns the exit status.
-  private func start(failed errno: Errno, _ system: any System) -> ExitCode {
-    Console.report(
-      "\(Sanitizer.clean(command[0].description)) cannot be run (\(errno))", system)
-    return ExitCode(errno == .ENOENT ? 127 : 126)
-  }
-
   /// Runs the command until it ends, and forwards signals to it.
   private func supervise(
-    _ other: OtherUser?, _ signals: Descriptor, _ system: LinuxSystem
+    _ other: OtherUser?, _ signals: ForegroundCommand.Signals, _ system: LinuxSystem
   ) throws -> ProcessEnd {
-    if let other { return try superviseSession(of: other, signals, system) }
-    let pid: Int32
-    do throws(Errno) {
-      pid = try system.spawn(command, output: .standardOutput)
-    } catch {
-      throw start(failed: error, system)
-    }
-    // Without pidfd_open(2), SIGCHLD tells.
-    let child = try? system.pidfd_open(pid)
-    defer { if let child { system.close(child) } }
-    let requests = ([signals] + [child].compactMap { $0 }).map { PollRequest($0, .readable) }
-    while true {
-      do throws(Errno) {
-        _ = try system.poll(requests, timeout: nil)
-      } catch .EINTR {}
-      while let arrived = try system.pendingSignal(signals) { forward(arrived, to: pid, system) }
-      if let end = try system.waitpid(pid, waits: false) { return end }
-    }
+    if let other { return try superviseSession(of: other, signals.descriptor, system) }
+    return try ForegroundCommand(command, signals, system).wait()
   }
 
   /// Runs the command of another user until it ends.
@@ -267,19 +237,7 @@ struct Run: AccessorCommand {
     }
     switch relay.run() {
     case .success(let end): return end
-    case .failure(let errno): throw start(failed: errno, system)
-    }
-  }
-
-  /// Passes a signal on to the command.
-  private func forward(_ arrived: SignalInfo, to pid: Int32, _ system: any System) {
-    // A terminal sends these to the command too.
-    if arrived.isFromProcess || !SignalInfo.byTerminal.contains(arrived.signal) {
-      try? system.kill(pid, arrived.signal)
-    }
-    // The shell waits until both have stopped.
-    if SignalInfo.stopping.contains(arrived.signal) {
-      try? system.kill(system.getpid(), SignalInfo.stop)
+    case .failure(let errno): throw ForegroundCommand.failure(to: command, errno, system)
     }
   }
 

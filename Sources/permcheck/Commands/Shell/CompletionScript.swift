@@ -1,15 +1,15 @@
 import ArgumentParser
 @_spi(SystemCalls) import PermissionKit
 
-/// The completions of a shell: the parser's script, and what the parser does not know.
+/// The completions of a shell: the parser's script, with additions.
 ///
 /// The parser's script knows the commands, the options, and their values. It does not know that
-/// `permcheck NAME` means `permcheck check NAME`, that `=PATH` may follow a name, and that a command
-/// follows `run … --`.
+/// `permcheck NAME` means `permcheck check NAME`, that `=PATH` may follow a name, and that a
+/// command follows `run … --`.
 enum CompletionScript {
   private static let option = "--generate-completion-script"
 
-  /// Returns the script that these arguments ask for; nil if they ask for something else.
+  /// Returns the script for these arguments; nil if they do not ask for one.
   static func requested(_ arguments: [String], _ system: any System) -> String? {
     guard let first = arguments.first, first.hasPrefix(option) else { return nil }
     var name: String?
@@ -51,14 +51,14 @@ enum CompletionScript {
   }
 
   /// The commands, for a list of words.
-  static let commands = (["check", "explain"] + Front.others).joined(separator: " ")
+  static let commands = (["check", "explain"] + FastArguments.others).joined(separator: " ")
 
   /// The commands, for a pattern of `case`.
-  static let commandPattern = (["check", "explain"] + Front.others).joined(separator: "|")
+  static let commandPattern = (["check", "explain"] + FastArguments.others).joined(separator: "|")
 }
 
 extension CompletionScript {
-  /// What follows the parser's script for bash.
+  /// The text after the parser's script for bash.
   static var bash: String {
     #"""
     # Sets words to the words up to the cursor, which readline also splits at "=" and ":".
@@ -166,7 +166,7 @@ extension CompletionScript {
 }
 
 extension CompletionScript {
-  /// What follows the parser's script for fish.
+  /// The text after the parser's script for fish.
   static var fish: String {
     #"""
     # The words; permcheck NAME is permcheck check NAME.
@@ -227,7 +227,7 @@ extension CompletionScript {
 }
 
 extension CompletionScript {
-  /// What precedes the parser's script for zsh.
+  /// The text before the parser's script for zsh.
   static var zsh: String {
     #"""
     _permcheck() {

@@ -3,35 +3,36 @@ import PermissionKitPlugins
 
 /// One expectation of a file: who must have which access, or must not.
 struct Expectation {
-  /// What is judged.
+  /// The accessor or path.
   enum Target {
     case accessor(AccessorArgument)
     case path(PathBytes)
   }
 
-  /// The name in the file, or what it expects; no two are the same.
+  /// The unique name: that of the file, or one made from the expectation.
   var name = ""
-  /// Where it begins in the file.
+  /// The place in the file where it begins.
   let place: TOMLValue.Place
   var target: Target
-  /// The subjects, and where the file names each.
+  /// The subjects, each with its place in the file.
   var subjects: [(who: Who, place: TOMLValue.Place)] = []
   /// The permissions; nil for those that the accessor or the kind of file needs.
   var need: Permissions?
-  /// The words of `is`, as they are written.
+  /// The values of `is`, as they are written.
   var words: [String] = []
-  /// The code that one of the reasons must have; nil if any will do.
+  /// The code that one of the reasons must have; nil for any.
   var reason: Reason.Code?
-  /// Whose new files are meant, in the folder of the target; nil for what exists.
+  /// The creator of the new files to judge, in the folder of the target; nil to judge existing
+  /// files.
   var future: FutureChoice?
-  /// What is done to the path, and the second argument of that; nil for opening it.
+  /// The operation on the path, and its second argument; nil for opening it.
   var operation: (name: NamedOperation.Name, target: PathBytes?)?
-  /// Whether everything in a folder must be so.
+  /// Whether the expectation includes everything in a folder.
   var isRecursive = false
   /// How long to wait until it holds.
   var wait: TimeSpan?
 
-  /// The statuses that `words` mean.
+  /// The statuses that the values of `is` stand for.
   var statuses: [AuthorizationStatus] {
     words.flatMap { word in
       // Where everything is meant, some of it is not enough.
@@ -39,16 +40,16 @@ struct Expectation {
     }
   }
 
-  /// What a word of `is` means.
+  /// The statuses that each value of `is` stands for.
   ///
-  /// Nobody can expect what cannot be told.
+  /// Unknown access cannot be expected.
   static let statuses: [String: [AuthorizationStatus]] = [
     "granted": [.authorized, .limited], "refused": [.denied, .restricted],
     "authorized": [.authorized], "limited": [.limited], "denied": [.denied],
     "restricted": [.restricted], "unavailable": [.unavailable],
   ]
 
-  /// What is judged, as people name it.
+  /// The accessor or path, for people.
   var what: String {
     let name =
       switch target {
@@ -63,7 +64,7 @@ struct Expectation {
     return future.map { "\(name), what \($0.creator ?? "this process") makes there" } ?? name
   }
 
-  /// What is expected, for people: `refused, for parent-search`.
+  /// The expected answer, for people: `refused, for parent-search`.
   var wanted: String {
     words.joined(separator: " or ") + (reason.map { ", for \($0.rawValue)" } ?? "")
   }

@@ -55,7 +55,7 @@ struct ExpectationReader {
     return near.map { "\(start); did you mean \($0)?" } ?? "\(start); \(help)"
   }
 
-  /// Gives names to expectations that have none, and finds those that two have.
+  /// Names the expectations without a name, and finds names that occur twice.
   private mutating func nameAll() {
     var places: [String: TOMLValue.Place] = [:]
     for expectation in expectations where !expectation.name.isEmpty {
@@ -280,7 +280,7 @@ struct ExpectationReader {
     return nil
   }
 
-  /// Finds a reason that what is expected never has.
+  /// Adds a mistake if the reason cannot occur with the expected answer.
   private mutating func checkReason(of expectation: Expectation, _ place: TOMLValue.Place) {
     guard let code = expectation.reason, !expectation.statuses.isEmpty else { return }
     var possible = code.statuses

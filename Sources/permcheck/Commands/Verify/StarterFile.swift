@@ -6,7 +6,7 @@ import PermissionKitPlugins
 struct StarterFile {
   private(set) var text = "# The current access. Check it with: permcheck verify FILE\n"
 
-  /// Checks the accessors and paths for everybody who is meant.
+  /// Checks the accessors and paths for each subject.
   ///
   /// - Parameters:
   ///   - names: The accessors and paths; all built-in accessors if there are none.

@@ -1,14 +1,14 @@
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
-/// Holds expectations against what is so.
+/// Compares expectations with the actual access.
 struct Verifier {
   /// One expectation for one subject.
   struct Item {
     let expectation: Expectation
     let who: Who
     let subject: Subject
-    /// Who makes the files that are meant; nil for what exists.
+    /// The creator of the new files to judge; nil to judge existing files.
     let creator: FileCreator?
     let operation: NamedOperation?
   }
@@ -61,7 +61,7 @@ struct Verifier {
     self.items = items
   }
 
-  /// Checks everything, and waits where an expectation says so.
+  /// Checks all expectations, and waits if an expectation asks for it.
   func run() throws -> [Verdict] {
     var reports = reports()
     for index in items.indices where items[index].expectation.wait != nil {
@@ -70,7 +70,7 @@ struct Verifier {
     return items.indices.map { verdict($0, reports[$0]) }
   }
 
-  /// Returns factories for everything that is checked, so that it can be watched.
+  /// Returns a factory for each accessor that is checked, for `AccessWatcher`.
   var factories: [AccessWatcher.Factory] {
     items.map { item in
       func make() throws(PermissionError) -> PermissionAccessor {
@@ -136,7 +136,7 @@ struct Verifier {
     return context
   }
 
-  /// Returns what permcheck check would ask for an item.
+  /// Returns the accessor that permcheck check would use for an item.
   private func accessor(_ item: Item, _ context: AccessContext) -> PermissionAccessor {
     switch item.expectation.target {
     case .accessor(let argument): argument.accessor(context, .discard)
@@ -146,7 +146,7 @@ struct Verifier {
 
   // MARK: - All checks
 
-  /// What two items may both ask.
+  /// The question that two expectations can share.
   private struct Question: Hashable {
     let who: Who
     let what: String
@@ -154,7 +154,7 @@ struct Verifier {
     let future: FutureChoice?
   }
 
-  /// Returns a report for each item; what two items ask is asked once.
+  /// Returns a report for each item; equal questions are checked once.
   private func reports() -> [AccessReport] {
     var known: [Question: AccessReport] = [:]
     return items.map { item in

@@ -59,7 +59,7 @@ struct Verify: AccessorCommand {
       }
     } else if who.chosen() != [.current] || who.need != nil {
       throw ValidationError(
-        "the file says for whom and what: user = \"…\", need = \"…\"; options for that go with --init"
+        "the file names users and permissions: user = \"…\", need = \"…\"; options for that go with --init"
       )
     } else if words.count != 1 {
       throw ValidationError(
@@ -113,7 +113,7 @@ struct Verify: AccessorCommand {
 
   /// Reads the file and looks up its users.
   ///
-  /// - Throws: An error after each mistake was told.
+  /// - Throws: An error, after each mistake was printed.
   private func verifier(
     _ accessors: Accessors, _ system: any System, _ output: OutputChoice, _ console: Console
   ) throws -> Verifier {

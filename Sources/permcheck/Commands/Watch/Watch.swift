@@ -42,7 +42,9 @@ struct Watch: AccessorCommand {
   func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
     let (subject, output, log) = (subject.choice, output.choice, log.choice)
-    let requests = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
+    let requests = try names.map {
+      try AccessorArgument($0, accessors, through: subject.through, wantsAll: all)
+    }
     let context = try subject.context(system)
     let analytics = log.analytics(system)
     let console = Console(system, output)
@@ -75,17 +77,19 @@ struct Watch: AccessorCommand {
     }
     log.report(analytics, console, output)
     try console.finish(
-      ExitStatus(watcher.reports, wantsAll: all, skipsAbsent: skipUnavailable))
+      ExitStatus(watcher.reports, skipsAbsent: skipUnavailable))
   }
 
   /// Returns the events that end the watch: SIGHUP, SIGINT, SIGPIPE, SIGTERM, and a closed output.
-  static func stopRequests(_ system: any System) throws -> [PollRequest] {
+  static func stopRequests(
+    _ system: any System, output: Descriptor = .standardOutput
+  ) throws -> [PollRequest] {
     do throws(Errno) {
       return [
         PollRequest(
           try system.signalfd([SignalInfo.hangup, SignalInfo.interrupt, 13, SignalInfo.terminate]),
           .readable),
-        PollRequest(.standardOutput, []),
+        PollRequest(output, []),
       ]
     } catch {
       throw PermissionError(

@@ -70,7 +70,8 @@ struct OwnStrategyTests {
     return process.terminationStatus == 0
   }
 
-  @Test func `It gives what it chooses, and the change can be undone`() throws {
+  @Test func `A strategy of a program gives what it chooses, and the change can be undone`() throws
+  {
     try withFolder("album") { folder in
       let accessor = try accessor(folder, ReadOnlyFolders())
       let prepared = accessor.prepare()
@@ -86,7 +87,7 @@ struct OwnStrategyTests {
     }
   }
 
-  @Test func `What it leaves out is not given`() throws {
+  @Test func `What a strategy leaves out is not given`() throws {
     try withFolder(".album") { folder in
       let accessor = try accessor(folder, ReadOnlyFolders())
       #expect(accessor.prepare().plan == nil)
@@ -95,7 +96,7 @@ struct OwnStrategyTests {
     }
   }
 
-  @Test func `It cannot give what was not asked for`() throws {
+  @Test func `A strategy cannot give what was not requested`() throws {
     try withFolder("album") { folder in
       let accessor = try accessor(folder, Elsewhere())
       let before = try Data(contentsOf: URL(filePath: "/etc/shadow"))

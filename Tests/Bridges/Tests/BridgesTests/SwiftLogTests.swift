@@ -14,8 +14,6 @@ private struct Both: LoggingStrategy {
     logger.log(event)
     try file.log(event)
   }
-  func clear() {}
-  func loggedEvents() -> [AccessEvent] { [] }
 }
 
 @Suite struct SwiftLogTests {
@@ -27,7 +25,8 @@ private struct Both: LoggingStrategy {
     return logger
   }
 
-  @Test(arguments: AuthorizationStatus.allCases) func `Levels`(
+  @Test(arguments: AuthorizationStatus.allCases)
+  func `A refusal is logged at notice, access at info`(
     _ status: AuthorizationStatus
   ) throws {
     _ = Door(status, SwiftLogLogging(logger())).currentAccess()

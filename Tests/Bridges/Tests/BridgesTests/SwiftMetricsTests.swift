@@ -42,7 +42,7 @@ import Testing
     #expect(door.analytics.failure == nil)
   }
 
-  @Test func `What ifs do not count`() throws {
+  @Test func `A what-if is not counted`() throws {
     let door = Door(.denied, SwiftMetricsLogging(factory: metrics))
     door.report.root = "/mnt"
     try door.requestAccessIfNeeded()

@@ -49,7 +49,7 @@ struct InheritanceTests {
     #expect(try inside(now).released(released, birth: birth) == released)
   }
 
-  @Test func `A default ACL that a lease made of nothing becomes nothing`() throws {
+  @Test func `A default ACL that a lease created is removed with it`() throws {
     let made = try #require(AccessControlList(brief: "u::rwx,u:5:r-x,g::r-x,m::r-x,o::---"))
     let other = try #require(AccessControlList(brief: "u::rwx,u:5:r-x,g::rwx,m::rwx,o::---"))
     let inside = try inside(nil, origin: Self.minimal)
@@ -58,7 +58,7 @@ struct InheritanceTests {
     #expect(inside.releasedDefault(made, birth: 99) == made)
   }
 
-  @Test func `Below somebody's default ACL, what it gives stays`() throws {
+  @Test func `The entries of somebody's own default ACL stay`() throws {
     let top = try inside(Self.minimal)
     let theirs = try #require(AccessControlList(brief: "u::rwx,u:5:rwx,g::r-x,m::rwx,o::---"))
     let before = try #require(AccessControlList(brief: "u::rwx,u:5:r-x,g::r-x,m::r-x,o::---"))

@@ -106,12 +106,12 @@ struct SwapRaceTests {
     let ready = Pipe()
     process.standardOutput = ready
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     try #require(try ready.fileHandleForReading.read(upToCount: 5)?.count == 5)
     return process
   }
 
-  @Test(arguments: races.indices) func `Victims are left alone`(
+  @Test(arguments: races.indices) func `A swapped path never changes another file`(
     _ index: Int
   ) throws {
     let race = Self.races[index]

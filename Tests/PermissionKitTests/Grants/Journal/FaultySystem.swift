@@ -1,3 +1,4 @@
+import Foundation
 @_spi(SystemCalls) import PermissionKit
 import Synchronization
 import TestSupport
@@ -64,8 +65,11 @@ final class FaultySystem: ForwardingSystem {
     throw errno
   }
 
+  /// Whether a descriptor is of a file in the folder, and not a number that somebody else has by now.
   private func isOurs(_ file: Descriptor) -> Bool {
-    state.withLock { $0.files.contains(file.rawValue) }
+    guard state.withLock({ $0.files.contains(file.rawValue) }) else { return false }
+    let link = try? FileManager.default.destinationOfSymbolicLink(atPath: file.link.description)
+    return link?.hasPrefix(folder.description) == true
   }
 
   func openat(

@@ -73,7 +73,8 @@ import Testing
     }
   }
 
-  @Test(arguments: FaultySystem.Fault.allCases) func `Request is made or not`(
+  @Test(arguments: FaultySystem.Fault.allCases)
+  func `After any fault a request is made whole or not at all`(
     _ fault: FaultySystem.Fault
   ) throws {
     var faults = 0
@@ -119,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: FaultySystem.Fault.allCases)
-  func `Revocation is finished by the next`(
+  func `A killed revocation is finished by the next operation`(
     _ fault: FaultySystem.Fault
   ) throws {
     var faults = 0

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.blocking) struct ProcessMarkTests {
   /// A grant that lives as long as a process ends with it, whether or not its parent asks how.
-  @Test func `Ended process is gone`() throws {
+  @Test func `A process that has ended has no mark`() throws {
     let system = LinuxSystem()
     #expect(system.mark(of: system.getpid()) != nil)
     let pid = try system.spawn(["sleep", "60"], output: Descriptor(rawValue: 1))
