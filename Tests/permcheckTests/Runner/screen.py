@@ -54,6 +54,14 @@ class Screen:
         return text
 
     def close(self):
+        """Ends all that the session started, also what is stopped, and waits for its first process."""
         os.close(self.end)
-        os.kill(self.pid, signal.SIGKILL)
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    session = int(file.read().rpartition(")")[2].split()[3])
+                if session == self.pid:
+                    os.kill(int(pid), signal.SIGKILL)
+            except OSError:  # It ended meanwhile, or is another's.
+                pass
         os.waitpid(self.pid, 0)

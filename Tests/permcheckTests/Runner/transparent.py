@@ -152,6 +152,8 @@ class Screen(screen.Screen):
         return f"NOT {pattern} IN {text!r}"
 
 
+# A program that starts no other: a child that is stopped between vfork(2) and execve(2) holds up its parent for ever.
+PERL = "perl -e '$| = 1; $SIG{CONT} = sub { print \"on\\n\" }; print \"go\\n\"; select undef, undef, undef, 0.05 while 1'\n"
 # Each step types a text and waits for a pattern.
 TERMINAL = {
     "its terminal": [("PREFIX sh -c 'tty >/dev/null && stty size && stty -g && ps -o tpgid= -o pgid= -p $$ | (read a b; test $a = $b; echo in=$?)'\n", "in=\\d+"), ("", "ready> ")],
@@ -165,7 +167,7 @@ TERMINAL = {
     "two stops": [("PREFIX sh -c 'kill -STOP $$; kill -TSTP $$; echo again; exit 6'\n", "Stopped"), ("", "ready> "), ("fg\n", "Stopped"), ("", "ready> "), ("fg\n", "again"), ("", "ready> "), ("echo =$?=\n", "=\\d+=")],
     "one that reads in the background": [("PREFIX cat & sleep 0.7; fg\n", "cat\r\n"), ("mine\n", "mine"), ("\x04", "ready> "), ("echo =$?=\n", "=\\d+=")],
     "one in the background": [("PREFIX sh -c 'exit 5' & wait $!; echo =$?=\n", "=\\d+="), ("", "ready> ")],
-    "a shell with jobs": [("PREFIX bash --norc --noprofile -i\n", "ready> "), ("stty -echo; PS1='inner> '\n", "inner> "), ("sh -c 'trap \"echo on\" CONT; echo go; while :; do sleep 0.05; done'\n", "go"), ("\x1a", "Stopped"), ("", "inner> "), ("fg\n", "done'\r\non\r\n"), ("\x03", "inner> "), ("exit 8\n", "ready> "), ("echo =$?=\n", "=\\d+=")],
+    "a shell with jobs": [("PREFIX bash --norc --noprofile -i\n", "ready> "), ("stty -echo; PS1='inner> '\n", "inner> "), (PERL, "go"), ("\x1a", "Stopped"), ("", "inner> "), ("fg\n", "while 1'\r\non\r\n"), ("\x03", "inner> "), ("exit 8\n", "ready> "), ("echo =$?=\n", "=\\d+=")],
     "a suspended shell with jobs": [("PREFIX bash --norc --noprofile -i\n", "ready> "), ("stty -echo; PS1='inner> '\n", "inner> "), ("suspend\n", "ready> "), ("fg\n", "inner> "), ("exit 8\n", "ready> "), ("echo =$?=\n", "=\\d+=")],
     "raw mode": [("PREFIX sh -c 'stty raw -echo; echo go; dd bs=1 count=1 2>/dev/null | od -An -tx1; stty sane -echo'\n", "go"), ("\x03", "03"), ("", "ready> "), ("echo =$?=\n", "=\\d+=")],
     "a pipeline": [("PREFIX cat | stdbuf -o0 tr a b\nabc\n", "bbc"), ("\x1a", "Stopped"), ("", "ready> "), ("fg\n", "tr a b"), ("aaa\n", "bbb"), ("\x04", "ready> "), ("echo =${PIPESTATUS[0]}=\n", "=\\d+=")],

@@ -29,6 +29,7 @@ private struct RefusalLine: Decodable {
   }
 
   @Test(
+    .full("it plays at terminals for a minute"),
     arguments: [
       ["trace", "--by", "bpf", "-o", "/dev/null"], ["trace", "--by", "ptrace", "-o", "/dev/null"],
       ["run", "/tmp", "--request", "--yes"],
@@ -44,7 +45,8 @@ private struct RefusalLine: Decodable {
   }
 
   /// An ordinary user has ptrace alone.
-  @Test func `Nothing changes for the program of an ordinary user`() throws {
+  @Test(.full("it plays at terminals for a minute"))
+  func `Nothing changes for the program of an ordinary user`() throws {
     let tree = try Tree()
     try tree.folder("place", mode: 0o777)
     for name in ["transparent.py", "screen.py"] {
@@ -62,7 +64,8 @@ private struct RefusalLine: Decodable {
     #expect(outcome.status == 0 && outcome.output.hasSuffix("; 0 wrong\n"), "\(outcome)")
   }
 
-  @Test func `Nobody notices that the process that traces is killed`() throws {
+  @Test(.full("it kills and waits for minutes"))
+  func `Nobody notices that the process that traces is killed`() throws {
     let tree = try Tree()
     let outcome = try Command.run(
       [
@@ -97,7 +100,7 @@ private struct RefusalLine: Decodable {
     #expect(traced == alone)
   }
 
-  @Test(arguments: ["bpf", "ptrace"])
+  @Test(.full("it runs a dozen programs four times each"), arguments: ["bpf", "ptrace"])
   func `Every refusal that strace sees is seen`(_ way: String) throws {
     let tree = try Tree()
     let outcome = try Command.run(
