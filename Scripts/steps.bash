@@ -48,8 +48,10 @@ run_steps() {
   work=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$work'" EXIT
-  export STEPS_PASSED=$work/passed
+  # What steps write beside what they print: how many tests passed, and files of their own.
+  export STEPS_PASSED=$work/passed STEPS_WORK=$work/files
   : >"$STEPS_PASSED"
+  mkdir "$STEPS_WORK"
   SECONDS=0
   for name in "${step_names[@]}"; do
     [ -n "${wanted[$name]-}" ] || continue

@@ -67,7 +67,7 @@ struct Permcheck: ParsableCommand {
         {
           throw ValidationError(message)
         }
-        var command = try parseAsRoot(arguments)
+        var command = try parsed(arguments)
         if let command = command as? any AccessorCommand {
           try command.run(Accessors(LinuxSystem.cached()))
         } else {
@@ -77,6 +77,27 @@ struct Permcheck: ParsableCommand {
     } catch {
       finish(error)
     }
+  }
+
+  /// What the parser answers by itself, about all commands.
+  private static let aboutAll = [
+    "--version", "--help", "--help-hidden", "-h", "--experimental-dump-help",
+    "--generate-completion-script",
+  ]
+
+  /// Returns the command that the arguments ask for.
+  ///
+  /// Its own parser reads them where it is certain which one that is: the parser of this type would first look
+  /// through the options of other commands, which takes longer than most commands.
+  private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+    if arguments.contains(where: aboutAll.contains) { return try parseAsRoot(arguments) }
+    let commands = configuration.subcommands
+    if let command = commands.first(where: { $0._commandName == arguments.first }) {
+      return try command.parseAsRoot(Array(arguments.dropFirst()))
+    }
+    let names = commands.map { $0._commandName } + ["help"]
+    if arguments.contains(where: names.contains) { return try parseAsRoot(arguments) }
+    return try Check.parseAsRoot(arguments)
   }
 
   /// The commit and the toolchain, a line each.
@@ -112,8 +133,9 @@ struct Permcheck: ParsableCommand {
       exit(withError: ExitCode(error.status))
     }
     let code = exitCode(for: error)
-    let text = fullMessage(for: error)
-    if code == .success, text.hasPrefix("OVERVIEW:"), !arguments.contains("--help-hidden") {
+    if code == .success, !arguments.contains("--help-hidden") {
+      let text = fullMessage(for: error)
+      guard text.hasPrefix("OVERVIEW:") else { exit(withError: error) }
       let console = Console(LinuxSystem())
       console.print(HelpText.short(text))
       _ = try? console.flush()

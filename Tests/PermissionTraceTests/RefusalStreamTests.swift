@@ -207,11 +207,13 @@ struct RefusalStreamTests {
     }
   }
 
-  @Test(arguments: [
-    ("threads", 2_000, Way.bpf), ("storm", Effort.of(10_000, atLeast: 1_000), .bpf),
-    ("threads", 2_000, .started), ("storm", Effort.of(5_000, atLeast: 1_000), .started),
-    ("threads", 2_000, .attached),
-  ])
+  @Test(
+    .full("it starts thousands of processes"),
+    arguments: [
+      ("threads", 2_000, Way.bpf), ("storm", Effort.of(10_000, atLeast: 1_000), .bpf),
+      ("threads", 2_000, .started), ("storm", Effort.of(5_000, atLeast: 1_000), .started),
+      ("threads", 2_000, .attached),
+    ])
   func `No process and no thread is lost`(_ what: String, _ count: Int, _ way: Way) throws {
     let lines = try refusals("exec \(Self.program) \(what) \(count)", way).filter {
       $0.hasSuffix("shadow")

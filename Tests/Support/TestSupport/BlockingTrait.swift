@@ -38,7 +38,8 @@ private final class HangWatch: Sendable {
   init(_ test: Test) {
     self.test = test
     Self.working.withLock { $0.count += 1 }
-    DispatchQueue.global().asyncAfter(deadline: .now() + Self.limit) { [weak self] in self?.report() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.limit) { [weak self] in self?.report()
+    }
   }
 
   func end() {
@@ -55,7 +56,8 @@ private final class HangWatch: Sendable {
     isHanging.withLock { $0 = true }
     Self.working.withLock { $0.hanging += 1 }
     let place = test.sourceLocation
-    let text = "\(place.fileID):\(place.line): \(test.name) has not ended within \(Int(Self.limit)) s\n"
+    let text =
+      "\(place.fileID):\(place.line): \(test.name) has not ended within \(Int(Self.limit)) s\n"
     FileHandle.standardError.write(Data(text.utf8))
     BlockingThreads.shared.addThread()
     Self.endWhenOthersHave(quietChecks: 0)
@@ -67,7 +69,9 @@ private final class HangWatch: Sendable {
     let quiet = count == hanging && BlockingThreads.shared.isIdle ? quietChecks + 1 : 0
     // The results of the others are in the file of events by now.
     if quiet == 3 { exit(70) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 1) { endWhenOthersHave(quietChecks: quiet) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
+      endWhenOthersHave(quietChecks: quiet)
+    }
   }
 
   /// Adds a line with the seconds and the test's id to the file PERMISSIONKIT_TIMES, for `Scripts/test --times`.

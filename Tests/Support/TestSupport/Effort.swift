@@ -5,7 +5,7 @@ package import Testing
 package enum Effort: String, CaseIterable, Sendable {
   /// A loop for people at work, of two minutes; the default.
   case quick
-  /// The full figures, which `.ci/run` demands.
+  /// The full figures, which `Scripts/full` demands.
   case gate
   /// The full figures with a new seed in each run: `Scripts/soak`.
   case soak

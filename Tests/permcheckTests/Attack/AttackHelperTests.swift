@@ -212,7 +212,7 @@ struct AttackHelperTests {
   }
 
   /// One user's grants do not fill the disk or the process table.
-  @Test func `Row 8: A beneficiary cannot fill the disk`() throws {
+  @Test(.full("it fills a journal")) func `Row 8: A beneficiary cannot fill the disk`() throws {
     try PrivateJournal().expect(
       Self.camera
         + """
@@ -285,7 +285,9 @@ struct AttackHelperTests {
   }
 
   /// One process of root ends all leases, and ends with the last one.
-  @Test func `Row 22: One guardian serves all leases`() throws {
+  @Test(.full("it waits for the ends of leases")) func `Row 22: One guardian serves all leases`()
+    throws
+  {
     try PrivateJournal(limit: 120).expect(
       Self.camera
         + """

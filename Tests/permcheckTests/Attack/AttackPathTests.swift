@@ -120,7 +120,8 @@ struct AttackPathTests {
   }
 
   /// Whoever has the journal's lock waits for no server: other leases end at their time.
-  @Test func `Row 23: A server on the path holds up no lease`() throws {
+  @Test(.full("it waits for a server that stops"))
+  func `Row 23: A server on the path holds up no lease`() throws {
     try expect(
       """
       chmod 755 .; mkdir -m 700 other; exec 8<other
@@ -178,7 +179,8 @@ struct AttackPathTests {
   }
 
   /// A server answers some requests, and then no more: nobody waits for it, and nothing is taken for granted.
-  @Test(arguments: ["as 5", ""]) func `Row 24: A server that stops`(_ who: String) throws {
+  @Test(.full("it waits for a server that stops"), arguments: ["as 5", ""])
+  func `Row 24: A server that stops`(_ who: String) throws {
     try expect(
       """
       chmod 755 .; mkdir -m 700 home; chown 5 home

@@ -12,7 +12,10 @@ struct AttackRunTests {
   }
 
   /// Every signal that can be caught goes to the command; then the grant is taken back.
-  @Test(arguments: [1, 2, 3, 10, 12, 13, 14, 15, 16, 23, 24, 25, 26, 27, 29, 30, 34, 50, 64])
+  @Test(
+    arguments: Effort.some(
+      [1, 2, 3, 10, 12, 13, 14, 15, 16, 23, 24, 25, 26, 27, 29, 30, 34, 50, 64],
+      of: "AttackRunTests Row on", atLeast: 4))
   func `Row 11: Every signal is passed on`(_ signal: Int) throws {
     let tree = try album()
     try PrivateJournal().expect(

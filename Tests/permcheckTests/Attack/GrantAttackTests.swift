@@ -90,7 +90,7 @@ struct GrantAttackTests {
   }
 
   /// Names may hold anything but a slash and a NUL.
-  @Test func `Hostile names`() throws {
+  @Test(.full("it starts permcheck for each of many names")) func `Hostile names`() throws {
     let tree = try Tree()
     try PrivateJournal().expect(
       """

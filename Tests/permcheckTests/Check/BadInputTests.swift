@@ -146,7 +146,10 @@ struct OddPathTests {
   }
 
   /// Bytes that no Swift string holds, made by printf(1) in a shell.
-  @Test(arguments: [#"\377\376"#, #"a\300\200b"#, #"\355\240\200"#, #"\360\237"#])
+  @Test(
+    arguments: Effort.some(
+      [#"\377\376"#, #"a\300\200b"#, #"\355\240\200"#, #"\360\237"#],
+      of: "BadInputTests Invalid kept", atLeast: 2))
   func `Invalid UTF-8 in a path is kept`(_ bytes: String) throws {
     let tree = try Tree()
     // Foundation cannot remove such a name.
@@ -203,7 +206,9 @@ struct OddPathTests {
   }
 
   /// The longest path that the kernel takes has 4,095 bytes.
-  @Test(arguments: [4_094, 4_095, 4_096, 4_097, 5_000, 100_000])
+  @Test(
+    arguments: Effort.some(
+      [4_094, 4_095, 4_096, 4_097, 5_000, 100_000], of: "BadInputTests A refused", atLeast: 2))
   func `A path that is too long is refused`(_ length: Int) throws {
     let tree = try Tree()
     try tree.device("dev/yes", mode: 0o666)
@@ -249,7 +254,10 @@ struct BadSurroundingsTests {
     }
   }
 
-  @Test(arguments: [0o000, 0o600, 0o700, 0o711, 0o744] as [UInt32])
+  @Test(
+    arguments: Effort.some(
+      [0o000, 0o600, 0o700, 0o711, 0o744] as [UInt32], of: "BadInputTests An determined", atLeast: 2
+    ))
   func `An unreadable /dev is not determined`(_ mode: UInt32) throws {
     let tree = try Tree()
     try tree.camera(0)
@@ -306,7 +314,8 @@ struct BadSurroundingsTests {
     "invalid UTF-8": Data("XDG_PICTURES_DIR=\"$HOME/".utf8) + Data([0xff, 0xfe, 0x22, 0x0a]),
   ]
 
-  @Test(arguments: corrupt.keys.sorted()) func `A corrupt user-dirs.dirs is reported`(
+  @Test(arguments: Effort.some(corrupt.keys.sorted(), of: "BadInputTests A reported", atLeast: 2))
+  func `A corrupt user-dirs.dirs is reported`(
     _ name: String
   ) throws {
     let tree = try Tree()

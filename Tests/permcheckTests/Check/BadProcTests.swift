@@ -35,7 +35,8 @@ struct BadProcTests {
     return tree
   }
 
-  @Test(arguments: spoilers.keys.sorted()) func `A refusal stays one without /proc`(
+  @Test(arguments: Effort.some(spoilers.keys.sorted(), of: "BadProcTests A /proc", atLeast: 2))
+  func `A refusal stays one without /proc`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -51,7 +52,8 @@ struct BadProcTests {
   ]
 
   /// On a mount without devices, for reading only: what /proc does not say is not assumed.
-  @Test(arguments: spoilers.keys.sorted()) func `A mount is not guessed without mountinfo`(
+  @Test(arguments: Effort.some(spoilers.keys.sorted(), of: "BadProcTests A mountinfo", atLeast: 2))
+  func `A mount is not guessed without mountinfo`(
     _ spoiler: String
   ) throws {
     let tree = try tree()
@@ -76,7 +78,8 @@ struct BadProcTests {
   }
 
   /// What the kernel would grant is granted or left open, but not refused.
-  @Test(arguments: spoilers.keys.sorted()) func `Access is not refused for lack of facts`(
+  @Test(arguments: Effort.some(spoilers.keys.sorted(), of: "BadProcTests Access facts", atLeast: 2))
+  func `Access is not refused for lack of facts`(
     _ spoiler: String
   ) throws {
     let tree = try tree()

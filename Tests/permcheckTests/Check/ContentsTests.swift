@@ -7,7 +7,7 @@ import Testing
 struct ContentsTests {
   /// Random folders: root's check and the user's own are compared with the kernel, and what is missing is given.
   @Test func `A folder's contents are judged as the kernel does`() throws {
-    try Command.expectNoneWrong("contents.py", Effort.of(200, atLeast: 8))
+    try Command.expectNoneWrong("contents.py", Effort.of(200, atLeast: 4))
   }
 
   /// Scene 4: one folder of the library and one file are refused to immich.

@@ -136,7 +136,10 @@ struct DeviceVerdictTests {
     #expect(Self.expected(errno).contains(try status(own)), "kernel: errno \(errno)")
   }
 
-  @Test(arguments: cases.filter { $0.folderMode == 0o755 && $0.folderACL.isEmpty })
+  @Test(
+    arguments: Effort.some(
+      cases.filter { $0.folderMode == 0o755 && $0.folderACL.isEmpty },
+      of: "DeviceVerdictTests Catalogue kernel's", atLeast: 6))
   func `Catalogue is the kernel's`(_ one: Case) throws {
     let tree = try tree(one)
     let errno = try Kernel.open(tree.path("dev/video0"), O_RDWR, as: Self.reader)

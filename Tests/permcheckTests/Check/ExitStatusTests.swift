@@ -30,7 +30,8 @@ struct ExitStatusTests {
     ([0, 1, 2, 3], 1), ([3, 3], 3),
   ]
 
-  @Test(arguments: mixes.indices) func `The worst status decides`(_ index: Int) throws {
+  @Test(arguments: Effort.some(Array(mixes.indices), of: "ExitStatusTests The decides", atLeast: 4))
+  func `The worst status decides`(_ index: Int) throws {
     let tree = try tree()
     let (statuses, exit) = Self.mixes[index]
     for order in [statuses, statuses.reversed()] {
@@ -73,7 +74,10 @@ struct ExitStatusTests {
     #expect(all.status == 1)
   }
 
-  @Test(arguments: ["camera=/none", "photos=/none", "camera=/etc/passwd", "mic=/dev/snd"])
+  @Test(
+    arguments: Effort.some(
+      ["camera=/none", "photos=/none", "camera=/etc/passwd", "mic=/dev/snd"],
+      of: "ExitStatusTests A status", atLeast: 2))
   func `A missing path has an exit status`(_ argument: String) throws {
     for command in ["check", "watch"] {
       let end = command == "watch" ? ["--for", "0.1"] : []

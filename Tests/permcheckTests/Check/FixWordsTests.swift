@@ -7,7 +7,7 @@ import Testing
 struct FixWordsTests {
   /// Random refusals with odd names; dash runs what was printed, as the one who asked.
   @Test func `Each printed fix runs in dash as printed`() throws {
-    try Command.expectNoneWrong("fixes.py", Effort.of(300, atLeast: 15))
+    try Command.expectNoneWrong("fixes.py", Effort.of(300, atLeast: 8))
   }
 
   /// A folder on a tmpfs, with private users, where everybody can run permcheck.

@@ -8,7 +8,7 @@ struct FutureTests {
   /// Random folders on each file system that the kernel has; the files are made, and fixes carried out.
   @Test func `The kernel makes new files as predicted`() throws {
     try Command.expectNoneWrong(
-      "future.py", Effort.of(3_000, atLeast: 150), Effort.of(200, atLeast: 20))
+      "future.py", Effort.of(3_000, atLeast: 60), Effort.of(200, atLeast: 8))
   }
 
   /// A folder of the owner's, with a private data base of users.
@@ -144,7 +144,7 @@ struct FutureTests {
 
   /// Leases on folders, what others do there meanwhile, and revocations that are killed.
   @Test func `A lease removes the entries that were inherited`() throws {
-    try Command.expectNoneWrong("inherited.py", Effort.of(150, atLeast: 8))
+    try Command.expectNoneWrong("inherited.py", Effort.of(150, atLeast: 3))
   }
 
   @Test func `New files that cannot be predicted are reported`() throws {

@@ -89,7 +89,10 @@ struct ListenerTests {
     return try #require(Int32(outcome.output.dropLast()), "\(outcome.errors)")
   }
 
-  @Test(arguments: ["stream", "seqpacket", "datagram", "full", "stale", "bound", "shut"])
+  @Test(
+    arguments: Effort.some(
+      ["stream", "seqpacket", "datagram", "full", "stale", "bound", "shut"],
+      of: "ListenerTests The connect", atLeast: 3))
   func `The status is the answer of connect`(_ kind: String) throws {
     for account in [stranger, Self.root] {
       let place = try Place()

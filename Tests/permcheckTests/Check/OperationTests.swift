@@ -9,7 +9,7 @@ struct OperationTests {
   /// carried out and undone.
   @Test func `The kernel decides operations as predicted`() throws {
     try Command.expectNoneWrong(
-      "operations.py", Effort.of(2_250, atLeast: 30), Effort.of(600, atLeast: 12))
+      "operations.py", Effort.of(2_250, atLeast: 10), Effort.of(600, atLeast: 4))
   }
 
   /// A private /srv and data base of users.

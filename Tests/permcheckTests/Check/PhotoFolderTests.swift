@@ -41,7 +41,8 @@ struct PhotoFolderTests {
     return try outcome.report()
   }
 
-  @Test(arguments: rules.indices) func `The configured folder is judged`(
+  @Test(arguments: Effort.some(Array(rules.indices), of: "PhotoFolderTests The judged", atLeast: 3))
+  func `The configured folder is judged`(
     _ index: Int
   ) throws {
     let (text, folder) = Self.rules[index]
@@ -111,7 +112,10 @@ struct PhotoFolderTests {
   }
 
   /// Modes of somebody else's folder; listing is open(2) for reading, writing asks for w and x.
-  @Test(arguments: [0o777, 0o755, 0o775, 0o750, 0o700, 0o770, 0o000, 0o711, 0o1777] as [UInt32])
+  @Test(
+    arguments: Effort.some(
+      [0o777, 0o755, 0o775, 0o750, 0o700, 0o770, 0o000, 0o711, 0o1777] as [UInt32],
+      of: "PhotoFolderTests Status kernel's", atLeast: 3))
   func `Status is the kernel's`(_ mode: UInt32) throws {
     let tree = try Tree()
     try tree.home()

@@ -49,7 +49,8 @@ import Testing
     #expect(!last.contains("2/2") && last.contains("photos "), "\(shown)")
   }
 
-  @Test func `No progress is shown without a terminal`() throws {
+  @Test(.full("it waits for a slow audit")) func `No progress is shown without a terminal`() throws
+  {
     let quiet = try Self.run(["-q"], onTerminal: true)
     let piped = try Self.run([], onTerminal: false)
     #expect(quiet.output.isEmpty, "\(quiet)")

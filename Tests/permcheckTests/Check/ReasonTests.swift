@@ -371,7 +371,8 @@ struct ReasonTests {
     }
   }
 
-  @Test(arguments: table) func `Each cause is named with its code`(_ row: Row) throws {
+  @Test(arguments: Effort.some(table, of: "ReasonTests Each code", atLeast: 8))
+  func `Each cause is named with its code`(_ row: Row) throws {
     let (outcome, report) = try Self.run(row.scene)
     #expect(report.codes.contains(row.code), "\(outcome.output)")
     // Each says something, whatever it may not see, and none calls it usable.
@@ -382,7 +383,8 @@ struct ReasonTests {
       reasons.allSatisfy { !$0.message.isEmpty && ["proven", "suspected"].contains($0.certainty) })
   }
 
-  @Test(arguments: table) func `Without the cause the code does not appear`(
+  @Test(arguments: Effort.some(table, of: "ReasonTests Without appear", atLeast: 8))
+  func `Without the cause the code does not appear`(
     _ row: Row
   ) throws {
     let (outcome, report) = try Self.run(row.beside)

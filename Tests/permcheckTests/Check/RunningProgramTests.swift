@@ -11,7 +11,8 @@ struct RunningProgramTests {
     "$P explain $F --to truncate --user 54321",
   ]
 
-  @Test(arguments: ways) func `The processes that run a program are named`(_ way: String) throws {
+  @Test(arguments: Effort.some(ways, of: "RunningProgramTests The named", atLeast: 2))
+  func `The processes that run a program are named`(_ way: String) throws {
     let tree = try Tree()
     chmod(tree.root, 0o755)
     try PrivateJournal(environment: ["T": tree.root], limit: 60).expect(

@@ -75,11 +75,13 @@ import Testing
   /// A source that need not list its users is named, and JSON says that some may be missing.
   @Test(
     .enabled(if: Kernel.canAsk, "its own /etc"),
-    arguments: [
-      ("passwd: files systemd", nil), ("passwd:\tfiles sss [NOTFOUND=return] db # ldap", "sss"),
-      ("passwd: compat winbind ldap", "winbind and ldap"), ("group: files sss", nil),
-      ("passwd: files sss; enumerate = True", nil), ("passwd: files sss; enumerate = False", "sss"),
-    ] as [(String, String?)])
+    arguments: Effort.some(
+      [
+        ("passwd: files systemd", nil), ("passwd:\tfiles sss [NOTFOUND=return] db # ldap", "sss"),
+        ("passwd: compat winbind ldap", "winbind and ldap"), ("group: files sss", nil),
+        ("passwd: files sss; enumerate = True", nil),
+        ("passwd: files sss; enumerate = False", "sss"),
+      ] as [(String, String?)], of: "SeveralUsersTests An reported", atLeast: 2))
   func `An incomplete list of users is reported`(_ line: String, _ named: String?) throws {
     let etc = try OwnEtc()
     let parts = line.split(separator: ";").map(String.init)
@@ -124,10 +126,12 @@ import Testing
     #expect(missing.status == 64 && missing.errors.contains("there is no group no"))
   }
 
-  @Test(arguments: [
-    ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
-    ["request", "photos"], ["audit", "/etc/ssl"],
-  ])
+  @Test(
+    arguments: Effort.some(
+      [
+        ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
+        ["request", "photos"], ["audit", "/etc/ssl"],
+      ], of: "SeveralUsersTests Other user", atLeast: 2))
   func `Other commands take one user`(_ command: [String]) throws {
     let at = command.firstIndex(of: "--") ?? command.count
     let users = ["--user", "root", "--user", "daemon"]
@@ -137,11 +141,13 @@ import Testing
     #expect(outcome.errors.contains("one user at a time"), "\(outcome.errors)")
   }
 
-  @Test(arguments: [
-    ["--user", "root", "--group", "root"], ["--all-users", "--group", "root"],
-    ["--pid", "1", "--all-users"], ["--all-users", "--wait", "1s"],
-    ["--user", "a", "--user", "b", "--wait", "1s"],
-  ])
+  @Test(
+    arguments: Effort.some(
+      [
+        ["--user", "root", "--group", "root"], ["--all-users", "--group", "root"],
+        ["--pid", "1", "--all-users"], ["--all-users", "--wait", "1s"],
+        ["--user", "a", "--user", "b", "--wait", "1s"],
+      ], of: "SeveralUsersTests What refused", atLeast: 2))
   func `What cannot be combined is refused`(_ options: [String]) throws {
     let outcome = try Command.permcheck(["photos=/etc"] + options)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")

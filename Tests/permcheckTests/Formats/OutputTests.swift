@@ -118,7 +118,8 @@ struct OutputTests {
     return tree
   }
 
-  @Test(arguments: ["", "trap '' PIPE; "]) func `A closed pipe ends the tool quietly`(
+  @Test(arguments: Effort.some(["", "trap '' PIPE; "], of: "OutputTests A quietly", atLeast: 1))
+  func `A closed pipe ends the tool quietly`(
     _ trap: String
   ) throws {
     let tree = try crowd()
@@ -178,7 +179,10 @@ struct OutputTests {
     #expect(written.hasPrefix("{\"v\":1") && written.split(separator: "\n").count == 1)
   }
 
-  @Test(arguments: ["human", "plain", "json"]) func `--quiet prints nothing`(
+  @Test(
+    arguments: Effort.some(
+      ["human", "plain", "json"], of: "OutputTests --quiet nothing", atLeast: 1))
+  func `--quiet prints nothing`(
     _ format: String
   ) throws {
     let tree = try SnapshotTests.laptop()

@@ -124,7 +124,8 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: [60, 80, 200]) func `A list of grants fits the terminal`(_ columns: Int) throws {
+  @Test(arguments: Effort.some([60, 80, 200], of: "TerminalTests A terminal", atLeast: 1))
+  func `A list of grants fits the terminal`(_ columns: Int) throws {
     let journal = PrivateJournal(environment: ["TERMINAL": Self.terminal])
     let text = try journal.expect(
       """
@@ -140,10 +141,15 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: [
-    ("FORCE_COLOR", "1", true), ("CLICOLOR_FORCE", "1", true), ("FORCE_COLOR", "0", false),
-    ("CLICOLOR_FORCE", "0", false), ("FORCE_COLOR", "", false),
-  ]) func `Colours can be forced`(_ name: String, _ value: String, _ hasColors: Bool) throws {
+  @Test(
+    arguments: Effort.some(
+      [
+        ("FORCE_COLOR", "1", true), ("CLICOLOR_FORCE", "1", true), ("FORCE_COLOR", "0", false),
+        ("CLICOLOR_FORCE", "0", false), ("FORCE_COLOR", "", false),
+      ], of: "TerminalTests Colours forced", atLeast: 2)) func `Colours can be forced`(
+      _ name: String, _ value: String, _ hasColors: Bool
+    ) throws
+  {
     let tree = try Tree()
     let clean: [String: String?] = ["NO_COLOR": nil, "FORCE_COLOR": nil, "CLICOLOR_FORCE": nil]
     let outcome = try Command.permcheck(

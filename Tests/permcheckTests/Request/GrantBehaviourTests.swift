@@ -138,7 +138,9 @@ struct GrantBehaviourTests {
   }
 
   /// A signal goes to the command, and what was given is taken back; SIGKILL is for the next run.
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
+  @Test(
+    arguments: Effort.some(
+      [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL], of: "GrantBehaviourTests Run ended", atLeast: 2))
   func `Run is ended`(_ signal: Int32) throws {
     let tree = try album()
     try PrivateJournal().expect(

@@ -47,7 +47,8 @@ struct GrantTogetherTests {
   }
 
   /// Requests and revocations at once leave a journal that says what is.
-  @Test func `Concurrent requests and revocations end right`() throws {
+  @Test(.full("it starts permcheck hundreds of times"))
+  func `Concurrent requests and revocations end right`() throws {
     let tree = try Tree()
     try tree.folder("album", mode: 0o700)
     try PrivateJournal().expect(

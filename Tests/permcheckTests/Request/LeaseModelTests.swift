@@ -8,8 +8,8 @@ import Testing
 @Suite(
   .blocking, .enabled(if: Kernel.canAsk, "mounting file systems and changing owners wants root"))
 struct LeaseModelTests {
-  static let histories = Effort.of(300, atLeast: 10)
-  static let historiesInMemory = Effort.of(1_000, atLeast: 20)
+  static let histories = Effort.of(300, atLeast: 5)
+  static let historiesInMemory = Effort.of(1_000, atLeast: 10)
   static let model = Checkout.file("Tests/permcheckTests/Model")
 
   /// Who plays a history.

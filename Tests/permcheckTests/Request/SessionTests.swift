@@ -26,20 +26,26 @@ struct SessionTests {
     Command.permcheck, "run", "/etc/passwd", "--uid", "4321", "--gid", "4321",
   ]
 
-  @Test(arguments: [
-    "attack-terminal", "attack-inherited", "attack-stopped", "attack-left", "attack-killed",
-  ])
+  @Test(
+    arguments: Effort.some(
+      [
+        "attack-terminal", "attack-inherited", "attack-stopped", "attack-left", "attack-killed",
+      ], of: "SessionTests Row back", atLeast: 1))
   func `Row 39: The command cannot reach back`(_ attack: String) throws {
     try play(attack, Self.asOther + ["--"])
   }
 
-  @Test(arguments: ["keys", "programs", "pipes", "closed", "place"])
+  @Test(
+    arguments: Effort.some(
+      ["keys", "programs", "pipes", "closed", "place"], of: "SessionTests A sudo", atLeast: 1))
   func `A command runs as under sudo`(_ scenario: String) throws {
     try play(scenario, Self.asOther + ["--"])
   }
 
   /// The grant ends with the command, however that ends.
-  @Test(arguments: ["keys", "pipes", "attack-killed"])
+  @Test(
+    arguments: Effort.some(
+      ["keys", "pipes", "attack-killed"], of: "SessionTests A access", atLeast: 1))
   func `A command with --request runs with access`(_ scenario: String) throws {
     let outcome = try Command.run(
       [

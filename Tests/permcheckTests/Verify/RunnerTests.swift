@@ -42,20 +42,23 @@ import Testing
     return try JSONDecoder().decode(Outputs.self, from: Data(line.utf8))
   }
 
-  @Test(arguments: [
-    (["file=holds.toml"], 0, "0", "1 of 1 hold"),
-    (["file=fails.toml"], 1, "1", "::error file=fails.toml"),
-    (["file=absent.toml", "skip-unavailable=true"], 0, "77", "everything was"),
-    (["file=absent.toml"], 1, "1", "::error file=absent.toml"),
-    (["file=fails.toml", "format=human"], 1, "1", "0 of 1 hold"),
-    (["file=fails.toml", "format=junit", "output=a b.xml"], 1, "1", "::error file=fails.toml"),
-    (["file=wrong.toml"], 64, "64", "exit status 64"),
-    (["file=none.toml"], 64, "64", "exit status 64"),
-    (["file=holds.toml", "format=none"], 64, "64", "exit status 64"),
-    ([], 64, "64", "exit status 64"),
-  ]) func `The action verifies`(
-    _ inputs: [String], _ exit: Int32, _ status: String, _ text: String
-  ) throws {
+  @Test(
+    arguments: Effort.some(
+      [
+        (["file=holds.toml"], 0, "0", "1 of 1 hold"),
+        (["file=fails.toml"], 1, "1", "::error file=fails.toml"),
+        (["file=absent.toml", "skip-unavailable=true"], 0, "77", "everything was"),
+        (["file=absent.toml"], 1, "1", "::error file=absent.toml"),
+        (["file=fails.toml", "format=human"], 1, "1", "0 of 1 hold"),
+        (["file=fails.toml", "format=junit", "output=a b.xml"], 1, "1", "::error file=fails.toml"),
+        (["file=wrong.toml"], 64, "64", "exit status 64"),
+        (["file=none.toml"], 64, "64", "exit status 64"),
+        (["file=holds.toml", "format=none"], 64, "64", "exit status 64"),
+        ([], 64, "64", "exit status 64"),
+      ], of: "RunnerTests The verifies", atLeast: 2)) func `The action verifies`(
+      _ inputs: [String], _ exit: Int32, _ status: String, _ text: String
+    ) throws
+  {
     let tree = try Self.files()
     let outcome = try Self.run("github", inputs + ["binary=\(Command.permcheck)"], in: tree)
     #expect(outcome.status == exit, "\(outcome.output)\(outcome.errors)")
@@ -68,12 +71,17 @@ import Testing
   }
 
   /// No input is read as a command or as an option, nor does it add an output.
-  @Test(arguments: [
-    "file=$(touch pwned)", "file='; touch pwned; '", "file=`touch pwned`", "file=--init",
-    "file=\"; touch pwned; \"", "format=json --output=pwned", "format=$(touch pwned)",
-    "output=$(touch pwned)/none", "skip-unavailable=$(touch pwned)", "binary=$(touch pwned)",
-    "binary=touch pwned", "binary=true\nstatus=0", "binary=-v",
-  ]) func `Inputs are never run as commands`(_ input: String) throws {
+  @Test(
+    arguments: Effort.some(
+      [
+        "file=$(touch pwned)", "file='; touch pwned; '", "file=`touch pwned`", "file=--init",
+        "file=\"; touch pwned; \"", "format=json --output=pwned", "format=$(touch pwned)",
+        "output=$(touch pwned)/none", "skip-unavailable=$(touch pwned)", "binary=$(touch pwned)",
+        "binary=touch pwned", "binary=true\nstatus=0", "binary=-v",
+      ], of: "RunnerTests Inputs commands", atLeast: 2)) func `Inputs are never run as commands`(
+      _ input: String
+    ) throws
+  {
     let tree = try Self.files()
     let words = ["file=holds.toml", "binary=\(Command.permcheck)", input]
     let outcome = try Self.run("github", words, in: tree)
@@ -81,14 +89,18 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: tree.path("pwned")))
   }
 
-  @Test(arguments: [
-    ("holds", "false", 0, "artifact: permcheck.xml: True"),
-    ("fails", "false", 1, "0 of 1 hold"), ("absent", "false", 1, "0 of 1 hold"),
-    ("absent", "true", 77, "the job is shown with a warning"),
-    ("wrong", "false", 64, "permcheck.xml: True"),
-    ("$(touch pwned)", "false", 64, "permcheck.xml: False"),
-    ("-- --init", "false", 64, "permcheck.xml: False"),
-  ]) func `The job verifies`(_ file: String, _ skips: String, _ exit: Int32, _ text: String) throws
+  @Test(
+    arguments: Effort.some(
+      [
+        ("holds", "false", 0, "artifact: permcheck.xml: True"),
+        ("fails", "false", 1, "0 of 1 hold"), ("absent", "false", 1, "0 of 1 hold"),
+        ("absent", "true", 77, "the job is shown with a warning"),
+        ("wrong", "false", 64, "permcheck.xml: True"),
+        ("$(touch pwned)", "false", 64, "permcheck.xml: False"),
+        ("-- --init", "false", 64, "permcheck.xml: False"),
+      ], of: "RunnerTests The verifies", atLeast: 2)) func `The job verifies`(
+      _ file: String, _ skips: String, _ exit: Int32, _ text: String
+    ) throws
   {
     let tree = try Self.files()
     let words = [

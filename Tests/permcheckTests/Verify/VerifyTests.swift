@@ -21,7 +21,7 @@ struct VerifyTests {
   /// Random folders, files, users, needs and expectations, by accessor and by path.
   @Test func `Every verdict is that of check, and the kernel's`() throws {
     let tree = try Tree()
-    let count = Effort.of(2_000, atLeast: 100)
+    let count = Effort.of(2_000, atLeast: 30)
     let outcome = try Command.run([
       "/usr/bin/python3",
       Checkout.path("Tests/permcheckTests/Runner/expectations.py"),
@@ -76,11 +76,13 @@ struct VerifyTests {
       ], "\(outcome.errors)")
   }
 
-  @Test(arguments: [
-    ("x = [", 1), ("[[expect]]\nis = \"granted\"\nis = 1\n", 3), ("", 1), ("expect = 1", 1),
-    ("[expect]\npath = \"/\"\nis = \"granted\"", 1), ("[[expect]]\npath = \"/\u{0}\"", 2),
-    ("expect = [1]", 1),
-  ])
+  @Test(
+    arguments: Effort.some(
+      [
+        ("x = [", 1), ("[[expect]]\nis = \"granted\"\nis = 1\n", 3), ("", 1), ("expect = 1", 1),
+        ("[expect]\npath = \"/\"\nis = \"granted\"", 1), ("[[expect]]\npath = \"/\u{0}\"", 2),
+        ("expect = [1]", 1),
+      ], of: "VerifyTests What mistake", atLeast: 2))
   func `What is no list of expectations is a mistake`(_ toml: String, line: Int) throws {
     let outcome = try verify(toml)
     #expect(outcome.status == 64)
@@ -181,21 +183,23 @@ struct VerifyTests {
     #expect(try check("other-bits") == 1)
   }
 
-  @Test(arguments: [
-    ("path = \"/srv\"", "granted", "parent-search", false),
-    ("path = \"/srv\"", "granted", "other-bits", false),
-    ("path = \"/srv\"", "unavailable", "other-bits", false),
-    ("path = \"/srv\"", "refused", "no-device", false),
-    ("accessor = \"camera\"", "granted", "not-in-group", false),
-    ("accessor = \"photos\"", "authorized", "other-bits", false),
-    ("accessor = \"photos\"\nneed = \"w\"", "granted", "other-bits", false),
-    ("accessor = \"photos\"", "refused", "automount", false),
-    ("accessor = \"photos\"", "granted", "other-bits", true),
-    ("accessor = \"photos\"", "refused", "other-bits", true),
-    ("path = \"/srv\"", "refused", "parent-search", true),
-    ("path = \"/srv\"", "unavailable", "no-device", true),
-    ("accessor = \"mic\"", "granted", "media-server", true),
-  ])
+  @Test(
+    arguments: Effort.some(
+      [
+        ("path = \"/srv\"", "granted", "parent-search", false),
+        ("path = \"/srv\"", "granted", "other-bits", false),
+        ("path = \"/srv\"", "unavailable", "other-bits", false),
+        ("path = \"/srv\"", "refused", "no-device", false),
+        ("accessor = \"camera\"", "granted", "not-in-group", false),
+        ("accessor = \"photos\"", "authorized", "other-bits", false),
+        ("accessor = \"photos\"\nneed = \"w\"", "granted", "other-bits", false),
+        ("accessor = \"photos\"", "refused", "automount", false),
+        ("accessor = \"photos\"", "granted", "other-bits", true),
+        ("accessor = \"photos\"", "refused", "other-bits", true),
+        ("path = \"/srv\"", "refused", "parent-search", true),
+        ("path = \"/srv\"", "unavailable", "no-device", true),
+        ("accessor = \"mic\"", "granted", "media-server", true),
+      ], of: "VerifyTests A mistake", atLeast: 2))
   func `A reason that cannot occur is a mistake`(
     _ target: String, _ wanted: String, _ reason: String, _ isPossible: Bool
   ) throws {
@@ -208,7 +212,7 @@ struct VerifyTests {
   }
 
   /// A folder of root with mode 0755: others list and search it, and that is not what was asked.
-  @Test(arguments: ["w", "rw", "rwx"])
+  @Test(arguments: Effort.some(["w", "rw", "rwx"], of: "VerifyTests Named whole", atLeast: 2))
   func `Named permissions are required whole`(_ need: String) throws {
     let tree = try Tree()
     try tree.folder("pictures")
@@ -343,7 +347,7 @@ struct VerifyTests {
       "unshare", "--mount", "sh", "-c",
       "mount -t tmpfs -o mode=755 none \"$2\" && exec python3 \"$@\"", "sh",
       Checkout.path("Tests/permcheckTests/Runner/swap.py"),
-      tree.root, Command.permcheck, "\(Effort.of(1_000, atLeast: 20))",
+      tree.root, Command.permcheck, "\(Effort.of(1_000, atLeast: 8))",
     ])
     #expect(outcome.output == "seen True, opened outside 0, slow 0\n", "\(outcome)")
   }

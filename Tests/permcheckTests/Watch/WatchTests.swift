@@ -338,7 +338,10 @@ struct WatchTests {
     #expect(quiet.status == 1 && quiet.output.isEmpty && quiet.errors.isEmpty)
   }
 
-  @Test(arguments: ["-1", "x", "nan", "inf", "1e3", "", "99999999999", "0x10"])
+  @Test(
+    arguments: Effort.some(
+      ["-1", "x", "nan", "inf", "1e3", "", "99999999999", "0x10"], of: "WatchTests A error",
+      atLeast: 2))
   func `A wrong time is a usage error`(_ time: String) throws {
     for question in [["watch", "camera", "--for=\(time)"], ["camera", "--wait=\(time)"]] {
       let outcome = try Command.permcheck(question)

@@ -84,7 +84,7 @@ import Testing
         let clean = try album.state()
         if !isFirst { try album.request(Self.daemon) }
         let before = try album.state()
-        for number in stride(from: 1, to: .max, by: Effort.isFull ? 1 : 3) {
+        for number in stride(from: 1, to: .max, by: Effort.isFull ? 1 : 5) {
           let system = FaultySystem(album.folder, failing: number, fault, errno)
           do {
             let isWhole = try album.request(Self.games, system)
@@ -130,7 +130,7 @@ import Testing
       try album.request(Self.games)
       try album.request(Self.daemon)
       let both = try album.state()
-      for number in stride(from: 1, to: .max, by: Effort.isFull ? 1 : 3) {
+      for number in stride(from: 1, to: .max, by: Effort.isFull ? 1 : 5) {
         let system = FaultySystem(album.folder, failing: number, fault, errno)
         do {
           let outcome = try album.revoke(Self.games, system)
@@ -173,7 +173,7 @@ import Testing
     var changed = 0
     for undoes in [false, true] {
       var lost: [Int] = []
-      for number in stride(from: 1, to: .max, by: Effort.isFull ? 1 : 3) {
+      for number in stride(from: 1, to: .max, by: Effort.isFull ? 1 : 5) {
         let album = try Album()
         let path = album.album.description
         if undoes { try album.request(Self.games) }
