@@ -79,7 +79,7 @@ struct Permcheck: ParsableCommand {
     }
   }
 
-  /// What the parser answers by itself, about all commands.
+  /// The options that the parser answers by itself, about all commands.
   private static let aboutAll = [
     "--version", "--help", "--help-hidden", "-h", "--experimental-dump-help",
     "--generate-completion-script",

@@ -70,7 +70,7 @@ package enum Command {
     }
   }
 
-  /// Runs a command and waits for its end.
+  /// Runs a command in the root directory and waits for its end.
   ///
   /// - Parameters:
   ///   - arguments: The program, looked up in PATH, and its arguments.
@@ -119,6 +119,8 @@ package enum Command {
     variables["LC_ALL"] = "C.UTF-8"
     for (name, value) in environment { variables[name] = value }
     process.environment = variables
+    // The checkout may be where other users may not enter.
+    process.currentDirectoryURL = URL(filePath: "/")
     return process
   }
 
