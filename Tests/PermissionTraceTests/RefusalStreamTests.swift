@@ -30,7 +30,8 @@ struct RefusalStreamTests {
     }
     if way == .started {
       let system = LinuxSystem()
-      let command = (["env", "PATH=/usr/bin:/bin"] + words("exec >/dev/null 2>&1; ")).map {
+      let place = ["env", "-C", "/", "PWD=/", "PATH=/usr/bin:/bin"]
+      let command = (place + words("exec >/dev/null 2>&1; ")).map {
         PathBytes($0)
       }
       let pid = try stream.starting(getpid()) { preparation in

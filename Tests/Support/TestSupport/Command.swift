@@ -118,8 +118,9 @@ package enum Command {
     variables["PERMCHECK_LOG"] = "none"
     variables["LC_ALL"] = "C.UTF-8"
     for (name, value) in environment { variables[name] = value }
+    // The checkout may be where other users may not enter; a shell looks at PWD.
+    variables["PWD"] = "/"
     process.environment = variables
-    // The checkout may be where other users may not enter.
     process.currentDirectoryURL = URL(filePath: "/")
     return process
   }
