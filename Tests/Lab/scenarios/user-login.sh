@@ -1,9 +1,10 @@
 # boot: full
+# alone: yes
 # shellcheck shell=bash
 # shellcheck disable=SC2016,SC2154
 # What the next login of a user gets is more than the user data base says: groups of pam_group, and the
 # device rules of systemd for slices and sessions.
-# Its name puts it last in its boot: systemd leaves the device programs of slices that live on.
+# systemd leaves the device programs of slices that live on.
 camera=/dev/video0
 # A login shell does not inherit our functions.
 truth="$(declare -f captures records);"
