@@ -16,6 +16,9 @@ step() {
 # passed N: the step has run N tests, and all of them passed.
 passed() { echo "$1" >>"$STEPS_PASSED"; }
 
+# note TEXT: said in the last lines, whatever the result is.
+note() { echo "$*" >>"$STEPS_NOTES"; }
+
 # fail TEXT: ends a step, with what is wrong.
 fail() { echo "$(basename "$0"): $*" >&2; exit 1; }
 
@@ -49,8 +52,8 @@ run_steps() {
   # shellcheck disable=SC2064
   trap "rm -rf '$work'" EXIT
   # What steps write beside what they print: how many tests passed, and files of their own.
-  export STEPS_PASSED=$work/passed STEPS_WORK=$work/files
-  : >"$STEPS_PASSED"
+  export STEPS_PASSED=$work/passed STEPS_NOTES=$work/notes STEPS_WORK=$work/files
+  : >"$STEPS_PASSED" >"$STEPS_NOTES"
   mkdir "$STEPS_WORK"
   SECONDS=0
   for name in "${step_names[@]}"; do
@@ -91,6 +94,7 @@ run_steps() {
   echo "seconds  result      step            repeat it by"
   printf '%s\n' "${table[@]}"
   printf '%7d  in all\n' $SECONDS
+  cat "$STEPS_NOTES"
   local tests
   tests=$(awk '{ sum += $1 } END { print sum + 0 }' "$STEPS_PASSED")
   [ $unjudged = 0 ] || echo "$self: $unjudged steps could not be judged here"
