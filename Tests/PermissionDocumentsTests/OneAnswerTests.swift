@@ -7,7 +7,7 @@ import Testing
 @testable import PermissionDocuments
 
 /// Whether a report counts as access is decided once, by the accessor that made it.
-@Suite(.blocking) struct OneAnswerTests {
+@Suite struct OneAnswerTests {
   /// A machine with up to three cameras, some of which are refused, and what is asked of it.
   struct Case {
     let system: FakeSystem

@@ -26,8 +26,10 @@ package struct BlockingTrait: SuiteTrait, TestTrait, TestScoping {
 
 /// Ends the run if a test never ends: what blocks cannot be cancelled.
 private final class HangWatch: Sendable {
-  /// The seconds that one test may work, with all the load of the others beside it.
-  private static let limit = Effort.isFull ? 1200.0 : 120.0
+  /// The seconds that one test may work, with all the load of the others beside it; PERMISSIONKIT_LIMIT is
+  /// another number, for tests that a sanitizer slows down.
+  private static let limit =
+    Variables.value("PERMISSIONKIT_LIMIT").flatMap(Double.init) ?? (Effort.isFull ? 1200 : 120)
   /// The tests that work, and those of them that hang.
   private static let working = Mutex<(count: Int, hanging: Int)>((0, 0))
 
