@@ -15,13 +15,10 @@ static inline void ccap_close_from(unsigned first, unsigned last) {
   for (unsigned fd = first; fd <= last && fd < 65536; fd++) close((int)fd);
 }
 
-// Closes every descriptor but the standard ones and these two, which are above them; the second may be -1.
-static inline void ccap_close_all_but(int one, int other) {
-  unsigned low = (unsigned)(other >= 0 && other < one ? other : one);
-  unsigned high = (unsigned)(other > one ? other : one);
-  ccap_close_from(3, low - 1);
-  ccap_close_from(low + 1, high - 1);
-  ccap_close_from(high + 1, ~0U);
+// Closes every descriptor but the standard ones and this one, which is above them.
+static inline void ccap_close_all_but(int one) {
+  ccap_close_from(3, (unsigned)one - 1);
+  ccap_close_from((unsigned)one + 1, ~0U);
 }
 
 // What the program is given: the question, the pipe for its answer, and a pipe that is closed when it
@@ -47,7 +44,7 @@ static inline void ccap_become(
   if (dup2(ends->question, 0) < 0 || dup2(ends->answers[1], 1) < 0) return;
   int nothing = open("/dev/null", O_WRONLY);
   if (nothing < 0 || dup2(nothing, 2) < 0) return;
-  ccap_close_all_but(ends->started[1], -1);
+  ccap_close_all_but(ends->started[1]);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);

@@ -900,7 +900,6 @@ static inline int ccap_signalfd(const int *signals, int count) {
 }
 
 #include "run-program.h"
-#include "session.h"
 #include "apart.h"
 #include "enter.h"
 #include "landlock.h"

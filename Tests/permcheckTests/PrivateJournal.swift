@@ -12,7 +12,8 @@ struct PrivateJournal {
 
   /// Runs a script by bash, which ends at the first command that fails.
   ///
-  /// It finds: `P`, permcheck; `H`, permcheck-helper; `J`, the journal; `as UID …`, run as nobody else; `private_etc`; `becomes COMMAND…`; `state PATH…`, mode and
+  /// It finds: `P`, permcheck; `H`, permcheck-helper; `J`, the journal; `as UID …`, run as nobody else; `$G …`, run
+  /// as user 5 (games) with a journal of its own; `own PATH`, which becomes that user's, closed to all; `private_etc`; `becomes COMMAND…`; `state PATH…`, mode and
   /// ACLs; `same A B WHAT`; `fail TEXT`.
   func run(_ script: String, _ arguments: [String] = []) throws -> Outcome {
     let head = """
@@ -27,7 +28,9 @@ struct PrivateJournal {
         [ "$got" = "$want" ] || fail "$* ended with $got, not $want: $(cat "$OUT.o" "$OUT.e")"; }
       # What is waited for comes, or the test ends.
       becomes() { for i in $(seq 1500); do "$@" >/dev/null 2>&1 && return; sleep 0.02; done; fail "never: $*"; }
-      OUT=$(mktemp); trap 'rm -f "$OUT" "$OUT.o" "$OUT.e"' EXIT
+      OUT=$(mktemp); trap 'rm -rf "$OUT" "$OUT.o" "$OUT.e" "$OUT.s"' EXIT
+      G="setpriv --reuid 5 --regid 5 --clear-groups --inh-caps=-all env HOME=$OUT.s XDG_STATE_HOME=$OUT.s"
+      own() { chown 5:5 "$1"; chmod 000 "$1"; }
 
       """
     var variables = environment

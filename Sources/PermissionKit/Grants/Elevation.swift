@@ -70,7 +70,7 @@ package struct RootCommand: Hashable, Sendable {
   ///
   /// At a terminal sudo may ask for a password; elsewhere sudo helps only if a rule requires no
   /// password.
-  private func starters(_ system: any System) -> [PathBytes] {
+  private func starters(_ system: any System) -> [(name: PathBytes, path: PathBytes)] {
     let wanted: [PathBytes] =
       switch via {
       case .none: []
@@ -78,7 +78,7 @@ package struct RootCommand: Hashable, Sendable {
       case .pkexec: ["pkexec"]
       case .auto: ["sudo", "pkexec"]
       }
-    return wanted.filter { system.program($0) != $0 }
+    return wanted.compactMap { name in system.program(name).map { (name, $0) } }
   }
 
   /// Returns whether sudo or pkexec is installed, whether or not the user may use it.
@@ -92,8 +92,8 @@ package struct RootCommand: Hashable, Sendable {
     _ arguments: [PathBytes], asks: Bool, _ system: any System
   ) throws(PermissionError) -> [UInt8] {
     var failures: [PermissionError] = []
-    for starter in starters(system) {
-      let (output, end) = try run(starter, arguments, asks: asks, system)
+    for (starter, path) in starters(system) {
+      let (output, end) = try run(starter, path, arguments, asks: asks, system)
       // The program always prints an answer.
       if !output.isEmpty { return output }
       let failure = failure(starter, end, system)
@@ -111,7 +111,8 @@ package struct RootCommand: Hashable, Sendable {
   }
 
   private func run(
-    _ starter: PathBytes, _ arguments: [PathBytes], asks: Bool, _ system: any System
+    _ starter: PathBytes, _ path: PathBytes, _ arguments: [PathBytes], asks: Bool,
+    _ system: any System
   ) throws(PermissionError) -> (output: [UInt8], end: ProcessEnd) {
     let options: [PathBytes] =
       starter == "pkexec"
@@ -122,7 +123,7 @@ package struct RootCommand: Hashable, Sendable {
         .currentDirectory, "/tmp", [.temporaryFile, .readWrite], mode: 0o600)
       defer { system.close(file) }
       call = "execvp"
-      let pid = try system.spawn([starter] + options + [program] + arguments, output: file)
+      let pid = try system.spawn([path] + options + [program] + arguments, output: file)
       while true {
         guard let end = try system.waitpid(pid, waits: true) else { continue }
         let link = file.link
@@ -130,7 +131,7 @@ package struct RootCommand: Hashable, Sendable {
       }
     } catch {
       throw PermissionError(
-        .changeFailed, "\(starter) cannot be run", path: starter, call: call, errno: error,
+        .changeFailed, "\(starter) cannot be run", path: path, call: call, errno: error,
         advice: "run permcheck as root")
     }
   }

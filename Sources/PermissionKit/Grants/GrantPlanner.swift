@@ -344,7 +344,11 @@ extension GrantPlanner {
   func udevPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
     guard var plan = try plan(strategy: strategy) else { return nil }
     // udev does not search PATH, so the rule needs the full path.
-    let setfacl = system.program("setfacl")
+    guard let setfacl = system.program("setfacl") else {
+      throw refusal(
+        "the rule would run setfacl(1), which is not installed",
+        advice: "install the package acl")
+    }
     var lines: [String] = []
     var entries: [InodeGrant] = []
     var warnings: [String] = []

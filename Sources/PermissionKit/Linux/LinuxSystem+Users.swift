@@ -18,13 +18,6 @@ extension LinuxSystem {
     }
   }
 
-  /// The login shell of a user, see passwd(5); nil if there is no such user.
-  package func shell(ofUser uid: UInt32) throws(Errno) -> PathBytes? {
-    try looked { () throws(Errno) in
-      try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }) { unsafe bytes($0.pw_shell) }
-    }
-  }
-
   /// Calls a reentrant lookup with a buffer that grows until the entry fits.
   private func look<Entry, Result>(
     _ call: (

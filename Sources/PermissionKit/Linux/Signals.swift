@@ -40,18 +40,10 @@ package struct SignalInfo: Hashable, Sendable {
   package static let child: Int32 = 17
   /// SIGCONT: a process that was stopped goes on.
   package static let `continue`: Int32 = 18
-  /// SIGTSTP: the user pressed Ctrl-Z.
-  package static let suspend: Int32 = 20
-  /// SIGTTIN and SIGTTOU: a process in the background wanted the terminal.
-  package static let byBackground: Set<Int32> = [21, 22]
-  /// SIGWINCH: the terminal has another size.
-  package static let resize: Int32 = 28
   /// SIGSTOP, which cannot be caught.
   package static let stop: Int32 = 19
   /// Every signal except SIGKILL and SIGSTOP.
   package static let catchable: [Int32] = (1...64).filter { $0 != 9 && $0 != stop }
-  /// SIGTSTP, SIGTTIN and SIGTTOU, whose default action is to stop the process.
-  package static let stopping: Set<Int32> = [20, 21, 22]
   /// The signals that a terminal sends to every process of its foreground group, with SIGCONT and
   /// SIGCHLD, which every process gets for itself.
   package static let byTerminal: Set<Int32> = [hangup, interrupt, quit, child, 18, 20, 21, 22, 28]

@@ -24,6 +24,9 @@ import PermissionKitTesting
 // stdout: per operation, one line:
 //   {"status":0,"note":…,"nodes":{PATH:[MODE,UID,GID,[[TAG,ID,BITS],…]]},"leases":{ID:[UID,STAGE]}}
 //   status: 0 done, 1 refused, 2 a grant's folder is missing, 3 another error
+//
+// lease-player hold PATH UID NEED COMMAND...: gives a user a lease that ends with this process, on the running system, and
+// takes it back when the command has ended. Exit status: 0 for any end of the command; 126 without access.
 
 /// One system and its journal.
 final class Player {
@@ -203,6 +206,33 @@ final class Player {
   }
 }
 
+/// Gives a lease for as long as a command runs.
+func hold(_ words: [String]) throws -> Int32 {
+  let system = LinuxSystem()
+  guard words.count > 3, let uid = UInt32(words[1]), let need = Permissions(words[2]),
+    let mark = system.mark(of: system.getpid())
+  else { return 64 }
+  let journal = GrantJournal.root(system)
+  _ = try journal.sweeping.recover()
+  var context = AccessContext(
+    system: system, subject: try UserDatabase(system).subject(.ids(uid: uid, gid: uid, groups: [])))
+  (context.need, context.path) = (need, PathBytes(words[0]))
+  let accessor = PhotoLibraryAccessor(context, analytics: .discard)
+  accessor.grants = GrantOptions { (_: GrantPlan) throws(PermissionError) -> Bool in true }
+  accessor.grants.lifetime.process = mark
+  let isGiven = try accessor.requestAccessIfNeeded().isGranted
+  if isGiven {
+    let command = words[3...].map { PathBytes($0) }
+    let child = try system.spawn(Array(command), output: .standardOutput)
+    while try system.waitpid(child, waits: true) == nil {}
+  }
+  _ = try journal.sweeping.undo(of: nil) { $0.lifetime.process == mark }
+  return isGiven ? 0 : 126
+}
+
+if CommandLine.arguments.dropFirst().first == "hold" {
+  LinuxSystem().exit(try hold(Array(CommandLine.arguments.dropFirst(2))))
+}
 let player = Player()
 while let line = readLine() {
   if line.isEmpty { continue }

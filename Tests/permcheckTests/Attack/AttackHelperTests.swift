@@ -150,8 +150,6 @@ struct AttackHelperTests {
           [ $STATUS != 0 ] || fail "$target: $(cat $OUT.o)"
           grep -q "only the configuration of games names it" $OUT.e || fail "$(cat $OUT.e)"
         done
-        STATUS=0; $P run photos --user games --request --yes -- true >$OUT.o 2>$OUT.e || STATUS=$?
-        [ $STATUS != 0 ] || fail "run $target: $(cat $OUT.o)"
         same "$(state $1/victim $1/victim/.ssh /etc)" "$BEFORE" "$target"
       done
       # What games owns, games may name.

@@ -191,18 +191,19 @@ struct AttackLeaseTests {
     let tree = try album()
     try PrivateJournal().expect(
       """
-      A=$1 CLEAN=$(state $1)
-      R="$P run photos=$A --user games --request --yes --"
+      A=$1.own; mkdir $A; own $A; CLEAN=$(state $A)
+      R="$G $P run photos=$A --request --yes --"
       mkfifo $OUT.f
       $R sh -c "cat $OUT.f >/dev/null" & FIRST=$!
       becomes as 5 test -w $A
       $R sh -c "exec sleep 100" & SECOND=$!
-      two() { [ "$($P list --grants --format plain | wc -l)" = 2 ]; }
+      two() { [ "$($G $P list --grants --format plain | wc -l)" = 2 ]; }
       becomes two
       chmod 666 $OUT.f; echo >$OUT.f; wait $FIRST
       as 5 test -w $A || fail "the second run lost it with the first"
       kill $SECOND; wait $SECOND || true
       same "$(state $A)" "$CLEAN" "after both"
+      A=$1 CLEAN=$(state $1)
       is 0 $P request photos=$A --user games --yes --for 1h
       is 0 $P request photos=$A --user games --yes
       same "$($P list --grants --format plain | wc -l)" 2 "counted"

@@ -27,7 +27,7 @@ struct GrantAttackTests {
       BEFORE=$(state $A)
       (\(tampering))
       for words in "revoke photos" "revoke --expired" "request photos=$A --user daemon --yes" \
-        "run photos=$A --user daemon --request --yes -- true" "list --grants"; do
+        "run photos=$A --request --yes -- true" "list --grants"; do
         is 70 $P $words
         [ "$(wc -l <$OUT.e)" = 1 ] || fail "$words: $(cat $OUT.e)"
         grep -q "^permcheck: .*journal of grants" $OUT.e || fail "$words: $(cat $OUT.e)"

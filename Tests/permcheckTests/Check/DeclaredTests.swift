@@ -190,7 +190,7 @@ struct DeclaredTests {
       refused() { is 1 $P request scans --user 2 --yes
         grep -q 'which users other than root can change' $OUT.e || fail "$1: $(cat $OUT.e)"
         same "$(state /var/lib/scans)" "$BEFORE" "$1"
-        is 126 $P run scans --user 2 --request --yes -- true; same "$(state /var/lib/scans)" "$BEFORE" "$1"; }
+        is 126 $P run scans --request --yes -- true; same "$(state /var/lib/scans)" "$BEFORE" "$1"; }
       chmod 646 $D/scans.toml; refused writable; chmod 664 $D/scans.toml; refused group; chmod 644 $D/scans.toml
       chown 2 $D/scans.toml; refused owner; chown 0 $D/scans.toml
       chmod 777 $D; refused folder; chmod 755 $D

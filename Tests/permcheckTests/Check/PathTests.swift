@@ -60,8 +60,8 @@ struct PathTests {
       one() {
         answers "$1"; answers "$PWD/$1"
         is 1 $P check "$1" --user games
-        is 126 $P run "$1" --user games -- true
-        is 0 $P run "$1" --user games --request --yes -- /usr/bin/python3 -c "$JUDGE" "$1"
+        is 126 $G $P run "$1" -- true
+        is 0 $P run "$1" --request --yes -- /usr/bin/python3 -c "$JUDGE" "$1"
         same "$(all)" "$CLEAN" "run $1"
         is 1 $P watch "$1" --user games --for 0
         is 0 $P request "$1" --user games --yes --json

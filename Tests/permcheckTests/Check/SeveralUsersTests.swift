@@ -17,7 +17,7 @@ import Testing
       try Command.permcheck([command, "--help-hidden"]).output
         .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
-    for command in ["check", "explain", "audit", "watch", "run"] {
+    for command in ["check", "explain", "audit", "watch"] {
       #expect(try help(command).contains("Check for this user"), "\(command)")
     }
     let request = try help("request")
@@ -129,7 +129,7 @@ import Testing
   @Test(
     arguments: Effort.some(
       [
-        ["explain", "/etc"], ["watch", "photos", "--for", "0"], ["run", "photos", "--", "true"],
+        ["explain", "/etc"], ["watch", "photos", "--for", "0"],
         ["request", "photos"], ["audit", "/etc/ssl"],
       ], of: "SeveralUsersTests Other user", atLeast: 2))
   func `Other commands take one user`(_ command: [String]) throws {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random histories of leases, held to what permcheck promises.
 
-  leases.py --permcheck .build/debug/permcheck [--seed 1] [--histories 2000] [--only K] [--jobs 2]
+  leases.py --permcheck .build/debug/permcheck --holder .build/debug/lease-player [--seed 1] [--histories 2000] [--only K] [--jobs 2]
   leases.py --player .build/debug/lease-player …    on a system in memory
 
 A history mixes requests, revokes, runs, kills, and changes by somebody else: modes, owners,
@@ -538,7 +538,7 @@ def work(numbers, options, report):
             image.mount()
         own = image if uses_image else None
         fault, line = play(
-            number, options, lambda random: KernelWorld(random, options.permcheck, own)
+            number, options, lambda random: KernelWorld(random, options.permcheck, options.holder, own)
         )
         report.write(line + "\n")
         report.flush()
@@ -593,6 +593,7 @@ def main():
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--permcheck")
     which.add_argument("--player")
+    parser.add_argument("--holder", help="the program lease-player, with --permcheck")
     parser.add_argument("--histories", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int)
@@ -600,6 +601,7 @@ def main():
     parser.add_argument("--counts", action="store_true")
     options = parser.parse_args()
     options.permcheck = options.permcheck and os.path.abspath(options.permcheck)
+    options.holder = options.holder and os.path.abspath(options.holder)
     numbers = [options.only] if options.only is not None else list(range(options.histories))
     jobs = 1 if options.only is not None else max(1, options.jobs)
     deadline = time.monotonic() + 120 + 1.5 * len(numbers) / jobs

@@ -36,8 +36,8 @@ class KernelWorld:
     # What may stand in the place of a folder: links that lead nowhere, and servers.
     obstacles = ["loop", "long", "shut", "silent", "dead"]
 
-    def __init__(self, random, permcheck, image):
-        self.random, self.permcheck, self.image = random, permcheck, image
+    def __init__(self, random, permcheck, holder, image):
+        self.random, self.permcheck, self.holder, self.image = random, permcheck, holder, image
         self.commands = list(PREAMBLE) + (PREAMBLE_IMAGE if image else [])
         self.has_image, self.is_covered, self.looks, self.runs = bool(image), False, 0, 0
         self.servers = {}  # by mount point
@@ -173,9 +173,9 @@ class KernelWorld:
 
     # permcheck
 
-    def start(self, arguments):
+    def start(self, arguments, program=None):
         return subprocess.Popen(
-            [self.permcheck, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [program or self.permcheck, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, env=self.environment, start_new_session=True,
         )  # fmt: skip
 
@@ -253,10 +253,12 @@ class KernelWorld:
         self.runs += 1
         fifo = f"{WORK}/fifo{self.runs}"
         os.mkfifo(fifo)
-        arguments = [*arguments, "--request", "--", "sh", "-c", f"echo up; read x <{fifo}"]
+        # As `permcheck run` does for its own user.
+        path, uid, need = arguments[1].removeprefix("photos="), arguments[3], arguments[7]
+        arguments = ["hold", path, uid, need, "sh", "-c", f"echo up; read x <{fifo}"]
         shown = " ".join(arguments[:-1])
-        self.note(f"mkfifo {fifo}; $P {shown} 'echo up; read x <{fifo}' &  # until it prints `up`")
-        process = self.start(arguments)
+        self.note(f"mkfifo {fifo}; lease-player {shown} 'echo up; read x <{fifo}' &  # until it prints `up`")
+        process = self.start(arguments, self.holder)
         process.fifo = fifo
         text, deadline = "", time.monotonic() + CALL_LIMIT
         while "up\n" not in text:

@@ -47,10 +47,10 @@ struct GrantBehaviourTests {
       is 1 $P request photos=$A --user games
       grep -q "no terminal to ask at, so nothing was changed" $OUT.e || fail "$(cat $OUT.e)"
       is 1 $P request photos=$A --user games --json
-      is 126 $P run photos=$A --user games -- touch $A/ran
-      is 126 $P run photos=$A --user games --request -- touch $A/ran
+      is 126 $G $P run photos=$A -- touch $A/ran
+      is 126 $G $P run photos=$A --request -- touch $A/ran
       is 64 $P request photos=$A --user games --yes --dry-run
-      is 64 $P run photos=$A --user games --yes -- true
+      is 64 $P run photos=$A --yes -- true
       same "$(state $A; ls -d --time-style=full-iso -lc $A)" "$BEFORE" "the folder"
       [ ! -e $J ] || fail "there is a journal"
       is 0 $P revoke photos
@@ -122,18 +122,18 @@ struct GrantBehaviourTests {
     let tree = try album()
     try PrivateJournal().expect(
       """
-      A=$1 CLEAN=$(state $1)
-      R="$P run photos=$A --user games --request --yes --"
+      A=$1; own $A; CLEAN=$(state $A)
+      R="$G $P run photos=$A --request --yes --"
       is 0 $R test -w $A
       is 7 $R sh -c 'exit 7'
       is 127 $R /nonexistent
       is 126 $R /etc/passwd
       for signal in 15 9 6; do is $((128 + signal)) sh -c "$R sh -c 'kill -$signal \\$\\$'; exit \\$?"; done
       same "$(state $A)" "$CLEAN" "after all of them"
-      is 126 $P run photos=$A --user games -- true
+      is 126 $G $P run photos=$A -- true
       is 127 $P run photos=$A -- /nonexistent
       is 7 $P run photos=$A -- sh -c 'exit 7'
-      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      [ -z "$($G $P list --grants --format plain)" ] || fail "something is listed"
       """, [tree.path("album")])
   }
 
@@ -145,9 +145,9 @@ struct GrantBehaviourTests {
     let tree = try album()
     try PrivateJournal().expect(
       """
-      A=$1 SIGNAL=$2 CLEAN=$(state $1)
+      A=$1 SIGNAL=$2; own $A; CLEAN=$(state $A)
       # A background job of a script ignores SIGINT; env gives it back.
-      env --default-signal $P run photos=$A --user games --request --yes -- \
+      $G env --default-signal $P run photos=$A --request --yes -- \
         sh -c 'echo $$ >'$OUT.pid'; exec sleep 100' >$OUT.o 2>$OUT.e & RUN=$!
       until [ -s $OUT.pid ]; do sleep 0.01; done
       CHILD=$(cat $OUT.pid); rm $OUT.pid
@@ -158,7 +158,7 @@ struct GrantBehaviourTests {
       if [ $SIGNAL = 9 ]; then
         kill $CHILD
         as 5 test -w $A || fail "who has taken it back?"
-        is 0 $P run photos=$A --user daemon --request --yes -- true
+        is 0 $G $P run photos=$A --request --yes -- true
       else
         ! kill -0 $CHILD 2>/dev/null || fail "the command runs on"
       fi

@@ -58,11 +58,11 @@ struct HelperAnswerTests {
     try PrivateJournal().expect(
       Self.machine
         + """
-        is 0 games $P run camera --user 5 --request --yes --via sudo -- test -w $C
+        is 0 games $P run camera --probe none --request --yes --via sudo -- test -w $C
         printed e '^root gave access to camera .authorized. until the command ends:$'
         printed e '^  /dev/video0   .*rw'
         same "$(state $C)" "$BEFORE" "after run"
-        is 0 games $P run camera --user 5 --request --yes --quiet --via sudo -- test -w $C
+        is 0 games $P run camera --probe none --request --yes --quiet --via sudo -- test -w $C
         same "$(cat $OUT.e)" "" "quiet"
         """)
   }

@@ -16,10 +16,12 @@ struct LeaseModelTests {
   enum Ground {
     case kernel, memory
 
+    private var player: String { Command.products.appending(path: "lease-player").path }
+
     var arguments: [String] {
       switch self {
-      case .kernel: ["--permcheck", Command.permcheck]
-      case .memory: ["--player", Command.products.appending(path: "lease-player").path]
+      case .kernel: ["--permcheck", Command.permcheck, "--holder", player]
+      case .memory: ["--player", player]
       }
     }
   }

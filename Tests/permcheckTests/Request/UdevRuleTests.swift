@@ -85,7 +85,7 @@ struct UdevRuleTests {
   @Test func `Without udevadm or a folder for rules nothing is left`() throws {
     try expect(
       """
-      rm /usr/bin/udevadm; give 70; says 'udevadm cannot be run'; clean "no udevadm"
+      rm /usr/bin/udevadm; give 70; says 'udevadm is not installed'; clean "no udevadm"
       rm -r /etc/udev; give 70; says "$R cannot be written"
       same "$(state $N)" "$BEFORE" "the node"
       same "$($P list --grants --format plain)" "" "the grants"

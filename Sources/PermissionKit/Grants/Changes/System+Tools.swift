@@ -6,9 +6,12 @@ extension System {
   func complete(_ arguments: [PathBytes]) throws(PermissionError) {
     // The program may change what was read.
     defer { forget() }
+    guard let program = program(arguments[0]) else {
+      throw PermissionError(.changeFailed, "\(arguments[0]) is not installed", path: arguments[0])
+    }
     let end: ProcessEnd
     do throws(Errno) {
-      end = try run([program(arguments[0])] + arguments.dropFirst())
+      end = try run([program] + arguments.dropFirst())
     } catch {
       throw PermissionError(
         .changeFailed, "\(arguments[0]) cannot be run", path: arguments[0], call: "execvp",
@@ -24,11 +27,14 @@ extension System {
       .changeFailed, "\(arguments.map(\.description).joined(separator: " ")) \(how)")
   }
 
-  /// Returns the full path of a system program; the bare name if no standard folder contains it.
+  /// Returns the path of a program of the system; nil if no folder of root's contains it.
   ///
-  /// Root must not search PATH, which may come from an unprivileged user.
-  package func program(_ name: PathBytes) -> PathBytes {
-    let folders: [PathBytes] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
-    return folders.map { $0.appending(name) }.first { (try? kind(of: $0)) == .regular } ?? name
+  /// PATH may come from an unprivileged user, and a bare name may be found in the working directory. On NixOS
+  /// the programs that become root are in a folder of their own.
+  package func program(_ name: PathBytes) -> PathBytes? {
+    let folders: [PathBytes] = [
+      "/run/wrappers/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/run/current-system/sw/bin",
+    ]
+    return folders.map { $0.appending(name) }.first { (try? kind(of: $0)) == .regular }
   }
 }

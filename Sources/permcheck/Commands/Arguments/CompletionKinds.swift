@@ -18,9 +18,6 @@ extension CompletionKind {
   /// The running processes.
   static var processes: Self { .shellCommand("ls /proc | grep '^[0-9]'") }
 
-  /// The names of the environment variables.
-  static var variables: Self { .shellCommand("env | cut -d = -f 1") }
-
   /// The names of the users.
   static var users: Self { field(1, of: "passwd") }
 

@@ -1,82 +1,79 @@
+import ArgumentParser
 @_spi(SystemCalls) import PermissionKit
 
-/// The user whom root runs a command as.
-struct OtherUser {
-  /// The user.
-  let subject: Subject
-  /// The variables of this process that the command gets in addition to those of a session.
-  let kept: [String]
+/// The options of `run` of earlier versions that started the command as another user.
+///
+/// They are refused, so that no old script runs its command as root instead.
+struct OtherUser: ParsableArguments {
+  @Option(name: .customLong("user"))
+  var users: [TextArgument] = []
 
-  /// The variables for the terminal and the language.
-  private static let ofSession = ["TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ"]
-  /// The categories of locale(7).
-  private static let ofLocale = [
-    "ALL", "ADDRESS", "COLLATE", "CTYPE", "IDENTIFICATION", "MEASUREMENT", "MESSAGES", "MONETARY",
-    "NAME",
-    "NUMERIC", "PAPER", "TELEPHONE", "TIME",
-  ]
+  @Option var uid: TextArgument?
+  @Option var gid: TextArgument?
+  @Option var groups: TextArgument?
+  @Option var env: [TextArgument] = []
 
-  /// Returns the command line with setpriv(1), which takes on the ids of the user.
-  ///
-  /// No data of this process is in the memory that has these ids before the command starts.
+  private var isGiven: Bool {
+    !users.isEmpty || !env.isEmpty || [uid, gid, groups].contains { $0 != nil }
+  }
+
+  /// Throws an error if one of the options is given, after the lines to type on standard error.
   ///
   /// - Parameters:
-  ///   - words: The command as it was given.
-  ///   - holdsGrants: Whether grants end with this process, also if it is killed.
+  ///   - first: The command that checks or requests access, without options for the user.
+  ///   - last: The options of that command after those for the user.
+  ///   - command: The command to run.
   ///   - system: The system.
-  /// - Returns: The command.
-  /// - Throws: The errno of a look into the data base of users.
-  func command(
-    _ words: [PathBytes], holdsGrants: Bool, _ system: LinuxSystem
-  ) throws(Errno) -> SessionCommand {
-    let ids = subject.credentials
-    let groups =
-      ids.groups.isEmpty
-      ? ["--clear-groups"] : ["--groups", ids.groups.map(String.init).joined(separator: ",")]
-    let start: [PathBytes] =
-      [system.program("setpriv")]
-      + (["--reuid", "\(ids.user.real)", "--regid", "\(ids.group.real)"] + groups
-      + ["--inh-caps=-all", "--ambient-caps=-all", "--"]).map { PathBytes($0) }
-    let directory = (try? system.getcwd()) ?? ""
-    let place = directory.isEmpty ? "a folder that is gone" : directory.description
-    return SessionCommand(
-      arguments: start + words, environment: try environment(system), directory: directory,
-      notice:
-        "permcheck: \(subject.displayName) may not enter \(Sanitizer.clean(place)), so the command starts in /\n",
-      credentials: ids,
-      afterwards: holdsGrants ? ["/proc/self/exe", "revoke", "--expired", "--quiet"] : [])
+  /// - Throws: The status 64.
+  func refuse(
+    _ first: [PathBytes], _ last: [PathBytes], _ command: [PathBytes], _ system: any System
+  ) throws {
+    guard isGiven else { return }
+    let text = "run starts the command as who calls it, and nobody else"
+    guard let start = starter(system) else {
+      Console.report(text, system)
+      throw ForegroundCommand.NotStarted(status: ExitStatus.usage.rawValue)
+    }
+    let sudo = system.isRoot ? "" : "sudo "
+    let lines = [
+      sudo + ShellCommand.line(first + identity + last),
+      sudo + start + " -- " + ShellCommand.line(command),
+    ]
+    Console.report("\(text); for another user:", system)
+    try system.writeAll(
+      .standardError, Array(lines.map { "  \($0)\n" }.joined().utf8))
+    throw ForegroundCommand.NotStarted(status: ExitStatus.usage.rawValue)
   }
 
-  /// The environment of a session, see environ(7), login(1) and `ENV_PATH` of login.defs(5).
-  private func environment(_ system: LinuxSystem) throws(Errno) -> [PathBytes] {
-    let uid = subject.credentials.user.real
-    var variables: [String: PathBytes] = [:]
-    for name in Self.ofSession + Self.ofLocale.map({ "LC_\($0)" }) + kept {
-      variables[name] = system.getenv(name)
+  /// The options of `check` and `request` that name the user.
+  private var identity: [PathBytes] {
+    var words: [PathBytes] = users.prefix(1).flatMap { ["--user", PathBytes($0.text)] }
+    for (option, value) in [("--uid", uid), ("--gid", gid), ("--groups", groups)] {
+      if let value { words += [PathBytes(option), PathBytes(value.text)] }
     }
-    if !kept.contains("PATH") { variables["PATH"] = path(system) }
-    if !kept.contains("HOME") { variables["HOME"] = subject.home ?? "/" }
-    let shell = (try system.shell(ofUser: uid)) ?? ""
-    if !kept.contains("SHELL") { variables["SHELL"] = shell.isEmpty ? "/bin/sh" : shell }
-    for name in ["USER", "LOGNAME"] where !kept.contains(name) {
-      variables[name] = PathBytes(subject.name ?? String(uid))
-    }
-    return variables.sorted { $0.key < $1.key }
-      .map { PathBytes(Array("\($0.key)=".utf8) + $0.value.bytes) }
+    return words
   }
 
-  private func path(_ system: LinuxSystem) -> PathBytes {
-    let isRoot = subject.credentials.user.real == 0
-    let name = isRoot ? "ENV_SUPATH" : "ENV_PATH"
-    let lines = (try? system.contents(of: "/etc/login.defs")) ?? []
-    for line in lines.split(separator: UInt8(ascii: "\n")) {
-      let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-      guard words.count == 2, words[0].elementsEqual(name.utf8) else { continue }
-      let prefix = Array("PATH=".utf8)
-      return PathBytes(Array(words[1].starts(with: prefix) ? words[1].dropFirst(5) : words[1]))
+  /// The start of a line that runs a command as the user: runuser(1), or setpriv(1) for numbers and where there
+  /// is no runuser; nil if no user is named.
+  private func starter(_ system: any System) -> String? {
+    if let user = users.first?.text {
+      let word = PathBytes(user)
+      let isNumber = user.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      if !isNumber, system.program("runuser") != nil {
+        return ShellCommand.line(["runuser", "-u", word])
+      }
+      return ShellCommand.line(["setpriv", "--reuid", word])
+        + " --regid \"$(\(ShellCommand.line(["id", "-g", "--", word])))\" --init-groups"
     }
-    return isRoot
-      ? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-      : "/usr/local/bin:/usr/bin:/bin"
+    guard let uid else { return nil }
+    var words: [PathBytes] = ["setpriv", "--reuid", PathBytes(uid.text)]
+    if let gid { words += ["--regid", PathBytes(gid.text)] }
+    if let groups {
+      words += ["--groups", PathBytes(groups.text)]
+    } else {
+      words.append("--clear-groups")
+    }
+    return ShellCommand.line(words)
   }
 }

@@ -12,11 +12,12 @@ struct Run: AccessorCommand {
     discussion: """
       EXAMPLES
         permcheck run camera -- guvcview
-        sudo permcheck run camera --user tester --request --yes -- v4l2-ctl --all
+        permcheck run camera --request --yes -- v4l2-ctl --all
         permcheck run /srv/photos --need rx -- rsync -a /srv/photos backup:
 
       Ends with the status of the command, with 126 if access was refused, or with 127
-      if there is none. As root, --user runs it as that user, in a session of its own.
+      if there is none. The command runs as who calls permcheck; for another user, use
+      permcheck request --user NAME, and start the command with runuser(1).
       """)
 
   @Argument(help: .accessors, completion: .accessors)
@@ -42,59 +43,71 @@ struct Run: AccessorCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Keep this environment variable for another user.", valueName: "name"),
-    completion: .variables)
-  var env: [TextArgument] = []
+      "The access to require: r, w, rw, rx, …; by default what the accessor needs, or r for paths.",
+      valueName: "rwx"),
+    completion: .permissions)
+  var need: TextArgument?
 
   @OptionGroup var grants: GrantFlags
-  @OptionGroup var subject: SubjectOptions
+  @OptionGroup(visibility: .hidden) var other: OtherUser
+  @OptionGroup var view: ViewOptions
   @OptionGroup var log: LogOptions
 
   func validate() throws {
     if command.isEmpty { throw ValidationError("give the command after --") }
-    if subject.view.pid != nil {
-      throw ValidationError("run does not work with --pid, only for users")
-    }
-    if request, subject.view.root != "/" {
+    if view.pid != nil { throw ValidationError("run does not work with --pid") }
+    if request, view.root != "/" {
       throw ValidationError("--request does not work with --root")
     }
     if yes, !request { throw ValidationError("--yes requires --request") }
-    for name in env.map(\.text) where name.isEmpty || name.contains("=") {
-      throw ValidationError("--env \(name): expected a name; to set a variable, run env NAME=VALUE")
+    if let need, wanted == nil {
+      throw ValidationError("--need \(need.text): expected a combination of r, w and x")
     }
-    if !env.isEmpty, subject.who.user == nil, subject.who.uid == nil {
-      throw ValidationError(
-        "--env requires --user or --uid; without them the command has the whole environment")
-    }
+  }
+
+  /// The permissions of `--need`; nil without the option.
+  private var wanted: Permissions? {
+    need.flatMap { Permissions($0.text) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   func run(_ accessors: Accessors) throws {
     let system = LinuxSystem()
-    let (subject, log) = (subject.choice, log.choice)
+    try refuseOtherUser(system)
+    let subject = SubjectChoice(
+      need: wanted, probe: view.probe, through: view.through, root: view.root)
+    let log = log.choice
     var context = try subject.context(system)
     if grants.recursive { context.includeContents() }
     let requests = try names.map {
       try AccessorArgument($0, accessors, through: subject.through, wantsAll: all).absolute(system)
     }
     let analytics = log.analytics(system)
-    let other = try otherUser(context)
     guard request else {
       try gate(requests.map { $0.accessor(context, analytics).currentAccess() }, system)
-      guard let other else {
-        throw ForegroundCommand.failure(to: command, system.execvp(command), system)
-      }
-      let signals = try ForegroundCommand.Signals(system)
-      defer { system.close(signals.descriptor) }
-      throw ExitCode(ForegroundCommand.end(try supervise(other, signals, system), system))
+      throw ForegroundCommand.failure(to: command, system.execvp(command), system)
     }
     try refuseUntrusted(requests, accessors, system)
-    try run(other, while: requests, context, analytics, system)
+    try run(while: requests, context, analytics, system)
+  }
+
+  /// Throws an error if the command is to run as another user, and prints the two lines to type instead.
+  private func refuseOtherUser(_ system: any System) throws {
+    var line: [PathBytes] = [Tool.word(system), request ? "request" : "check"] + names
+    if let need { line += ["--need", PathBytes(need.text)] }
+    if all { line.append("--all") }
+    if grants.recursive { line.append("--recursive") }
+    if view.through != .alsa { line += ["--through", PathBytes(view.through.rawValue)] }
+    if request, grants.strategy.strategy.name != GrantStrategies.auto.name {
+      line += ["--strategy", PathBytes(grants.strategy.strategy.name)]
+    }
+    if request, grants.allowOthers { line.append("--allow-others") }
+    try other.refuse(line, request ? ["--for", "1h", "--yes"] : [], command, system)
   }
 
   /// Gives missing access, runs the command, and revokes the access when it ends.
   private func run(
-    _ other: OtherUser?, while requests: [AccessorArgument], _ context: AccessContext,
-    _ analytics: AnalyticsLog, _ system: LinuxSystem
+    while requests: [AccessorArgument], _ context: AccessContext, _ analytics: AnalyticsLog,
+    _ system: LinuxSystem
   ) throws {
     var options = grants.options(system)
     options.journaled = try GrantFlags.recover(system, Console(system))
@@ -128,7 +141,7 @@ struct Run: AccessorCommand {
         if let answer = request.helperAnswer(system) { printChanges(answer, system) }
       }
       try gate(reports, system)
-      ending = .success(try supervise(other, signals, system))
+      ending = .success(try ForegroundCommand(command, signals, system).wait())
     } catch let error as PermissionError where error.code == .notAllowed {
       // Root made no change for the accessor that was asked for last.
       byRoot.withLock { _ = $0.popLast() }
@@ -153,20 +166,6 @@ struct Run: AccessorCommand {
     }
   }
 
-  /// The user that `--user` or `--uid` names, whom only root may choose; nil for this process's own.
-  private func otherUser(_ context: AccessContext) throws -> OtherUser? {
-    let own = try context.system.credentials()
-    guard let other = context.subject, other.credentials.user.real != own.user.real else {
-      return nil
-    }
-    guard own.isRoot else {
-      throw PermissionError(
-        .invalidArgument, "only root may run a command as \(other.displayName)",
-        advice: "use sudo, or leave out --user")
-    }
-    return OtherUser(subject: other, kept: env.map(\.text))
-  }
-
   /// Returns whether the person at the terminal agrees to all plans, or `--yes` is given.
   ///
   /// Throws 126 if only an administrator may carry out one of them, and the obstacle if one cannot
@@ -176,7 +175,7 @@ struct Run: AccessorCommand {
   ) throws -> Bool {
     for request in requests {
       if let obstacle = request.prepared.obstacle { throw obstacle }
-      let more: [PathBytes] = subject.who.need.map { ["--need", PathBytes($0.text)] } ?? []
+      let more: [PathBytes] = need.map { ["--need", PathBytes($0.text)] } ?? []
       if let plan = request.prepared.plan,
         let command = grants.administratorCommand(plan, request.argument, options, more, system)
       {
@@ -212,33 +211,6 @@ struct Run: AccessorCommand {
     Console.report(
       "access was refused, so \(Sanitizer.clean(command[0].description)) was not run", system)
     throw ExitCode(126)
-  }
-
-  /// Runs the command until it ends, and forwards signals to it.
-  private func supervise(
-    _ other: OtherUser?, _ signals: ForegroundCommand.Signals, _ system: LinuxSystem
-  ) throws -> ProcessEnd {
-    if let other { return try superviseSession(of: other, signals.descriptor, system) }
-    return try ForegroundCommand(command, signals, system).wait()
-  }
-
-  /// Runs the command of another user until it ends.
-  private func superviseSession(
-    of other: OtherUser, _ signals: Descriptor, _ system: LinuxSystem
-  ) throws -> ProcessEnd {
-    var relay: SessionRelay
-    do throws(Errno) {
-      let words = try other.command(command, holdsGrants: request, system)
-      relay = try SessionRelay(words, signals, system)
-    } catch {
-      throw PermissionError(
-        .system, "a session for \(other.subject.displayName) cannot be started", call: "openpty",
-        errno: error)
-    }
-    switch relay.run() {
-    case .success(let end): return end
-    case .failure(let errno): throw ForegroundCommand.failure(to: command, errno, system)
-    }
   }
 
   /// Revokes the grants that end with this process.

@@ -181,7 +181,11 @@ struct Trace: ParsableCommand {
     let groups =
       ids.groups.isEmpty
       ? ["--clear-groups"] : ["--groups", ids.groups.map(String.init).joined(separator: ",")]
-    return [system.program("setpriv")]
+    guard let setpriv = system.program("setpriv") else {
+      Console.report("setpriv(1), of util-linux, is not installed, and -u needs it", system)
+      throw ForegroundCommand.NotStarted(status: 127)
+    }
+    return [setpriv]
       + (["--reuid", "\(ids.user.real)", "--regid", "\(ids.group.real)"] + groups
       + ["--inh-caps=-all", "--ambient-caps=-all", "--"]).map { PathBytes($0) }
   }
