@@ -41,16 +41,32 @@ open class MicrophoneAccessor: ResourceAccessor {
   }
 
   /// Returns ALSA's default device, and the files that define it; nil if none does.
+  ///
+  /// permcheck-helper gives each microphone, and looks at no file of its caller.
   private func soundDefault(of subject: Subject) -> (SoundDefault, [PathBytes])? {
+    if grants.isConfinedToDevices { return nil }
     let system = context.system
     var files: [PathBytes] = []
     var texts: [String] = []
-    for file in SoundDefault.files(home: subject.home, root: context.root)
-    where system.availability(of: file) == .immediate {
-      guard let bytes = try? system.contents(of: file, limit: 1 << 18) else { continue }
-      files.append(file)
-      texts.append(String(decoding: bytes, as: UTF8.self))
+    var isUnknown = false
+    for file in SoundDefault.files(home: subject.home?.below(context.root), root: context.root) {
+      do throws(Errno) {
+        guard let examiner = system.examiner(of: file) else { throw .ETIMEDOUT }
+        _ = try examiner.status(of: file)
+        let door = system.door(to: file, of: subject, below: context.root)
+        let bytes = try door.contents(of: file, limit: SoundDefault.mostBytes)
+        texts.append(String(decoding: bytes, as: UTF8.self))
+        files.append(file)
+      } catch .ENOENT {
+      } catch .ENOTDIR {
+      } catch {
+        // What alsa-lib cannot read either, it leaves out.
+        guard error != .EACCES else { continue }
+        files.append(file)
+        isUnknown = true
+      }
     }
+    if isUnknown { return (.other("computed"), files) }
     return texts.isEmpty ? nil : SoundDefault(texts).map { ($0, files) }
   }
 

@@ -22,6 +22,8 @@ open class ResourceAccessor: PermissionAccessor {
   ///
   /// Access that ends after the facts were read still has its grant here.
   private var ledgerBefore = GrantLedger()
+  /// The resources of the latest look, before the journal was locked.
+  private var foundBefore: ResourceSet?
 
   /// Creates an accessor.
   ///
@@ -100,6 +102,7 @@ open class ResourceAccessor: PermissionAccessor {
     try Inspection(context) { (subject) throws(PermissionError) -> [Inspection.Target] in
       if isPreparing { ledgerBefore = ledger(for: subject.credentials.user.fileSystem) }
       var set = resources(for: subject)
+      foundBefore = set
       if set.resources.isEmpty, set.absences.isEmpty {
         set.absences = [
           ResourceSet.absence(
@@ -255,7 +258,9 @@ open class ResourceAccessor: PermissionAccessor {
     let inspection = try Inspection(context) {
       (subject) throws(PermissionError) -> [Inspection.Target] in
       ledger = self.ledger(for: subject.credentials.user.fileSystem, journaled)
-      var set = resources(for: subject)
+      // Who has the lock of the journal reads nothing that a user may keep waiting.
+      var set = journaled == nil ? resources(for: subject) : foundBefore ?? resources(for: subject)
+      foundBefore = set
       if let need = context.need { set.resources = set.resources.map { $0.needing(need) } }
       if grants.isRecursive {
         for resource in set.resources

@@ -16,7 +16,7 @@ struct Diagnosis {
   private var session: Session { Session(inspection) }
   var confinement: Confinement {
     system.scanned(subject.process) {
-      Confinement(system, root: context.root, process: subject.process)
+      Confinement(system, root: context.root, of: subject)
     }
   }
 

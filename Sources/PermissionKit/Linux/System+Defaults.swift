@@ -14,6 +14,14 @@ extension System {
   @_spi(SystemCalls) public func withCallProcess(
     _ mount: PathBytes, within milliseconds: Int32
   ) -> any System { self }
+  /// Returns this system, in which nobody else changes anything.
+  @_spi(SystemCalls) public func door(
+    below root: PathBytes, as user: Credentials?, within milliseconds: Int32
+  ) -> any System { self }
+  /// Opens the checked inode itself.
+  @_spi(SystemCalls) public func regular(_ path: PathBytes) throws(Errno) -> Descriptor {
+    try regularFile(path)
+  }
   /// Opens without a time limit.
   @_spi(SystemCalls) public func open(
     _ path: PathBytes, _ flags: OpenFlags, through covers: [PathBytes],

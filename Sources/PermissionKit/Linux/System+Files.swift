@@ -5,10 +5,6 @@ extension System {
   /// Returns the whole contents of a regular file of at most `limit` bytes, and opens nothing else;
   /// /dev/null is empty.
   ///
-  /// Whoever chose the path could have put a device or a FIFO there, which an open would affect,
-  /// and could exchange the file between a check of its type and the open. So the checked inode
-  /// itself is opened.
-  ///
   /// - Parameters:
   ///   - path: The file.
   ///   - limit: The most bytes that the file can have.
@@ -18,26 +14,12 @@ extension System {
   public func contents(
     of path: PathBytes, limit: Int = 1 << 20
   ) throws(Errno) -> [UInt8] {
-    if path.isOfTheSystem { return try wholeContents(of: path, limit: limit) }
-    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
-    defer { close(descriptor) }
-    let status = try statx(descriptor)
-    // /dev/null, which people name where a file shall be empty.
-    if status.kind == .characterDevice, status.device == DeviceNumber(major: 1, minor: 3) {
+    let file: Descriptor
+    do throws(Errno) {
+      file = try regular(path)
+    } catch .ENODATA {
       return []
     }
-    guard status.kind == .regular else { throw .EINVAL }
-    do throws(Errno) {
-      return try wholeContents(of: descriptor.link, limit: limit)
-    } catch .ENOENT {
-      // Without /proc, only the path can be opened.
-      return try wholeContents(of: path, limit: limit)
-    }
-  }
-
-  private func wholeContents(of path: PathBytes, limit: Int) throws(Errno) -> [UInt8] {
-    let file = try openat(
-      .currentDirectory, path, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
     defer { close(file) }
     var bytes: [UInt8] = []
     while true {
@@ -45,6 +27,30 @@ extension System {
       if part.isEmpty { return bytes }
       if bytes.isEmpty { bytes = part } else { bytes += part }
       if bytes.count > limit { throw .EFBIG }
+    }
+  }
+
+  /// Opens a regular file to read, see `regular`.
+  ///
+  /// Whoever chose the path could have put a device or a FIFO there, which an open would affect,
+  /// and could exchange the file between a check of its type and the open. So the checked inode
+  /// itself is opened.
+  func regularFile(_ path: PathBytes) throws(Errno) -> Descriptor {
+    let flags: OpenFlags = [.readOnly, .nonBlocking, .noControllingTerminal]
+    if path.isOfTheSystem { return try openat(.currentDirectory, path, flags, mode: 0) }
+    let descriptor = try openat(.currentDirectory, path, .path, mode: 0)
+    defer { close(descriptor) }
+    let status = try statx(descriptor)
+    // /dev/null, which people name where a file shall be empty.
+    if status.kind == .characterDevice, status.device == DeviceNumber(major: 1, minor: 3) {
+      throw .ENODATA
+    }
+    guard status.kind == .regular else { throw .EINVAL }
+    do throws(Errno) {
+      return try openat(.currentDirectory, descriptor.link, flags, mode: 0)
+    } catch .ENOENT {
+      // Without /proc, only the path can be opened.
+      return try openat(.currentDirectory, path, flags, mode: 0)
     }
   }
 

@@ -263,6 +263,25 @@ public protocol System: Sendable {
   @_spi(SystemCalls) func withCallProcess(
     _ mount: PathBytes, within milliseconds: Int32
   ) -> any System
+  /// Returns a system that reads what others can change, exchange or keep waiting, and does nothing else.
+  ///
+  /// A process of its own makes the calls, without any capability and with the ids of a user, so that it reads nothing
+  /// that the user could not read. Paths begin with `root`, and no link leads out of that. The files that it opens can be
+  /// used only with it.
+  ///
+  /// - Parameters:
+  ///   - root: The root directory: `/`, one that stands for it, or `/proc/PID/root`.
+  ///   - user: Whose ids; nil for those of this process.
+  ///   - milliseconds: How long all calls together may take.
+  /// - Returns: A system that has `contents(of:limit:)`, `names(in:where:)`, `status(of:)`, and what they call. Each call
+  ///   throws ETIMEDOUT after that time, and ENOSYS without openat2(2).
+  @_spi(SystemCalls) func door(
+    below root: PathBytes, as user: Credentials?, within milliseconds: Int32
+  ) -> any System
+  /// Opens a regular file to read, and nothing else.
+  ///
+  /// - Throws: EINVAL if it is no regular file; ENODATA if it is /dev/null; else the errno of the open.
+  @_spi(SystemCalls) func regular(_ path: PathBytes) throws(Errno) -> Descriptor
   /// openat(2) of a path that may lead over servers, daemons or links of others, with a deadline.
   ///
   /// - Parameters:

@@ -27,12 +27,21 @@ struct Confinement {
 
   fileprivate init() {}
 
-  /// Finds the containers, sandboxes and services of a process (nil: this one), below a folder that
+  /// Finds the containers, sandboxes and services of a subject's process, or of this one, below a folder that
   /// stands for `/`.
   ///
   /// Keeps no system: a system caches this value, and neither would ever be freed.
-  init(_ system: any System, root: PathBytes, process: Int32? = nil) {
-    var search = ConfinementSearch(system: system, root: root, process: process)
+  init(_ system: any System, root: PathBytes, of subject: Subject) {
+    let process = subject.process
+    let inside = process.map { PathBytes("/proc/\($0)/root") } ?? root
+    // The markers of this process are root's; those of another one are what its user put there.
+    let door =
+      inside == "/"
+      ? system
+      : system.door(
+        below: inside, as: process == nil ? nil : subject.credentials)
+    var search = ConfinementSearch(
+      system: system, root: root, process: process, subject: subject, inside: inside, door: door)
     search.run()
     self = search.confinement
   }
@@ -61,6 +70,11 @@ private struct ConfinementSearch {
   let root: PathBytes
   /// The process; nil for this process.
   let process: Int32?
+  let subject: Subject
+  /// The root directory of the process, as this process sees it.
+  let inside: PathBytes
+  /// The door to that directory.
+  let door: any System
 
   mutating func run() {
     let privateDevices = hasPrivateDevices
@@ -102,18 +116,15 @@ private struct ConfinementSearch {
     return bytes.indices.contains { bytes[$0...].starts(with: "icrosoft".utf8) }
   }
 
-  /// The root directory of the process, as this process sees it.
-  private var inside: PathBytes { process.map { PathBytes("/proc/\($0)/root") } ?? root }
+  private func contents(_ path: String) -> String? { text(inside.appending(path), by: door) }
 
-  private func contents(_ path: String) -> String? { text(inside.appending(path)) }
-
-  private func text(_ path: PathBytes) -> String? {
+  private func text(_ path: PathBytes, by system: any System) -> String? {
     (try? system.contents(of: path, limit: 1 << 18)).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Returns a file of the process's folder in /proc.
   private func ofProcess(_ name: String) -> String? {
-    text(PathBytes("/proc/\(process.map(String.init) ?? "self")/\(name)"))
+    text(PathBytes("/proc/\(process.map(String.init) ?? "self")/\(name)"), by: system)
   }
 
   /// Returns an environment variable of the process, as it was at its start for another one.
@@ -130,7 +141,7 @@ private struct ConfinementSearch {
   }
 
   private func exists(_ path: String) -> Bool {
-    (try? system.status(of: inside.appending(path))) != nil
+    (try? door.status(of: inside.appending(path))) != nil
   }
 
   // MARK: - Containers
@@ -148,9 +159,9 @@ private struct ConfinementSearch {
     if confinement.found.isEmpty, root == "/", variable("KUBERNETES_SERVICE_HOST") != nil {
       return (Confinement.pod, ["KUBERNETES_SERVICE_HOST is set"])
     }
-    if let file = contents("run/.containerenv") {
+    if exists("run/.containerenv") {
       // Podman fills the file only for some containers; a user namespace tells as much.
-      let rootless = file.has("rootless=1") || hasOwnUsers
+      let rootless = contents("run/.containerenv")?.has("rootless=1") == true || hasOwnUsers
       return (.podman(rootless: rootless), ["/run/.containerenv"])
     }
     if exists(".dockerenv") { return (.docker, ["/.dockerenv"]) }
@@ -205,7 +216,11 @@ private struct ConfinementSearch {
       let name = variable("SNAP_INSTANCE_NAME") ?? variable("SNAP_NAME")
     {
       let file = String(folder.description.drop { $0 == "/" }) + "/meta/snap.yaml"
-      let yaml = contents(file)
+      // The variable is that of whoever started the process.
+      let yaml =
+        process == nil
+        ? text(inside.appending(file), by: system.door(to: inside.appending(file), of: subject))
+        : contents(file)
       if yaml == nil { confinement.hidden.append("not visible: \(folder)/meta/snap.yaml") }
       // The system does not confine a classic snap.
       guard yaml?.has("\nconfinement: classic") != true else { return }
@@ -252,7 +267,7 @@ private struct ConfinementSearch {
       !unit.name.hasPrefix("user@")
     else { return }
     let home = unit.isOfUser ? variable("HOME") : nil
-    let (unitSettings, seen) = UnitSettings.read(unit, home: home, below: root, system)
+    let (unitSettings, seen) = UnitSettings.read(unit, home: home, of: subject, below: root, system)
     let settings = unitSettings.restrictive
     if !seen { confinement.hidden.append("not visible: the files of \(unit.name)") }
     // If the unit files cannot be read, a private /dev is the evidence.

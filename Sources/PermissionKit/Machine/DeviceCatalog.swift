@@ -320,6 +320,8 @@ extension DeviceCatalog {
     else {
       return false
     }
+    // The card is what a user has written.
+    guard !card.utf8.contains(UInt8(ascii: "/")) else { return false }
     // /proc/asound has a link by each card's id.
     let link = system.destination(ofLink: root.appending(PathBytes("proc/asound/\(card)")))
     let index = Int(card) ?? link.flatMap { Self.numbers($0.lastComponent.description).first }

@@ -59,7 +59,9 @@ package struct MachineSummary {
   }
 
   private var places: [String] {
-    let confinement = Confinement(system, root: "/")
+    guard let own = try? system.credentials() else { return [] }
+    let confinement = Confinement(
+      system, root: "/", of: Subject(source: .current, credentials: own))
     var places = confinement.found.map { place, evidence in
       let word =
         switch place {

@@ -11,6 +11,9 @@ enum SoundDefault: Hashable, Sendable {
   /// Something else: `dsnoop`, `null`, or a definition that only alsa-lib can evaluate.
   case other(String)
 
+  /// The most that such a file can have, in bytes; what is longer counts as computed.
+  static let mostBytes = 1 << 15
+
   /// The files that alsa-lib reads after its own, in its order; see the hooks of alsa.conf.
   static func files(home: PathBytes?, root: PathBytes) -> [PathBytes] {
     let own = home.map { [$0.appending(".asoundrc"), $0.appending(".config/alsa/asoundrc")] } ?? []
@@ -36,9 +39,18 @@ enum SoundDefault: Hashable, Sendable {
 
 /// The plain assignments of a file: `pcm.!default { type hw card 1 }` is `pcm.default.type` and
 /// `pcm.default.card`.
+///
+/// Whoever writes the file chooses how many there are and how deep: each is read once, and what is deeper than `deepest`
+/// counts as computed.
 private struct Settings {
-  private var values: [String: String] = [:]
+  private var values: [String: (text: String, order: Int)] = [:]
+  /// Until which assignment a name and what is below it was thrown away by `!`.
+  private var overridden: [String: Int] = [:]
+  private var order = 0
   private(set) var isComputed = false
+
+  /// The most parts of a name, and the most braces in braces.
+  private static let deepest = 8
 
   /// Parses a file, whose settings override those of the files before.
   mutating func read(_ text: String) {
@@ -47,6 +59,7 @@ private struct Settings {
     for token in Self.tokens(text) {
       switch token {
       case "{":
+        guard prefixes.count < Self.deepest else { return isComputed = true }
         prefixes.append(key ?? "")
         key = nil
       case "}":
@@ -57,17 +70,18 @@ private struct Settings {
         if token.hasPrefix("@") || token.hasPrefix("<") || token.hasPrefix("[") {
           isComputed = true
         }
+        order += 1
         if let name = key {
-          values[name] = token
+          values[name] = (token, order)
           key = nil
         } else {
-          let parts = token.split(separator: ".").map { $0.drop { "!+-?".contains($0) } }
-          let name = ([prefixes.last ?? ""] + parts.map(String.init)).filter { !$0.isEmpty }
-            .joined(separator: ".")
+          let parts = token.split(separator: ".", maxSplits: Self.deepest)
+            .map { $0.drop { "!+-?".contains($0) } }
+          let all = (prefixes.last.map { $0.split(separator: ".") } ?? []) + parts
+          guard all.count <= Self.deepest else { return isComputed = true }
+          let name = all.filter { !$0.isEmpty }.joined(separator: ".")
           // `!` takes the place of what was said before.
-          if token.contains("!") {
-            values = values.filter { $0.key != name && !$0.key.hasPrefix(name + ".") }
-          }
+          if token.contains("!") { overridden[name] = order }
           key = name
         }
       }
@@ -76,11 +90,23 @@ private struct Settings {
     if !prefixes.isEmpty || key != nil { isComputed = true }
   }
 
+  /// Returns the value of a name that no later `!` has thrown away.
+  private func value(_ key: String) -> String? {
+    guard let value = values[key] else { return nil }
+    var name = ""
+    for part in key.split(separator: ".") {
+      name += name.isEmpty ? part : ".\(part)"
+      if let end = overridden[name], end > value.order { return nil }
+    }
+    return value.text
+  }
+
   /// Whether a setting defines the default, or may define it.
   var areAboutDefault: Bool {
     isComputed
       || values.keys.contains {
-        $0 == "pcm.default" || $0.hasPrefix("pcm.default.") || $0.hasPrefix("defaults.pcm.")
+        ($0 == "pcm.default" || $0.hasPrefix("pcm.default.") || $0.hasPrefix("defaults.pcm."))
+          && value($0) != nil
       }
   }
 
@@ -124,19 +150,19 @@ private struct Settings {
   /// Resolves the definition at a key.
   func resolved(_ key: String, _ depth: Int) -> SoundDefault {
     guard depth > 0 else { return .other("computed") }
-    if let name = values[key] { return named(name, depth - 1) }
-    switch values["\(key).type"] {
+    if let name = value(key) { return named(name, depth - 1) }
+    switch value("\(key).type") {
     case "hw":
       return .hardware(
-        card: values["\(key).card"] ?? "0", device: values["\(key).device"].flatMap { Int($0) })
+        card: value("\(key).card") ?? "0", device: value("\(key).device").flatMap { Int($0) })
     case "plug": return resolved("\(key).slave.pcm", depth - 1)
     case "asym": return resolved("\(key).capture.pcm", depth - 1)
     case let type?: return .other(type)
     case nil:
-      guard key == "pcm.default", let card = values["defaults.pcm.card"] else {
+      guard key == "pcm.default", let card = value("defaults.pcm.card") else {
         return .other("computed")
       }
-      return .hardware(card: card, device: values["defaults.pcm.device"].flatMap { Int($0) })
+      return .hardware(card: card, device: value("defaults.pcm.device").flatMap { Int($0) })
     }
   }
 
@@ -151,7 +177,7 @@ private struct Settings {
       return .hardware(card: card, device: fields.count > 1 ? Int(fields[1]) : nil)
     }
     if let rest, plugin == "plug" { return named(rest, depth) }
-    guard rest == nil, values["pcm.\(name)"] != nil || values["pcm.\(name).type"] != nil else {
+    guard rest == nil, value("pcm.\(name)") != nil || value("pcm.\(name).type") != nil else {
       return .other(plugin)
     }
     return resolved("pcm.\(name)", depth)

@@ -57,15 +57,27 @@ extension UnitSettings {
   /// - Parameters:
   ///   - unit: The unit.
   ///   - home: The home of the user whose manager has the unit; nil if it is not known.
+  ///   - subject: The user who runs the unit, who can change what is below `home`; nil without `home`.
   ///   - root: The folder that stands for `/`.
   ///   - system: The system to read.
   /// - Returns: The settings, and whether the file of the unit itself was there.
   static func read(
-    _ unit: SystemdUnit, home: PathBytes? = nil, below root: PathBytes, _ system: any System
+    _ unit: SystemdUnit, home: PathBytes? = nil, of subject: Subject? = nil,
+    below root: PathBytes, _ system: any System
   ) -> (settings: UnitSettings, isSeen: Bool) {
     let (folders, unit) = (folders(unit, home), unit.name)
+    let own = home.map { PathBytes(Array($0.bytes.drop { $0 == UInt8(ascii: "/") })) }
+    let atHome = own.flatMap { own in
+      subject.map { system.door(to: own.below(root), of: $0, below: root) }
+    }
+    // Who may change what is in a home chooses what is there.
+    func reader(_ path: PathBytes) -> any System {
+      guard let own, let atHome, path.isBelow(own) else { return system }
+      return atHome
+    }
     func text(_ path: String) -> String? {
-      (try? system.contents(of: root.appending(PathBytes(path)), limit: 1 << 20))
+      let path = PathBytes(path)
+      return (try? reader(path).contents(of: root.appending(path), limit: 1 << 20))
         .map { String(decoding: $0, as: UTF8.self) }
     }
     var settings = UnitSettings()
@@ -83,7 +95,8 @@ extension UnitSettings {
           isSeen = true
         }
         let path = "\(folder)/\(name).d"
-        let names = (try? system.names(in: root.appending(PathBytes(path)))) ?? []
+        let place = PathBytes(path)
+        let names = (try? reader(place).names(in: root.appending(place))) ?? []
         for name in names.map(\.description) where name.hasSuffix(".conf") {
           if dropIns[name] == nil { dropIns[name] = "\(path)/\(name)" }
         }

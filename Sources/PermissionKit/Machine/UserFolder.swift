@@ -78,8 +78,7 @@ package struct UserFolder: Sendable {
     let realHome = below(home)
     let fallback = Location.folder(realHome.appending(name), evidence: "the default")
     do throws(Errno) {
-      // A FIFO or a device in the place of the file could look empty or never end.
-      let bytes = try system.contents(of: file, limit: 1 << 16)
+      let bytes = try contents(of: file, for: subject)
       switch Self.setting(of: key, in: bytes) {
       case .none: return fallback
       case .value(let line, let isRelative, let path):
@@ -98,6 +97,12 @@ package struct UserFolder: Sendable {
       return fallback
     } catch .ENOTDIR {
       return fallback
+    } catch .ETIMEDOUT {
+      return .unknown(
+        Reason(
+          .notAnswering, .proven,
+          "\(file) did not answer within \(PathAvailability.limit / 1000) s, so the \(noun) of \(subject.displayName) is unknown"
+        ))
     } catch {
       return .unknown(
         Reason(
@@ -107,11 +112,19 @@ package struct UserFolder: Sendable {
     }
   }
 
+  /// Reads the user's file.
+  private func contents(of file: PathBytes, for subject: Subject) throws(Errno) -> [UInt8] {
+    // Most users have none, and nobody needs to be asked for that.
+    guard let examiner = system.examiner(of: file) else { throw .ETIMEDOUT }
+    _ = try examiner.status(of: file)
+    return try system.door(to: file, of: subject, below: root).contents(of: file, limit: 1 << 16)
+  }
+
   /// Returns whether both paths lead to the same folder.
   private func isSame(_ folder: PathBytes, _ home: PathBytes) -> Bool {
     if folder.withoutTrailingSlashes == home.withoutTrailingSlashes { return true }
     guard let one = try? system.examiner(of: folder)?.status(of: folder),
-      let other = try? system.status(of: home)
+      let other = try? system.examiner(of: home)?.status(of: home)
     else {
       return false
     }
@@ -190,13 +203,6 @@ package struct UserFolder: Sendable {
 }
 
 extension PathBytes {
-  /// The path without slashes at the end, except for a path of slashes, which becomes `/`.
-  fileprivate var withoutTrailingSlashes: PathBytes {
-    var bytes = self.bytes
-    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
-    return PathBytes(bytes)
-  }
-
   /// Returns this path followed by `tail`, which is empty or starts with a slash.
   fileprivate func appendingTail(_ tail: PathBytes) -> PathBytes {
     PathBytes(withoutTrailingSlashes.bytes + tail.bytes)

@@ -20,6 +20,8 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable {
   package static let fowner = CapabilitySet(rawValue: 1 << 3)
   /// CAP_FSETID: keep a set-group-ID bit when mode or ACL changes.
   package static let fsetid = CapabilitySet(rawValue: 1 << 4)
+  /// CAP_SETGID and CAP_SETUID: take on the ids of others.
+  package static let setIDs = CapabilitySet(rawValue: 1 << 6 | 1 << 7)
   /// CAP_MKNOD: make device nodes.
   package static let mknod = CapabilitySet(rawValue: 1 << 27)
   /// Every capability, including the ones that later kernels may add.

@@ -119,6 +119,13 @@ extension PathBytes {
     return root.appending(PathBytes(Array(bytes.drop { $0 == UInt8(ascii: "/") })))
   }
 
+  /// The path without slashes at the end, except for a path of slashes, which becomes `/`.
+  var withoutTrailingSlashes: PathBytes {
+    var bytes = self.bytes
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    return PathBytes(bytes)
+  }
+
   /// The folder of the last component.
   ///
   /// It is `/` for a path directly below the root and `.` for a name without a slash.

@@ -50,7 +50,7 @@ final class CheckSnapshot {
         root: root,
         sources: accessor.flatMap { accessor in subject.map(accessor.sources) } ?? [],
         absent: report.resources.filter { $0.decision == nil }.map(\.path), databases: [before]),
-      system)
+      subject, system)
   }
 
   /// Checks the same accessor again.
@@ -82,18 +82,23 @@ final class CheckSnapshot {
     process = last.process
     // The missing user or process may come back.
     isFullyWatched = false
-    inputs = Self.read(last.inputs, system)
+    inputs = Self.read(last.inputs, nil, system)
   }
 
   private static func database(below root: PathBytes, _ system: any System) -> [[UInt8]?] {
-    files(below: root).map { try? system.contents(of: $0) }
+    let reader =
+      root == "/" ? system : system.door(below: root, as: nil)
+    return files(below: root).map { try? reader.contents(of: $0) }
   }
 
   private static func files(below root: PathBytes) -> [PathBytes] {
     [root.appending("etc/passwd"), root.appending("etc/group")]
   }
 
-  private static func read(_ sought: Inputs, _ system: any System) -> Inputs {
+  /// Reads the inputs of a check, the settings only if their user is known.
+  private static func read(
+    _ sought: Inputs, _ subject: Subject?, _ system: any System
+  ) -> Inputs {
     let database = files(below: sought.root)
     var found = sought
     guard var reader = try? FactsReader(system, isOtherMachine: sought.root != "/") else {
@@ -103,7 +108,11 @@ final class CheckSnapshot {
     let ends = sought.sources.compactMap { reader.read($0) }
     let facts = reader.facts
     found.listed = Set(ends.filter { facts.inodes[$0].kind == .directory })
-    func contents(_ path: PathBytes) -> [UInt8]? { try? system.contents(of: path) }
+    func contents(_ path: PathBytes) -> [UInt8]? {
+      subject.flatMap {
+        try? system.door(to: path, of: $0, below: sought.root).contents(of: path, limit: 1 << 16)
+      }
+    }
     found.databases.insert(Self.database(below: sought.root, system))
     found.settings = ends.filter { facts.inodes[$0].kind == .regular }.map { facts.path(of: $0) }
       .map(contents)

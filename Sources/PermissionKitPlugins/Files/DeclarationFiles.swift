@@ -143,8 +143,9 @@ public struct DeclarationFiles: Sendable {
   /// Returns the files of a folder, in order; none if there is no such folder.
   private func files(in folder: PathBytes, _ problems: inout [Problem]) -> [PathBytes] {
     do throws(Errno) {
-      guard system.availability(of: folder) == .immediate else { throw .ETIMEDOUT }
-      let names = try system.names(in: folder) {
+      guard let examiner = system.examiner(of: folder) else { throw .ETIMEDOUT }
+      _ = try examiner.status(of: folder)
+      let names = try reader(of: folder).names(in: folder) {
         !$0.hasPrefix(".") && $0.bytes.suffix(5).elementsEqual(".toml".utf8)
       }
       if names.count > Self.mostFiles {
@@ -165,6 +166,12 @@ public struct DeclarationFiles: Sendable {
     return []
   }
 
+  /// Returns what reads the files of a folder: the door, where others than root can change them.
+  private func reader(of folder: PathBytes) -> any System {
+    system.isWritableOnlyByRoot(folder, .directory)
+      ? system : system.door(toOwn: folder.appending("file"))
+  }
+
   private func canReachParent(of folder: PathBytes) -> Bool {
     do throws(Errno) {
       _ = try system.status(of: folder.parent)
@@ -178,7 +185,7 @@ public struct DeclarationFiles: Sendable {
     do throws(Errno) {
       guard system.availability(of: path) == .immediate else { throw .ETIMEDOUT }
       let reader = DeclarationReader(
-        try system.contents(of: path, limit: Self.mostBytes))
+        try reader(of: path.parent).contents(of: path, limit: Self.mostBytes))
       problems += reader.mistakes.map { mistake in
         Problem(
           path: path, line: mistake.place.line, column: mistake.place.column,

@@ -59,7 +59,10 @@ package enum ExecutableSearch {
   package static func names(_ system: any System) -> [String] {
     var names: [String] = []
     for folder in folders(system) where system.availability(of: folder) == .immediate {
-      for entry in (try? system.names(in: folder)) ?? [] {
+      let reader =
+        system.isWritableOnlyByRoot(folder, .directory)
+        ? system : system.door(toOwn: folder.appending("program"))
+      for entry in (try? reader.names(in: folder)) ?? [] {
         guard entry.bytes.starts(with: prefix.utf8) else { continue }
         let name = PathBytes(Array(entry.bytes.dropFirst(prefix.utf8.count))).description
         if isName(name), !names.contains(name), isProgram(folder.appending(entry), system) {

@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Rows 40 to 43 of SECURITY.md: root reads what others can change by one door, which waits for nobody and sees
+/// nothing of root's.
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
+struct AttackDoorTests {
+  /// `home OPENS FILE=TEXT…`: the home of games is a server that answers each look, and so many opens.
+  private static let ground = """
+    private_etc
+    mkdir -m 755 $ROOT/home $ROOT/pics; chown 5:5 $ROOT/home $ROOT/pics; chmod 000 $ROOT/pics
+    sed -i "s#^games:.*#games:x:5:5::$ROOT/home:/bin/sh#" /etc/passwd
+    home() { /usr/bin/python3 $SERVER $ROOT/home 5 "$@" >$OUT.served 2>&1 & SERVED=$!; becomes grep -qs mounted $OUT.served; }
+    away() { kill -9 $SERVED; wait $SERVED 2>/dev/null || :; umount -l $ROOT/home; }
+    # soon COMMAND…: ends, whatever it says, and no other process keeps the journal meanwhile.
+    soon() {
+      local start=$(date +%s%N) got=0
+      timeout -k 1 20 "$@" >$OUT.o 2>$OUT.e </dev/null || got=$?
+      local took=$((($(date +%s%N) - start) / 1000000))
+      case $got in 124|137) fail "$* hung: $(cat $OUT.e)" ;; esac
+      [ $took -lt \(Effort.isFull ? 12_000 : 8_000) ] || fail "$* took $took ms"
+      echo "$took ms, $got: $*"
+    }
+    S="setpriv --reuid 5 --regid 5 --clear-groups --inh-caps=-all"
+    trap 'rm -rf $OUT $OUT.*' EXIT
+
+    """
+
+  @discardableResult
+  private func expect(_ script: String, limit: Int = 110) throws -> String {
+    let tree = try Tree()
+    let variables = [
+      "ROOT": tree.root, "SERVER": Checkout.path("Tests/permcheckTests/Storage/home.py"),
+    ]
+    return try PrivateJournal(environment: variables.mapValues(Optional.some), limit: limit)
+      .expect(Self.ground + script)
+  }
+
+  /// Whoever owns a home may keep an open of it waiting, the first one or a later one.
+  @Test(arguments: Effort.some(["none", "1", "2", "3"], of: "AttackDoorTests Row 40", atLeast: 2))
+  func `Row 40: A home that answers no open holds up nobody`(_ opens: String) throws {
+    try expect(
+      """
+      mkdir -m 700 $ROOT/other; BEFORE=$(state $ROOT/other)
+      printf '[[expect]]\\naccessor = "photos"\\nuser = "games"\\nis = "granted"\\n' >$OUT.toml
+      for what in "check photos --user games" "explain photos --user games" "check mic --user games" \\
+        "request photos --user games --dry-run" "request photos --user games --yes" \\
+        "request mic --user games --dry-run" "watch photos --user games --for 1" "verify $OUT.toml" \\
+        "revoke photos --user games"; do
+        rm -rf /var/lib/permcheck
+        is 0 $P request photos=$ROOT/other --user daemon --for 1h --yes
+        sed -i 's/"expires":[0-9]*/"expires":1000000/' $J
+        home \(opens) .config/user-dirs.dirs="XDG_PICTURES_DIR=\\"$ROOT/pics\\"" .asoundrc='pcm.!default { type hw card 1 }'
+        timeout -k 1 20 $P $what >$OUT.1 2>$OUT.2 </dev/null & REQUEST=$!
+        sleep 0.3
+        soon $P revoke --expired
+        same "$(state $ROOT/other)" "$BEFORE" "$what: the other lease"
+        got=0; wait $REQUEST || got=$?
+        case $got in 124|137) fail "$what hung: $(cat $OUT.1 $OUT.2)" ;; esac
+        away
+      done
+      """)
+  }
+
+  @Test func `Row 40: The helper looks at no home`() throws {
+    try expect(
+      """
+      home none .config/user-dirs.dirs=x .asoundrc='pcm.!default null' .config/alsa/asoundrc=x .config/permcheck/accessors.d/x.toml=x
+      for what in "grant microphone --for 9" "grant camera" "revoke microphone"; do
+        soon env -i SUDO_UID=5 HOME=$ROOT/home XDG_CONFIG_HOME=$ROOT/home/.config $H $what
+      done
+      ! grep -q held $OUT.served || fail "a file of the home was opened"
+      away
+      """)
+  }
+
+  /// A link in a home, or in the root directory of a process, leads to nothing that only root may read.
+  @Test func `Row 41: Nothing of root's is printed`() throws {
+    try expect(
+      """
+      echo 'XDG_PICTURES_DIR="/very/SECRET/place"' >/var/lib/secret; chmod 600 /var/lib/secret
+      echo 'pcm.!default SECRET' >/var/lib/sound; chmod 600 /var/lib/sound; cp /var/lib/sound /var/lib/marker
+      mkdir -p $ROOT/home/.config
+      ln -s /var/lib/secret $ROOT/home/.config/user-dirs.dirs; ln -s /var/lib/sound $ROOT/home/.asoundrc
+      chown -hR 5:5 $ROOT/home
+      for who in "--user games" "--uid 5 --gid 5"; do
+        for what in "check photos mic" "explain photos" "explain mic" "request photos --dry-run" "check photos mic --json"; do
+          $P $what $who >$OUT.o 2>$OUT.e </dev/null || :
+          ! grep -q SECRET $OUT.o $OUT.e || fail "$what $who: $(cat $OUT.o $OUT.e)"
+        done
+      done
+      # Root with the HOME of somebody else, as after su -m.
+      env HOME=$ROOT/home $P check photos mic >$OUT.o 2>&1 || :
+      ! grep -q SECRET $OUT.o || fail "HOME of another: $(cat $OUT.o)"
+      # A process in a root directory of its own, which its user has made.
+      mkdir -p $ROOT/own; chown 5:5 $ROOT/own
+      $S unshare -Urm sh -c "
+        mount -t tmpfs none $ROOT/own; cd $ROOT/own; mkdir -p run/systemd run/host proc snap/meta usr lib lib64 bin dev
+        for d in usr lib lib64 bin; do mount --rbind /\\$d \\$d; done
+        ln -s /var/lib/marker run/systemd/container; ln -s /var/lib/marker run/host/container-manager
+        ln -s /var/lib/marker .flatpak-info; ln -s /var/lib/marker run/.containerenv; ln -s /var/lib/marker snap/meta/snap.yaml
+        echo ready >ready; SNAP=/snap SNAP_NAME=x exec chroot . /bin/sleep 60" >$OUT.log 2>&1 & INSIDE=$!
+      becomes grep -q sleep /proc/$INSIDE/cmdline
+      for what in "check camera" "check camera --json" "check photos=/srv" "explain /usr"; do
+        $P $what --pid $INSIDE >$OUT.o 2>$OUT.e </dev/null || :
+        ! grep -q SECRET $OUT.o $OUT.e || fail "$what: $(cat $OUT.o $OUT.e)"
+      done
+      kill $INSIDE
+      """)
+  }
+
+  /// A process may have mounted a silent server where markers of containers are looked for.
+  @Test func `Row 42: A process's own mounts hold up nobody`() throws {
+    try expect(
+      """
+      $S unshare -Urm --propagation private sh -c "mount -t tmpfs none /run; echo ready >/run/ready; exec sleep 60" & INSIDE=$!
+      becomes grep -q ready /proc/$INSIDE/root/run/ready
+      mkdir $ROOT/silent
+      nsenter -t $INSIDE -m /usr/bin/python3 ${SERVER%home.py}server.py /run 5 0 allow_other >$OUT.served 2>&1 & SERVED=$!
+      becomes grep -qs mounted $OUT.served
+      for what in "check camera" "check photos=/srv" "explain /srv" "explain photos"; do
+        soon $P $what --pid $INSIDE
+      done
+      kill -9 $SERVED $INSIDE; wait $SERVED $INSIDE 2>/dev/null || :
+      """)
+  }
+
+  /// 256 kB of anything in a home cost no more time and memory than a small file.
+  @Test func `Row 43: A file that is dear to read is not read`() throws {
+    try expect(
+      """
+      mkdir -p $ROOT/home/.config/alsa
+      for script in 'print("".join("k%x=1;"%i for i in range(5000))+"!x=1;"*30000)' 'print("a{"*130000)' 'print("a."*15000)' \\
+        'print("{"*30000)' 'print("!a=1;"*6000)' 'print("pcm."*8000+"x 1")' 'print("".join("k%x=1;!k=1;"%i for i in range(2500)))'; do
+        python3 -c "$script" >$ROOT/home/.asoundrc; cp $ROOT/home/.asoundrc $ROOT/home/.config/user-dirs.dirs
+        for what in "check mic --user games" "check photos --user games"; do
+          (ulimit -v 2000000; soon $P $what)
+        done
+      done
+      """)
+  }
+}
