@@ -1,4 +1,4 @@
-/// What somebody else can change, exchange or keep waiting is read by the door, and by nothing else.
+// What somebody else can change, exchange or keep waiting is read by the door, and by nothing else.
 extension System {
   /// Returns the door to what is below a root directory, see `System.door(below:as:within:)`.
   ///

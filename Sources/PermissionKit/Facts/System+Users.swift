@@ -4,7 +4,7 @@ extension System {
   /// Returns the user with this login name; nil if there is none.
   func user(named name: String) throws(Errno) -> UserRecord? {
     try remembered(
-      { memory in memory.namedUsers.first { $0.name == name }.map { $0.record } },
+      { memory in memory.namedUsers.first { $0.name.isExactly(name) }.map { $0.record } },
       { if $0.namedUsers.count < most { $0.namedUsers.append((name, $1)) } }
     ) { () throws(Errno) in
       if let user = userFile?.user(named: name) { return user }

@@ -1,3 +1,5 @@
+internal import JSONSyntax
+
 /// The names and numbers of users and groups.
 ///
 /// Asks NSS for the running system, or reads etc/passwd and etc/group below another root.
@@ -10,6 +12,8 @@
     var name: String
     var gid: UInt32
     var members: [String]
+
+    func has(_ user: String) -> Bool { members.contains { $0.isExactly(user) } }
   }
 
   /// Creates the data base of a root.
@@ -69,13 +73,13 @@
     }
     return GroupRecord(
       name: text(fields[0]), gid: gid,
-      members: text(fields[3]).split(separator: ",").map(String.init))
+      members: fields[3].split(separator: UInt8(ascii: ",")).map(text))
   }
 
   /// Returns the user with this login name; nil if there is none.
   public func user(named name: String) throws(Errno) -> UserRecord? {
     guard let files else { return try system.user(named: name) }
-    return files.users.first { $0.name == name }
+    return files.users.first { $0.name.isExactly(name) }
   }
 
   /// Returns the first user with this uid; nil if there is none.
@@ -88,7 +92,7 @@
   public func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
     guard let files else { return try system.groups(of: user) }
     return [user.gid]
-      + files.groups.filter { $0.gid != user.gid && $0.members.contains(user.name) }.map(\.gid)
+      + files.groups.filter { $0.gid != user.gid && $0.has(user.name) }.map(\.gid)
   }
 
   /// Whether this reads only the files below another root.
@@ -98,27 +102,31 @@
   ///
   /// A server (sss, ldap) need not list its users.
   package func everyUser() throws(Errno) -> [UserRecord] {
-    var seen: Set<String> = []
+    var seen: Set<ExactString> = []
     let users: [UserRecord]
     if let files { users = files.users } else { users = try system.getpwent() }
-    return users.filter { seen.insert($0.name).inserted }
+    return users.filter { seen.insert(ExactString($0.name)).inserted }
   }
 
   /// Returns the id of a group; nil if there is no such group.
   package func gid(of group: String) throws(Errno) -> UInt32? {
-    if let files { return files.groups.first { $0.name == group }?.gid }
+    if let files { return files.groups.first { $0.name.isExactly(group) }?.gid }
     return try system.getgrnam(group)?.gid
   }
 
   /// Returns the users whose primary group this is, and those whom the group lists; nil if there is no
   /// such group.
   package func members(of group: String) throws(Errno) -> [UserRecord]? {
-    var found = files.map { $0.groups.first { $0.name == group }.map { ($0.gid, $0.members) } }
+    var found = files.map {
+      $0.groups.first { $0.name.isExactly(group) }.map { ($0.gid, $0.members) }
+    }
     if files == nil { found = try system.getgrnam(group) }
     guard case let (gid, names)?? = found else { return nil }
     let users = try everyUser()
-    var members = users.filter { $0.gid == gid || names.contains($0.name) }
-    for name in names where !members.contains(where: { $0.name == name }) {
+    let listed = Set(names.map(ExactString.init))
+    var members = users.filter { $0.gid == gid || listed.contains(ExactString($0.name)) }
+    let known = Set(members.map { ExactString($0.name) })
+    for name in names where !known.contains(ExactString(name)) {
       // A server may know members that it does not list.
       if let user = try user(named: name) { members.append(user) }
     }

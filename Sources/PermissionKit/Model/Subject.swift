@@ -1,3 +1,5 @@
+internal import JSONSyntax
+
 /// The subject whose access is judged.
 public struct Subject: Hashable, Sendable {
   /// How the caller named the subject.
@@ -17,7 +19,11 @@ public struct Subject: Hashable, Sendable {
   /// The ids and capabilities that decide access.
   public var credentials: Credentials
   /// The user's name; nil if the user has none.
-  public var name: String?
+  public var name: String? {
+    get { exactName?.string }
+    set { exactName = newValue.map(ExactString.init) }
+  }
+  private var exactName: ExactString?
   /// The home directory; nil if it is not known.
   public var home: PathBytes?
   /// The process, if the subject is another one; its root directory and mounts count.
@@ -38,7 +44,7 @@ public struct Subject: Hashable, Sendable {
     self.process = process
     self.source = source
     self.credentials = credentials
-    self.name = name
+    exactName = name.map(ExactString.init)
     self.home = home
   }
 

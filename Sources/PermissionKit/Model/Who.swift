@@ -1,3 +1,5 @@
+internal import JSONSyntax
+
 /// A subject or several, as a caller names them; `UserDatabase.subject(_:)` looks them up.
 public enum Who: Hashable, Sendable {
   /// The calling process.
@@ -12,6 +14,31 @@ public enum Who: Hashable, Sendable {
   case group(String)
   /// Each user of the user data base.
   case everybody
+
+  /// The identity: names by their bytes, and not by canonical equivalence.
+  private enum Key: Hashable {
+    case current, everybody
+    case named(ExactString, isGroup: Bool)
+    case ids(UInt32, UInt32, [UInt32])
+    case process(Int32)
+  }
+
+  private var key: Key {
+    switch self {
+    case .current: .current
+    case .user(let name): .named(ExactString(name), isGroup: false)
+    case .ids(let uid, let gid, let groups): .ids(uid, gid, groups)
+    case .process(let pid): .process(pid)
+    case .group(let name): .named(ExactString(name), isGroup: true)
+    case .everybody: .everybody
+    }
+  }
+
+  /// Returns whether both name the same subject, names by their bytes.
+  public static func == (left: Who, right: Who) -> Bool { left.key == right.key }
+
+  /// Feeds what `==` compares to the hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
   /// Whether this may name several subjects, each of which must be judged.
   package var isOfMany: Bool {

@@ -47,6 +47,16 @@ struct TOMLReader {
       content = .table(entries)
     }
 
+    /// Adds a table to those that `[[` begins; returns false if this is something else.
+    func append(_ table: Node) -> Bool {
+      guard case .tables(var tables) = content else { return false }
+      // A second reference would copy them all.
+      content = .table([])
+      tables.append(table)
+      content = .tables(tables)
+      return true
+    }
+
     var members: [TOMLValue.Member] {
       guard case .table(let entries) = content else { return [] }
       return entries.map {
@@ -216,9 +226,9 @@ struct TOMLReader {
     let last = key.parts[key.parts.count - 1]
     let made = Node(.table([]), start, section: section)
     let found = table.find(last)
+    if isOfMany, found?.append(made) == true { return made }
     switch (found?.content, isOfMany) {
     case (nil, _): table.add(last, key.place, isOfMany ? Node(.tables([made]), start) : made)
-    case (.tables(let tables), true): found?.content = .tables(tables + [made])
     // The name of another table has only mentioned this one.
     case (.table, false) where found?.section == nil:
       found?.section = section

@@ -21,7 +21,7 @@ package struct GroupGrant: UndoableCommand {
       let record =
         try system.getpwnam(user) ?? UserRecord(name: user, uid: .max, gid: .max, home: "/")
       for gid in try system.getgrouplist(record) where gid != .max {
-        if try system.getgrgid(gid) == group { return true }
+        if try system.getgrgid(gid)?.isExactly(group) == true { return true }
       }
       return false
     } catch {

@@ -85,7 +85,7 @@ package struct Grant: Hashable, Sendable {
   /// The accessor of the request, in addition to `place`: `photos` on /srv/photos, `photos=/srv/photos` on /srv,
   /// `path` for a path.
   package var asked: String {
-    guard let path, place != path.description else { return accessor }
+    guard let path, changedPath != path else { return accessor }
     return accessor == "path" ? path.description : "\(accessor)=\(path)"
   }
 
@@ -98,7 +98,16 @@ package struct Grant: Hashable, Sendable {
   package func isNamed(_ accessor: String, _ named: PathBytes?) -> Bool {
     guard self.accessor == accessor else { return false }
     guard let named else { return true }
-    return named.isSpelledLike(path ?? PathBytes(escaped: place))
+    return (path ?? changedPath).map(named.isSpelledLike) ?? false
+  }
+
+  /// The file that the grant changed; nil for a group.
+  package var changedPath: PathBytes? {
+    switch change {
+    case .inode(let grant): grant.path
+    case .group: nil
+    case .udevRule(let grant): grant.path
+    }
   }
 
   /// The file or group that the grant changed, for people.

@@ -104,10 +104,10 @@ struct CheckChoice {
     else { return [] }
     let time = system.realtime()
     let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
-    let paths = Set(resources.map(\.path.description))
+    let paths = Set(resources.map(\.path))
     return (own + GrantMirror(system).grants(of: uid)).filter { grant in
       grant.stage == .active && grant.lifetime.hasEnded(at: time, system)
-        && paths.contains(grant.place)
+        && grant.changedPath.map(paths.contains) == true
     }
   }
 

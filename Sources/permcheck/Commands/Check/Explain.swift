@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONSyntax
 import PermissionKit
 import PermissionKitPlugins
 
@@ -111,7 +112,16 @@ struct OperationArgument: ExpressibleByArgument {
 /// The arguments of permcheck explain --future.
 struct FutureChoice: Hashable {
   /// The name or number of the user who makes the files; nil for a process.
-  var creator: String?
+  var creator: String? {
+    get { exactCreator?.string }
+    set { exactCreator = newValue.map(ExactString.init) }
+  }
+  private var exactCreator: ExactString?
   /// The umask, 0 to 0777; nil for that of the process.
   var umask: UInt16?
+
+  init(creator: String? = nil, umask: UInt16? = nil) {
+    exactCreator = creator.map(ExactString.init)
+    self.umask = umask
+  }
 }

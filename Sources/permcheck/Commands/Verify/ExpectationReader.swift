@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONSyntax
 import PermissionKit
 import PermissionKitPlugins
 
@@ -57,26 +58,27 @@ struct ExpectationReader {
 
   /// Names the expectations without a name, and finds names that occur twice.
   private mutating func nameAll() {
-    var places: [String: TOMLValue.Place] = [:]
+    var places: [ExactString: TOMLValue.Place] = [:]
     for expectation in expectations where !expectation.name.isEmpty {
-      if let first = places[expectation.name] {
+      let name = ExactString(expectation.name)
+      if let first = places[name] {
         wrong(
           expectation.place,
           "the name \"\(Sanitizer.clean(expectation.name))\" is already used in line \(first.line)")
       }
-      places[expectation.name] = places[expectation.name] ?? expectation.place
+      places[name] = places[name] ?? expectation.place
     }
     // Where many expect the same, each is the next in number.
-    var counts: [String: Int] = [:]
+    var counts: [ExactString: Int] = [:]
     for index in expectations.indices where expectations[index].name.isEmpty {
       let base = "\(Sanitizer.clean(expectations[index].what)) is \(expectations[index].wanted)"
-      var count = counts[base, default: 0] + 1
-      func name() -> String { count == 1 ? base : "\(base) (\(count))" }
+      var count = counts[ExactString(base), default: 0] + 1
+      func name() -> ExactString { ExactString(count == 1 ? base : "\(base) (\(count))") }
       while places[name()] != nil { count += 1 }
       let name = name()
-      counts[base] = count
+      counts[ExactString(base)] = count
       places[name] = expectations[index].place
-      expectations[index].name = name
+      expectations[index].name = name.string
     }
   }
 
@@ -206,9 +208,10 @@ struct ExpectationReader {
     }
     if elements.isEmpty { wrong(value.place, "the list of users is empty") }
     var names: [(name: String, place: TOMLValue.Place)] = []
+    var seen: Set<ExactString> = []
     for element in elements {
       guard let name = text(element, "each user") else { continue }
-      if names.contains(where: { $0.name == name }) {
+      if !seen.insert(ExactString(name)).inserted {
         wrong(element.place, "the user \(Sanitizer.clean(name)) is in the list twice")
       }
       names.append((name, element.place))

@@ -1,3 +1,4 @@
+import JSONSyntax
 @_spi(SystemCalls) import PermissionKit
 import PermissionKitPlugins
 
@@ -146,21 +147,39 @@ struct Verifier {
 
   // MARK: - All checks
 
-  /// The question that two expectations can share.
+  /// The question that two expectations can share: every value that decides, and no text about it.
   private struct Question: Hashable {
     let who: Who
-    let what: String
+    /// The name of the accessor; nil for a path.
+    let accessor: ExactString?
+    let path: PathBytes?
     let need: Permissions?
+    let isRecursive: Bool
     let future: FutureChoice?
+    let operation: NamedOperation.Name?
+    let target: PathBytes?
+
+    init(_ item: Item) {
+      let expectation = item.expectation
+      who = item.who
+      switch expectation.target {
+      case .accessor(let argument):
+        (accessor, path) = (ExactString(argument.name), argument.path)
+      case .path(let place): (accessor, path) = (nil, place)
+      }
+      need = expectation.need
+      isRecursive = expectation.isRecursive
+      future = expectation.future
+      operation = expectation.operation?.name
+      target = expectation.operation?.target
+    }
   }
 
   /// Returns a report for each item; equal questions are checked once.
   private func reports() -> [AccessReport] {
     var known: [Question: AccessReport] = [:]
     return items.map { item in
-      let question = Question(
-        who: item.who, what: item.expectation.what, need: item.expectation.need,
-        future: item.expectation.future)
+      let question = Question(item)
       if let report = known[question] { return report }
       var report = accessor(item, context(item)).currentAccess()
       report.accessor = item.expectation.what
