@@ -5,8 +5,13 @@ internal import JSONSyntax
 /// Asks NSS for the running system, or reads etc/passwd and etc/group below another root.
 @_spi(SystemCalls) public struct UserDatabase: Sendable {
   package let system: any System
-  /// The lines of the files below a root; nil to ask NSS.
-  private let files: (users: [UserRecord], groups: [GroupRecord])?
+  /// The lines of the files below a root, or why they cannot be read; nil to ask NSS.
+  private let read: Result<Files, Errno>?
+
+  private typealias Files = (users: [UserRecord], groups: [GroupRecord])
+
+  /// The most bytes of such a file.
+  static let mostBytes = 1 << 24
 
   private struct GroupRecord: Sendable {
     var name: String
@@ -23,18 +28,37 @@ internal import JSONSyntax
   ///   - root: The root directory; without etc/passwd there, the running system is asked.
   public init(_ system: any System, root: PathBytes = "/") {
     self.system = system
-    guard root != "/", let users = try? system.contents(of: root.appending("etc/passwd")) else {
-      files = nil
-      return
-    }
-    let groups = (try? system.contents(of: root.appending("etc/group"))) ?? []
-    files = (Self.lines(users).compactMap(Self.user), Self.lines(groups).compactMap(Self.group))
+    read = root == "/" ? nil : Self.read(system, root)
   }
 
-  private init(_ system: any System, files: ([UserRecord], [GroupRecord])?) {
+  private init(_ system: any System, files: Files) {
     self.system = system
-    self.files = files
+    read = .success(files)
   }
+
+  /// Reads the files of a root by the door: what is there and cannot be read is no reason to ask for other people's users.
+  private static func read(_ system: any System, _ root: PathBytes) -> Result<Files, Errno>? {
+    let door = system.door(below: root, as: nil, within: 10 * PathAvailability.limit)
+    func lines(_ name: String) throws(Errno) -> [[ArraySlice<UInt8>]]? {
+      do throws(Errno) {
+        return Self.lines(try door.contents(of: root.appending(name), limit: mostBytes))
+      } catch .ENOENT {
+        return nil
+      } catch .ENOTDIR {
+        return nil
+      }
+    }
+    do throws(Errno) {
+      guard let users = try lines("etc/passwd") else { return nil }
+      let groups = try lines("etc/group") ?? []
+      return .success((users.compactMap(user), groups.compactMap(group)))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Returns the lines of the files; nil to ask NSS.
+  private func files() throws(Errno) -> Files? { try read?.get() }
 
   /// Creates a data base of saved names, which looks up nothing else.
   package init(_ names: IDNames) {
@@ -78,25 +102,25 @@ internal import JSONSyntax
 
   /// Returns the user with this login name; nil if there is none.
   public func user(named name: String) throws(Errno) -> UserRecord? {
-    guard let files else { return try system.user(named: name) }
+    guard let files = try files() else { return try system.user(named: name) }
     return files.users.first { $0.name.isExactly(name) }
   }
 
   /// Returns the first user with this uid; nil if there is none.
   public func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    guard let files else { return try system.user(uid) }
+    guard let files = try files() else { return try system.user(uid) }
     return files.users.first { $0.uid == uid }
   }
 
   /// Returns every group of the user, including the primary group, as initgroups(3) sets them.
   public func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
-    guard let files else { return try system.groups(of: user) }
+    guard let files = try files() else { return try system.groups(of: user) }
     return [user.gid]
       + files.groups.filter { $0.gid != user.gid && $0.has(user.name) }.map(\.gid)
   }
 
   /// Whether this reads only the files below another root.
-  var isOfFiles: Bool { files != nil }
+  var isOfFiles: Bool { read != nil }
 
   /// Returns every user, each name once, in the order of the data base.
   ///
@@ -104,24 +128,26 @@ internal import JSONSyntax
   package func everyUser() throws(Errno) -> [UserRecord] {
     var seen: Set<ExactString> = []
     let users: [UserRecord]
-    if let files { users = files.users } else { users = try system.getpwent() }
+    if let files = try files() { users = files.users } else { users = try system.getpwent() }
     return users.filter { seen.insert(ExactString($0.name)).inserted }
   }
 
   /// Returns the id of a group; nil if there is no such group.
   package func gid(of group: String) throws(Errno) -> UInt32? {
-    if let files { return files.groups.first { $0.name.isExactly(group) }?.gid }
+    if let files = try files() { return files.groups.first { $0.name.isExactly(group) }?.gid }
     return try system.getgrnam(group)?.gid
   }
 
   /// Returns the users whose primary group this is, and those whom the group lists; nil if there is no
   /// such group.
   package func members(of group: String) throws(Errno) -> [UserRecord]? {
-    var found = files.map {
-      $0.groups.first { $0.name.isExactly(group) }.map { ($0.gid, $0.members) }
+    let found: (gid: UInt32, members: [String])?
+    if let files = try files() {
+      found = files.groups.first { $0.name.isExactly(group) }.map { ($0.gid, $0.members) }
+    } else {
+      found = try system.getgrnam(group)
     }
-    if files == nil { found = try system.getgrnam(group) }
-    guard case let (gid, names)?? = found else { return nil }
+    guard let (gid, names) = found else { return nil }
     let users = try everyUser()
     let listed = Set(names.map(ExactString.init))
     var members = users.filter { $0.gid == gid || listed.contains(ExactString($0.name)) }
@@ -135,7 +161,10 @@ internal import JSONSyntax
 
   /// Returns the name of the group, or the number if the group has no name.
   public func groupName(_ gid: UInt32) -> String {
-    let name = files.map { $0.groups.first { $0.gid == gid }?.name } ?? (try? system.groupName(gid))
+    let files = try? files()
+    let name =
+      read == nil
+      ? try? system.groupName(gid) : files?.groups.first { $0.gid == gid }?.name
     return name ?? String(gid)
   }
 

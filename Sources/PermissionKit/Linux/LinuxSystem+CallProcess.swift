@@ -189,7 +189,9 @@ extension LinuxSystem {
     let key = PathBytes(Array("\(who):".utf8) + root.bytes)
     let limit = Self.isUnresponsive(key, monotonic()) ? 1 : Int64(milliseconds) * 1000
     let directory = Result { () throws(Errno) in
-      try open(root, [.path, .directory], through: [], within: milliseconds)
+      // While it takes on other ids, its user could read its memory, a copy of this process's.
+      if (try? line(of: "/proc/sys/fs/suid_dumpable")) == "1", reader.takesIDs { throw .EPERM }
+      return try open(root, [.path, .directory], through: [], within: milliseconds)
     }
     defer { if case .success(let directory) = directory { close(directory) } }
     let process = CallProcess(reader, directory, within: limit) { stuck in

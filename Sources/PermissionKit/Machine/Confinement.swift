@@ -216,11 +216,15 @@ private struct ConfinementSearch {
       let name = variable("SNAP_INSTANCE_NAME") ?? variable("SNAP_NAME")
     {
       let file = String(folder.description.drop { $0 == "/" }) + "/meta/snap.yaml"
-      // The variable is that of whoever started the process.
-      let yaml =
-        process == nil
-        ? text(inside.appending(file), by: system.door(to: inside.appending(file), of: subject))
-        : contents(file)
+      // The variable is that of whoever started the process, also one that became root.
+      let path = inside.appending(file)
+      let yaml = text(
+        path,
+        by: process == nil
+          ? system.door(to: path, of: subject)
+          : subject.credentials.user.fileSystem != 0
+            ? door
+            : system.door(below: inside, as: Credentials(uid: 65534, gid: 65534, groups: [])))
       if yaml == nil { confinement.hidden.append("not visible: \(folder)/meta/snap.yaml") }
       // The system does not confine a classic snap.
       guard yaml?.has("\nconfinement: classic") != true else { return }

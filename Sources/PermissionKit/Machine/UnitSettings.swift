@@ -15,26 +15,34 @@ struct UnitSettings {
   private static let harmless: Set<String> = ["", "no", "false", "0", "off", "auto"]
 
   private var assignments: [(name: String, value: String)] = []
+  /// The assignment of a name from which on they count.
+  private var first: [String: Int] = [:]
 
   /// Adds the assignments of another file of the unit; call this in the order of the files.
   mutating func read(_ file: String) {
-    for line in file.split(separator: "\n") {
+    for line in file.split(whereSeparator: \.isNewline) {
       let name = String(line.prefix { $0 != "=" })
       let isList = Self.lists.contains(name)
       guard isList || Self.single.contains(name) else { continue }
       let value = String(line.dropFirst(name.count + 1))
-      if !isList || value.isEmpty { assignments.removeAll { $0.name == name } }
+      if !isList || value.isEmpty { first[name] = assignments.count }
       assignments.append((name, value))
     }
   }
 
   /// The settings that restrict something, as lines: `PrivateDevices=yes`.
   var restrictive: [String] {
-    assignments.filter { !Self.harmless.contains($0.value) }.map { "\($0.name)=\($0.value)" }
+    assignments.enumerated().compactMap { index, line in
+      index < first[line.name] ?? 0 || Self.harmless.contains(line.value)
+        ? nil : "\(line.name)=\(line.value)"
+    }
   }
 }
 
 extension UnitSettings {
+  /// The most bytes of a file, and the most drop-ins, that are read.
+  private static let (mostBytes, mostDropIns) = (1 << 18, 64)
+
   /// Returns the folders of unit files; the first folder with a file takes precedence, see systemd.unit(5).
   private static func folders(_ unit: SystemdUnit, _ home: PathBytes?) -> [String] {
     guard unit.isOfUser else {
@@ -67,8 +75,8 @@ extension UnitSettings {
   ) -> (settings: UnitSettings, isSeen: Bool) {
     let (folders, unit) = (folders(unit, home), unit.name)
     let own = home.map { PathBytes(Array($0.bytes.drop { $0 == UInt8(ascii: "/") })) }
-    let atHome = own.flatMap { own in
-      subject.map { system.door(to: own.below(root), of: $0, below: root) }
+    let atHome = home.flatMap { home in
+      subject.map { system.door(to: home.below(root).appending("unit"), of: $0, below: root) }
     }
     // Who may change what is in a home chooses what is there.
     func reader(_ path: PathBytes) -> any System {
@@ -77,7 +85,7 @@ extension UnitSettings {
     }
     func text(_ path: String) -> String? {
       let path = PathBytes(path)
-      return (try? reader(path).contents(of: root.appending(path), limit: 1 << 20))
+      return (try? reader(path).contents(of: root.appending(path), limit: mostBytes))
         .map { String(decoding: $0, as: UTF8.self) }
     }
     var settings = UnitSettings()
@@ -102,7 +110,9 @@ extension UnitSettings {
         }
       }
     }
-    for (_, path) in dropIns.sorted(by: { $0.key < $1.key }) { settings.read(text(path) ?? "") }
+    for (_, path) in dropIns.sorted(by: { $0.key < $1.key }).prefix(mostDropIns) {
+      settings.read(text(path) ?? "")
+    }
     return (settings, isSeen)
   }
 }

@@ -76,6 +76,8 @@ struct InodeWatches: ~Copyable {
       if scope.readsFiles, inode.kind == .regular { mask.insert(.closeWrite) }
       let whole = scope.prefix.isEmpty ? path : PathBytes(scope.prefix.bytes + path.bytes)
       do throws(Errno) {
+        // A server may keep this call waiting, and it tells of no change that others make.
+        if facts.mounts[inode.mount].rules.mayKeepWaiting { throw .EOPNOTSUPP }
         let watch = try system.inotify_add_watch(descriptor, whole, mask)
         isWatched[index] = true
         var concern = wanted[watch] ?? Concern()

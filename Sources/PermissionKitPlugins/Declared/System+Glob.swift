@@ -65,43 +65,4 @@ extension System {
     }
     return []
   }
-
-  /// Returns whether only root can change the file at an absolute path.
-  ///
-  /// The file, and every folder on the path, belongs to root, nobody else may write there, and no
-  /// component is a link. Owners that a FUSE daemon or a removable disk reports prove nothing, see
-  /// `claimsOwners`.
-  package func isWritableOnlyByRoot(_ path: PathBytes, _ kind: FileKind = .regular) -> Bool {
-    var place: PathBytes = "/"
-    var names = path.components[...]
-    var trusted: DeviceNumber?
-    while true {
-      guard
-        let descriptor = try? openat(.currentDirectory, place, [.path, .noFollow], mode: 0)
-      else { return false }
-      defer { close(descriptor) }
-      // The group bits of a file with an ACL are its mask, see acl(5).
-      guard let status = try? statx(descriptor), status.uid == 0, status.mode & 0o022 == 0,
-        status.kind == (names.isEmpty ? kind : .directory)
-      else { return false }
-      if status.fileSystem != trusted {
-        if trusted != nil, claimsOwners(descriptor, status) { return false }
-        trusted = status.fileSystem
-      }
-      guard let name = names.popFirst() else { return true }
-      if name == ".." { return false }
-      place = place.appending(name)
-    }
-  }
-
-  /// Whether another user than root may have chosen the owners in a file system.
-  ///
-  /// A FUSE daemon serves it, or it is a disk that was mounted without trust (`nosuid,nodev`), as
-  /// udisks does for users.
-  private func claimsOwners(_ descriptor: Descriptor, _ status: StatusFields) -> Bool {
-    guard let fields = try? fstatfs(descriptor) else { return true }
-    // FUSE_SUPER_MAGIC of linux/magic.h; ST_NOSUID and ST_NODEV of statvfs(3).
-    let isUntrusted = fields.flags & 2 != 0 && fields.flags & 4 != 0
-    return fields.type == 0x6573_5546 || status.fileSystem.major != 0 && isUntrusted
-  }
 }

@@ -31,8 +31,19 @@ public struct DeclarationFiles: Sendable {
 
   /// The most bytes of a file.
   static let mostBytes = 1 << 16
-  /// The most files of a folder.
-  static let mostFiles = 256
+  /// The most files of a folder, and the most bytes of all of them together.
+  static let (mostFiles, mostBytesInAll) = (256, 1 << 20)
+  /// The time in which a file is read where nothing keeps it waiting, and the most time of all that take longer, in
+  /// microseconds.
+  private static let (usual, mostTime): (Int64, Int64) = (100_000, 1_000_000)
+
+  /// The limits that all files of a folder share.
+  private struct Rest {
+    var bytes = mostBytesInAll
+    var time = mostTime
+    var files = 0
+    var reader: (any System)?
+  }
 
   /// Creates a reader, without reading anything yet.
   ///
@@ -86,9 +97,10 @@ public struct DeclarationFiles: Sendable {
     for folder in folders {
       // The names of this folder, each with its file.
       var seen: [String: PathBytes] = [:]
+      var left = Rest()
       for path in files(in: folder, &problems) {
         guard allowsOthers || system.isWritableOnlyByRoot(path),
-          let reader = read(path, &problems), var declaration = reader.declaration
+          let reader = read(path, &left, &problems), var declaration = reader.declaration
         else {
           forget(path, &registry)
           continue
@@ -181,11 +193,23 @@ public struct DeclarationFiles: Sendable {
     }
   }
 
-  private func read(_ path: PathBytes, _ problems: inout [Problem]) -> DeclarationReader? {
+  private func read(
+    _ path: PathBytes, _ left: inout Rest, _ problems: inout [Problem]
+  ) -> DeclarationReader? {
     do throws(Errno) {
-      guard system.availability(of: path) == .immediate else { throw .ETIMEDOUT }
-      let reader = DeclarationReader(
-        try reader(of: path.parent).contents(of: path, limit: Self.mostBytes))
+      guard left.time > 0, system.availability(of: path) == .immediate else { throw .ETIMEDOUT }
+      let start = system.monotonic()
+      defer {
+        let took = system.monotonic() - start
+        if took > Self.usual { left.time -= took }
+      }
+      // One reader for some files, which share its time.
+      if left.files % 32 == 0 { left.reader = reader(of: path.parent) }
+      left.files += 1
+      let bytes = try (left.reader ?? system).contents(of: path, limit: Self.mostBytes)
+      guard bytes.count <= left.bytes else { throw .ENOSPC }
+      left.bytes -= bytes.count
+      let reader = DeclarationReader(bytes)
       problems += reader.mistakes.map { mistake in
         Problem(
           path: path, line: mistake.place.line, column: mistake.place.column,
@@ -197,6 +221,7 @@ public struct DeclarationFiles: Sendable {
         switch error {
         case .EINVAL: "not a regular file"
         case .EFBIG: "larger than \(Self.mostBytes) bytes"
+        case .ENOSPC: "left out, because the folder has more than \(Self.mostBytesInAll) bytes"
         default: "cannot be read (\(error))"
         }
       problems.append(Problem(path: path, line: nil, column: nil, message: message))

@@ -74,11 +74,11 @@ package enum ExecutableSearch {
   }
 
   private static func isProgram(_ path: PathBytes, _ system: any System) -> Bool {
-    guard system.availability(of: path) == .immediate, (try? system.kind(of: path)) == .regular
+    guard let examiner = system.examiner(of: path), (try? examiner.kind(of: path)) == .regular
     else {
       return false
     }
-    return (try? system.faccessat2(path, .execute)) != nil
+    return (try? examiner.faccessat2(path, .execute)) != nil
   }
 
   /// Whether this process has more rights than the user who started it, or is root; nil if unknown.

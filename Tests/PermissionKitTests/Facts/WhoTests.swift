@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -63,5 +64,32 @@ import Testing
       report.acceptsLimited = false
       #expect(ExitStatus(report).rawValue == strict && report.isGranted == (strict == 0))
     }
+  }
+
+  /// A data base below another root that is there, and cannot be read, is an error, and never another one.
+  @Test func `Row 12: Users of another root are those of its files`() throws {
+    let tree = try Tree()
+    try tree.folder("root/etc")
+    try tree.folder("root/srv")
+    try tree.folder("root/srv/data", mode: 0o750, gid: 4321)
+    let big = (0..<70_000).map { "g\($0):x:\(100_000 + $0):\n" }.joined() + "band:x:4321:ann\n"
+    try tree.file("root/etc/passwd", "ann:x:1234:1234::/:/bin/sh\nroot:x:0:0::/:/bin/sh\n")
+    try tree.file("root/etc/group", big)
+    let database = UserDatabase(LinuxSystem(), root: PathBytes(tree.path("root")))
+    #expect(try database.subject(.user("ann")).credentials.groups.contains(4321))
+    try FileManager.default.removeItem(atPath: tree.path("root/etc/group"))
+    try tree.link("root/etc/group", to: "/dev/zero")
+    try tree.folder("root/dev")
+    try tree.folder("root/dev/zero")
+    let other = UserDatabase(LinuxSystem(), root: PathBytes(tree.path("root")))
+    #expect(throws: PermissionError.self) { try other.subject(.user("ann")) }
+    #expect(throws: PermissionError.self) { try other.subject(.user("nobody")) }
+    #expect(other.userName(1) == "1" && other.groupName(1) == "1")
+    // A link leads to what it names below the root.
+    try FileManager.default.removeItem(atPath: tree.path("root/etc/group"))
+    try tree.file("root/shared", "band:x:4321:ann\n")
+    try tree.link("root/etc/group", to: "/shared")
+    let linked = UserDatabase(LinuxSystem(), root: PathBytes(tree.path("root")))
+    #expect(try linked.subject(.user("ann")).credentials.groups.contains(4321))
   }
 }

@@ -93,6 +93,16 @@ struct AttackDoorTests {
       # Root with the HOME of somebody else, as after su -m.
       env HOME=$ROOT/home $P check photos mic >$OUT.o 2>&1 || :
       ! grep -q SECRET $OUT.o || fail "HOME of another: $(cat $OUT.o)"
+      # Also by a folder of declarations, and by a folder that all may write.
+      mkdir -m 700 /var/lib/only; printf 'name = "secretive"\nsummary = "SECRET"\ndirectory = "/"\n' >/var/lib/only/x.toml; chmod 600 /var/lib/only/x.toml
+      mkdir -p $ROOT/home/.config/permcheck; ln -s /var/lib/only $ROOT/home/.config/permcheck/accessors.d
+      mkdir -m 1777 /var/lib/all; ln -s /var/lib/secret /var/lib/all/user-dirs.dirs; chown -hR 5:5 $ROOT/home
+      for home in "HOME=$ROOT/home" "XDG_CONFIG_HOME=/var/lib/all" "XDG_CONFIG_HOME=$ROOT/home/.config"; do
+        for what in "list" "check photos" "check secretive"; do
+          env $home $P $what >$OUT.o 2>&1 || :
+          ! grep -q SECRET $OUT.o || fail "$home $what: $(cat $OUT.o)"
+        done
+      done
       # A process in a root directory of its own, which its user has made.
       mkdir -p $ROOT/own; chown 5:5 $ROOT/own
       $S unshare -Urm sh -c "

@@ -138,7 +138,7 @@ struct AttackRunTests {
       done
       # What is printed works as it is typed: with access, and as that user.
       typed() {
-        is 64 $P run photos=$A --need rx "$@" --request -- sh -c "id -u; ls '$A' && echo seen"
+        is 64 $P run photos=$A --need rx "$@" --request --yes -- sh -c "id -u; ls '$A' && echo seen" sh "$LAST"
         same "$(wc -l <$OUT.e)" 3 "$(cat $OUT.e)"
         first=$(sed -n 2p $OUT.e) second=$(sed -n 3p $OUT.e)
         (export PATH=${P%/*}:$PATH; eval "$first") >$OUT.o 2>&1 || fail "$first: $(cat $OUT.o)"
@@ -146,7 +146,9 @@ struct AttackRunTests {
         same "$(eval "$second" | tr '\\n' ' ')" "5 seen " "$second"
         is 0 $P revoke --all
       }
-      typed --user games; typed --user 5
+      LAST=x; typed --user games; typed --user 5; typed --uid 5 --gid 60
+      # A last word that ends with a newline, which a file can be called.
+      LAST=$'x\n'; typed --user games; typed --user=5
       mount --bind /dev/null $(command -v runuser); typed --user games
       """, [tree.root])
   }

@@ -30,50 +30,62 @@ struct OtherUser: ParsableArguments {
   ) throws {
     guard isGiven else { return }
     let text = "run starts the command as who calls it, and nobody else"
-    guard let start = starter(system) else {
-      Console.report(text, system)
-      throw ForegroundCommand.NotStarted(status: ExitStatus.usage.rawValue)
+    var lines: [String] = []
+    if let identity, !first.isEmpty {
+      let sudo: [PathBytes] = system.isRoot ? [] : ["sudo"]
+      lines = [
+        ShellCommand.line(sudo + first + identity + last), start(sudo, command, system),
+      ].compactMap { $0 }
     }
-    let sudo = system.isRoot ? "" : "sudo "
-    let lines = [
-      sudo + ShellCommand.line(first + identity + last),
-      sudo + start + " -- " + ShellCommand.line(command),
-    ]
-    Console.report("\(text); for another user:", system)
-    try system.writeAll(
-      .standardError, Array(lines.map { "  \($0)\n" }.joined().utf8))
+    Console.report(text + (lines.count == 2 ? "; for another user:" : ""), system)
+    if lines.count == 2 {
+      try system.writeAll(.standardError, Array(lines.map { "  \($0)\n" }.joined().utf8))
+    }
     throw ForegroundCommand.NotStarted(status: ExitStatus.usage.rawValue)
   }
 
-  /// The options of `check` and `request` that name the user.
-  private var identity: [PathBytes] {
-    var words: [PathBytes] = users.prefix(1).flatMap { ["--user", PathBytes($0.text)] }
-    for (option, value) in [("--uid", uid), ("--gid", gid), ("--groups", groups)] {
-      if let value { words += [PathBytes(option), PathBytes(value.text)] }
+  /// The options of `check` and `request` that name the user; nil if they do not name one.
+  private var identity: [PathBytes]? {
+    let ids = [("--uid", uid), ("--gid", gid), ("--groups", groups)]
+    if users.count == 1, ids.allSatisfy({ $1 == nil }) {
+      return ["--user=" + users[0].text].map { PathBytes($0) }
     }
-    return words
+    guard users.isEmpty, uid != nil, gid != nil else { return nil }
+    return ids.compactMap { option, value in value.map { PathBytes("\(option)=\($0.text)") } }
   }
 
-  /// The start of a line that runs a command as the user: runuser(1), or setpriv(1) for numbers and where there
-  /// is no runuser; nil if no user is named.
-  private func starter(_ system: any System) -> String? {
-    if let user = users.first?.text {
-      let word = PathBytes(user)
-      let isNumber = user.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      if !isNumber, system.program("runuser") != nil {
-        return ShellCommand.line(["runuser", "-u", word])
-      }
-      return ShellCommand.line(["setpriv", "--reuid", word])
-        + " --regid \"$(\(ShellCommand.line(["id", "-g", "--", word])))\" --init-groups"
+  /// The line that runs a command as the user: by runuser(1), or by setpriv(1) for numbers and where there is no
+  /// runuser; nil if there is neither.
+  private func start(
+    _ sudo: [PathBytes], _ command: [PathBytes], _ system: any System
+  ) -> String? {
+    guard let user = users.first?.text else {
+      guard let uid, let gid, system.program("setpriv") != nil else { return nil }
+      let more = groups.map { "--groups=\($0.text)" } ?? "--clear-groups"
+      let words = ["setpriv", "--reuid=\(uid.text)", "--regid=\(gid.text)", more, "--"]
+      return ShellCommand.line(sudo + words.map { PathBytes($0) } + command)
     }
-    guard let uid else { return nil }
-    var words: [PathBytes] = ["setpriv", "--reuid", PathBytes(uid.text)]
-    if let gid { words += ["--regid", PathBytes(gid.text)] }
-    if let groups {
-      words += ["--groups", PathBytes(groups.text)]
-    } else {
-      words.append("--clear-groups")
+    let isNumber = user.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    if !isNumber, system.program("runuser") != nil {
+      return ShellCommand.line(sudo + ["runuser", PathBytes("--user=\(user)"), "--"] + command)
     }
-    return ShellCommand.line(words)
+    guard system.program("setpriv") != nil else { return nil }
+    let words = ["setpriv", "--reuid=\(user)", "--regid", "--init-groups", "--"]
+    let line = ShellCommand.line(sudo + words.map { PathBytes($0) } + command)
+    // The group is what id(1) says of the user; no other word before the command is this one.
+    let group = ShellCommand.line(["id", "-g", "--", PathBytes(user)])
+    return line.replacingFirst(" --regid ", by: " --regid \"$(\(group))\" ")
+  }
+}
+
+extension String {
+  /// Returns the text with another one in the place of the first occurrence of a text.
+  fileprivate func replacingFirst(_ text: String, by other: String) -> String {
+    let (all, wanted) = (Array(utf8), Array(text.utf8))
+    guard let start = all.indices.first(where: { all[$0...].starts(with: wanted) }) else {
+      return self
+    }
+    return String(
+      decoding: all[..<start] + other.utf8 + all[(start + wanted.count)...], as: UTF8.self)
   }
 }

@@ -101,7 +101,9 @@ struct Run: AccessorCommand {
       line += ["--strategy", PathBytes(grants.strategy.strategy.name)]
     }
     if request, grants.allowOthers { line.append("--allow-others") }
-    try other.refuse(line, request ? ["--for", "1h", "--yes"] : [], command, system)
+    // What is asked about another root has no command that could be started there.
+    let last: [PathBytes] = request ? ["--for", "1h"] + (yes ? ["--yes"] : []) : []
+    try other.refuse(view.root == "/" ? line : [], last, command, system)
   }
 
   /// Gives missing access, runs the command, and revokes the access when it ends.
