@@ -1,4 +1,5 @@
 internal import CTrace
+internal import Synchronization
 @_spi(SystemCalls) public import PermissionKit
 
 /// Which processes have restricted themselves by Landlock, see landlock(7), as the kernel's memory shows.
@@ -6,9 +7,7 @@ internal import CTrace
 /// Nothing in /proc shows it. Wants CAP_BPF and CAP_PERFMON, or root, a kernel with BTF, and one that names its
 /// variables to this process (CONFIG_KALLSYMS_ALL, and kernel.kptr_restrict not 2).
 @safe public final class LandlockDomains: Sendable {
-  // Every thread may use it: it is set once and freed in deinit, and in between pk_landlock_has_domain() only reads a descriptor
-  // from it; bpf(2) runs a loaded program for several threads at once. OpaquePointer itself is not Sendable.
-  private nonisolated(unsafe) let programs: OpaquePointer
+  private let programs: Mutex<OpaquePointer>
 
   /// Loads the BPF programs.
   ///
@@ -25,10 +24,10 @@ internal import CTrace
           ? "the kernel does not say where they are (CONFIG_KALLSYMS_ALL, kernel.kptr_restrict)"
           : MissingRights().words(error))
     }
-    unsafe self.programs = programs
+    unsafe self.programs = Mutex(programs)
   }
 
-  deinit { unsafe pk_landlock_close(programs) }
+  deinit { unsafe programs.withLock { unsafe pk_landlock_close($0) } }
 
   /// Returns whether the first thread of a process has a Landlock domain.
   ///
@@ -43,7 +42,7 @@ internal import CTrace
         .currentDirectory, PathBytes("/proc/\(process)"), [.directory, .path], mode: 0)
     else { return nil }
     defer { system.close(directory) }
-    switch Int(unsafe pk_landlock_has_domain(programs, directory.rawValue)) {
+    switch unsafe programs.withLock({ Int(unsafe pk_landlock_has_domain($0, directory.rawValue)) }) {
     case Int(PK_RESTRICTED): return true
     case Int(PK_UNRESTRICTED): return false
     default: return nil

@@ -42,9 +42,8 @@ def answer(operation, node, body):
     return ENOSYS, b""
 
 
-def main():
-    point, uid, answers, *options = sys.argv[1:]
-    left = float("inf") if answers == "all" else int(answers)
+def serve(point, uid, options, answer, held):
+    """Mounts, and answers each request but those of which `held` returns what to print."""
     device = os.open("/dev/fuse", os.O_RDWR)
     options = ",".join([f"fd={device},rootmode=40000,user_id={uid},group_id={uid}", *options])
     libc = ctypes.CDLL(None, use_errno=True)
@@ -56,13 +55,27 @@ def main():
         _, operation, unique, node = struct.unpack_from("<IIQQ", request)
         if operation in (FORGET, BATCH_FORGET, INTERRUPT):
             continue
-        if operation != INIT:
-            if left <= 0:
-                print("stopped", flush=True)
-                continue
-            left -= 1
+        if word := held(operation):
+            print(word, flush=True)
+            continue
         error, data = answer(operation, node, request[40:])
         os.write(device, struct.pack("<IiQ", 16 + len(data), -error, unique) + data)
 
 
-main()
+def limited(answers, word, counts):
+    """Holds each request that counts, once so many were answered: "all" holds none."""
+    left = float("inf") if answers == "all" else int(answers)
+
+    def held(operation):
+        nonlocal left
+        if not counts(operation):
+            return None
+        left -= 1
+        return word if left < 0 else None
+
+    return held
+
+
+if __name__ == "__main__":
+    point, uid, answers, *options = sys.argv[1:]
+    serve(point, uid, options, answer, limited(answers, "stopped", lambda operation: operation != INIT))
