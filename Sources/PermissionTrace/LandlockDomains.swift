@@ -1,6 +1,6 @@
 internal import CTrace
-internal import Synchronization
 @_spi(SystemCalls) public import PermissionKit
+internal import Synchronization
 
 /// Which processes have restricted themselves by Landlock, see landlock(7), as the kernel's memory shows.
 ///
@@ -42,7 +42,8 @@ internal import Synchronization
         .currentDirectory, PathBytes("/proc/\(process)"), [.directory, .path], mode: 0)
     else { return nil }
     defer { system.close(directory) }
-    switch unsafe programs.withLock({ Int(unsafe pk_landlock_has_domain($0, directory.rawValue)) }) {
+    switch unsafe programs.withLock({ Int(unsafe pk_landlock_has_domain($0, directory.rawValue)) })
+    {
     case Int(PK_RESTRICTED): return true
     case Int(PK_UNRESTRICTED): return false
     default: return nil
