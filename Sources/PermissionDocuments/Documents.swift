@@ -1,4 +1,5 @@
 internal import JSONSyntax
+internal import PermissionKit
 
 /// The JSON documents of permcheck, and their schema.
 package enum Documents: Sendable {
@@ -40,7 +41,7 @@ package enum Documents: Sendable {
       names = [name]
     }
     let title = command.map { "permcheck \($0) --json" } ?? "permcheck --json"
-    let id = (command ?? "all").split(separator: " ").joined(separator: "-")
+    let id = (command ?? "all").parts(by: " ").joined(separator: "-")
     let members: [(String, JSONValue)] = [
       ("$schema", "https://json-schema.org/draft/2020-12/schema"),
       ("$id", .string("urn:permissionkit:permcheck:1:\(id)")), ("title", .string(title)),

@@ -14,6 +14,7 @@ extension JSONCodec<AccessFacts> {
     .defaulted("readerIsSubject", \.readerIsSubject, .bool),
     .optional("overflow", \.overflow, overflow),
     .optional("unresponsiveStart", \.unresponsiveStart, .path),
+    .optional("base", \.base, .integer),
   ]).codec(.blank)
 
   private static let sysctls = JSONRecord<AccessFacts.Sysctls>([

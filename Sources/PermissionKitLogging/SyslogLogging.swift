@@ -41,7 +41,7 @@ public struct SyslogLogging: LoggingStrategy {
     let names = [
       "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    let parts = local.prefix(10).split(separator: "-").compactMap { Int($0) }
+    let parts = local.prefix(10).parts(by: "-").compactMap { Int($0) }
     guard parts.count == 3, names.indices.contains(parts[1] - 1) else { return local }
     func two(_ number: Int, _ fill: String) -> String { (number < 10 ? fill : "") + "\(number)" }
     return "\(names[parts[1] - 1]) \(two(parts[2], " ")) "

@@ -70,7 +70,7 @@ extension FakeSystem {
   /// Gives the nodes with udev's tag to the active user of the seat.
   func giveToSeat() {
     guard let seat = contents("/run/systemd/seats/seat0") else { return }
-    let uid = seat.split(separator: "=").last.flatMap { UInt32($0.dropLast()) }
+    let uid = seat.parts(by: "=").last.flatMap { UInt32($0.dropLast()) }
     state.withLock { state in
       for index in state.facts.inodes.indices {
         guard let device = state.facts.inodes[index].device,

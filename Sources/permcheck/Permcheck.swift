@@ -147,7 +147,7 @@ struct Permcheck: ParsableCommand {
 
   /// Returns the parser's message in the words of this tool.
   private static func plain(_ message: String) -> String {
-    let quoted = message.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+    let quoted = message.parts(by: "'", omittingEmptySubsequences: false).map(String.init)
     if message.hasPrefix("Unknown option '"), quoted.count > 1 {
       return Suggestions.unknownOption(quoted[1], known: quoted.count > 3 ? [quoted[3]] : [])
     }

@@ -36,7 +36,7 @@ package struct FactsReader: ~Copyable {
   // Created once, because a path allocates memory.
   static let ownUsers: PathBytes = "/proc/self/uid_map"
   static let ownGroups: PathBytes = "/proc/self/gid_map"
-  private static let ownRoot: PathBytes = "/"
+  package static let ownRoot: PathBytes = "/"
   private static let ownStart: PathBytes = "."
 
   /// Opens the root directory.
@@ -48,13 +48,13 @@ package struct FactsReader: ~Copyable {
   ///   - isSubject: Whether this process is the subject; if not, the links that it can follow in
   ///     /proc prove nothing about the subject.
   ///   - families: The kinds of devices whose nodes are checked for a driver.
-  ///   - isOtherMachine: Whether the paths lie below another root, where the bits alone are judged.
+  ///   - base: The folder that stands for `/` in the paths below it, where the bits alone are judged.
   /// - Throws: The errno of the open or statx that failed.
   package init(
     _ system: any System, process: Int32? = nil, isSubject: Bool = true,
-    families: [DeviceFamily] = DeviceFamily.builtIn, isOtherMachine: Bool = false
+    families: [DeviceFamily] = DeviceFamily.builtIn, root base: PathBytes = Self.ownRoot
   ) throws(Errno) {
-    self.isOtherMachine = isOtherMachine
+    isOtherMachine = base != Self.ownRoot
     self.system = system
     self.families = families
     mountinfo = MountTable.path(of: process)
@@ -83,6 +83,7 @@ package struct FactsReader: ~Copyable {
     facts.start = facts.root
     seen.inodes[facts.root].parentIsKnown = true
     facts.inodes[facts.root].parent = facts.root
+    if isOtherMachine { facts.base = read(base) }
   }
 
   /// Opens the directory that relative paths start at, before the first of them.
@@ -134,6 +135,7 @@ package struct FactsReader: ~Copyable {
       if facts.unresponsiveStart != nil { return nil }
     }
     var current = path.isAbsolute ? facts.root : facts.start
+    var root = facts.root
     var bytes = path.bytes
     var offset = 0
     // The rest of each path that continues after the target of a link.
@@ -152,7 +154,7 @@ package struct FactsReader: ~Copyable {
       guard facts.inodes[current].kind == .directory else { return nil }
       if bytes[start] == dot, offset == start + 1 { continue }
       if bytes[start] == dot, offset == start + 2, bytes[start + 1] == dot {
-        guard current != facts.root else { continue }
+        guard current != root else { continue }
         guard let parent = parent(of: current) else { return nil }
         current = parent
         continue
@@ -161,6 +163,7 @@ package struct FactsReader: ~Copyable {
       let isLast = offset == bytes.count && suspended.isEmpty
       guard facts.inodes[found].kind == .symbolicLink, !isLast || followsLast else {
         current = found
+        if found == facts.base { root = found }
         continue
       }
       links += 1
@@ -171,7 +174,7 @@ package struct FactsReader: ~Copyable {
         continue
       }
       guard let target = facts.inodes[found].target else { return nil }
-      if target.isAbsolute { current = facts.root }
+      if target.isAbsolute { current = root }
       suspended.append((bytes, offset))
       (bytes, offset) = (target.bytes, 0)
     }
@@ -474,10 +477,10 @@ extension MountTable {
   /// Returns whether a layer of an overlay lies where a server decides, as far as this process sees its
   /// layers.
   func hasLayerOnServer(_ overlay: MountFacts) -> Bool {
-    for option in overlay.superblockOptions.split(separator: ",") {
+    for option in overlay.superblockOptions.parts(by: ",") {
       for name in ["lowerdir=", "upperdir=", "lowerdir+=", "datadir+="] where option.hasPrefix(name)
       {
-        let layers = option.dropFirst(name.count).split(separator: ":")
+        let layers = option.dropFirst(name.count).parts(by: ":")
         for layer in layers where layer.first == "/" {
           guard let mount = mount(of: PathBytes(String(layer))), mount.point != overlay.point else {
             continue

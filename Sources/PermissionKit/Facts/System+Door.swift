@@ -13,6 +13,12 @@ extension System {
     return door(below: root, as: user, within: PathAvailability.limit)
   }
 
+  /// Returns the system of the machine below another root: no link there leads out of it; this system for `/`.
+  package func machine(below root: PathBytes) -> any System {
+    root == "/" || (self as? LinuxSystem)?.callProcess?.root == root
+      ? self : door(below: root, as: nil, within: PathAvailability.limit)
+  }
+
   /// Returns the door to a file that a user keeps, such as a setting in a home directory.
   ///
   /// It has the ids of the user. What names a home for root, HOME or the variables of a process, may be somebody else's, as

@@ -12,13 +12,14 @@ extension UserDatabase {
 
   private func text(_ path: PathBytes) -> [Substring] {
     let bytes = (try? system.contents(of: path)) ?? []
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    return String(decoding: bytes, as: UTF8.self).parts(by: "\n")
   }
 
   /// The sources in the line `passwd:` of nsswitch.conf(5), without the actions in brackets.
   private var sources: [Substring] {
     for line in text("/etc/nsswitch.conf") {
-      let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+      let words = line.parts(by: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+        .parts(byAny: " \t")
       guard words.first == "passwd:" else { continue }
       var isAction = false
       return words.dropFirst().filter { word in

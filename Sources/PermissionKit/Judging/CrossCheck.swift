@@ -60,7 +60,7 @@ extension Inspection {
       answers.evidence.append("not visible: /proc/self/status")
     }
     if let bytes = try? system.contents(of: "/proc/self/cgroup") {
-      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      let lines = String(decoding: bytes, as: UTF8.self).parts(by: "\n")
       let relevant = lines.filter { $0.has(":devices:") || $0.hasPrefix("0::") }
       answers.evidence += relevant.map { "cgroup \($0)" }
     } else {

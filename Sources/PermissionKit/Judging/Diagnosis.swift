@@ -214,7 +214,7 @@ struct Diagnosis {
       if case .unreadable(.EACCES) = $0.found { true } else { false }
     }.map { folder.appending($0.name) }
     guard let mount = table.mounts.last(where: { closed.contains($0.point) }) else { return }
-    let options = mount.superblockOptions.split(separator: ",")
+    let options = mount.superblockOptions.parts(by: ",")
     let message: String
     if mount.fileSystem.hasPrefix("fuse"), !options.contains("allow_other") {
       let owner = options.first { $0.hasPrefix("user_id=") }.flatMap { UInt32($0.dropFirst(8)) }

@@ -11,7 +11,7 @@ extension Inspection {
     if context.probe == .enter, let process = subject.process {
       return entered(ask, decision, process)
     }
-    if method == .none { return nil }
+    if method == .none || leavesRoot(ask) { return nil }
     let place = place(of: ask)
     let how = method(ask, place)
     if how.opens, let test = controlTest(ask, decision) { return probeDevice(ask, place, test) }
@@ -22,6 +22,17 @@ extension Inspection {
         .flatMap { PathAvailability.unresponsive($0.point).reason?.message }
     }
     return probe
+  }
+
+  /// Whether a call could follow a link, or two dots, out of the root that is meant.
+  private func leavesRoot(_ ask: ResourceQuery) -> Bool {
+    guard let base = facts.base else { return false }
+    if ask.path.components.contains("..") { return true }
+    let steps = evaluator.steps(ask)
+    let below = steps.firstIndex {
+      if case .lookup(_, _, base, _) = $0.event { true } else { false }
+    }
+    return steps[(below ?? 0)...].contains { if case .link = $0.event { true } else { false } }
   }
 
   /// Returns this inspection, or one whose calls another process makes, where a server may block.

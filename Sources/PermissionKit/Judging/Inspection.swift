@@ -78,7 +78,7 @@ package final class Inspection: Sendable {
     do throws(Errno) {
       var reader = try FactsReader(
         context.system, process: subject.process, isSubject: subject.source == .current,
-        families: families, isOtherMachine: context.root != "/")
+        families: families, root: context.root)
       for target in targets {
         for resource in target.set.resources {
           let index = reader.read(resource.path)
@@ -222,7 +222,8 @@ extension Inspection {
   func registeredName(_ number: DeviceNumber) -> PathBytes? {
     let entry = context.root.appending(
       PathBytes("sys/dev/char/\(number.major):\(number.minor)/uevent"))
-    return (try? system.contents(of: entry, limit: 1 << 16)).flatMap(DeviceCatalog.nodeName)
+    return (try? system.machine(below: context.root).contents(of: entry, limit: 1 << 16))
+      .flatMap(DeviceCatalog.nodeName)
   }
 
   /// The note of `-v` about a named device whose number the kernel does not know; nil for other
@@ -279,9 +280,10 @@ extension Inspection.Target {
   private static func found(
     _ path: PathBytes, _ context: AccessContext
   ) -> (kind: FileKind?, device: DeviceNumber)? {
-    let system = context.system
+    let system = context.system.machine(below: context.root)
     if let process = context.subject?.process {
-      let facts = try? FactsReader.facts(of: [path], system, process: process, isSubject: false)
+      let facts = try? FactsReader.facts(
+        of: [path], context.system, process: process, isSubject: false)
       return facts.flatMap { facts in
         facts.target(of: path).map { index in
           let inode = facts.inodes[index]

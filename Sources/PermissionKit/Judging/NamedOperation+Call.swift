@@ -17,8 +17,8 @@ extension NamedOperation {
     case (.rename, nil), (.link, nil):
       throw PermissionError(.invalidArgument, "\(name.rawValue) needs the new path")
     case (.chown, let owner?):
-      let parts = owner.description.split(
-        separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = owner.description.parts(
+        by: ":", maxSplits: 1, omittingEmptySubsequences: false)
       if let user = parts.first, !user.isEmpty { uid = try Self.user(String(user), users) }
       if parts.count > 1 { gid = try Self.group(String(parts[1]), users) }
       self.owner = owner.description

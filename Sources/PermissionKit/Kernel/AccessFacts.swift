@@ -45,6 +45,8 @@ package struct AccessFacts: Hashable, Sendable {
   /// The mount of the directory that relative paths start at, if it does not answer; `start` then has no
   /// meaning.
   package var unresponsiveStart: PathBytes?
+  /// The directory that stands for `/` once a walk has reached it (`--root`): absolute links and `..` do not leave it.
+  package var base: Int?
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.
   ///
   /// The owner of an inode with such an id is unknown: two such ids look the same.
@@ -92,7 +94,9 @@ package struct AccessFacts: Hashable, Sendable {
 extension AccessFacts {
   /// Whether every index is valid, which facts from a document cannot guarantee.
   package var isConsistent: Bool {
-    guard inodes.indices.contains(root), inodes.indices.contains(start) else { return false }
+    guard inodes.indices.contains(root), inodes.indices.contains(start),
+      base.map(inodes.indices.contains) ?? true
+    else { return false }
     return inodes.allSatisfy { inode in
       mounts.indices.contains(inode.mount) && inodes.indices.contains(inode.parent)
         && inode.jump.map(inodes.indices.contains) ?? true

@@ -94,7 +94,7 @@ extension MountFacts {
   /// How new files on this mount get their owner, group and mode.
   var creation: CreationRule {
     if isOtherMachine { return .ordinary(keepsGroup: false) }
-    let options = superblockOptions.split(separator: ",")
+    let options = superblockOptions.parts(by: ",")
     func value(_ name: String, radix: Int = 10) -> UInt32? {
       options.last { $0.hasPrefix(name + "=") }
         .flatMap { UInt32($0.dropFirst(name.utf8.count + 1), radix: radix) }

@@ -112,7 +112,7 @@ extension FileSystemRules {
   private struct Options {
     let options: [Substring]
 
-    init(_ text: String) { options = text.split(separator: ",") }
+    init(_ text: String) { options = text.parts(by: ",") }
 
     func contains(_ option: Substring) -> Bool { options.contains(option) }
 

@@ -468,7 +468,7 @@ extension KernelCall {
     }
     // ovl_rename() of fs/overlayfs/dir.c answers EXDEV for a folder of a lower layer.
     if movesDirectory, own.fileSystem == "overlay", !own.isOtherMachine,
-      !own.superblockOptions.split(separator: ",").contains("redirect_dir=on")
+      !own.superblockOptions.parts(by: ",").contains("redirect_dir=on")
     {
       throw undetermined(.fileSystemRules, inode)
     }

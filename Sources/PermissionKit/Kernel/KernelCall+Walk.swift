@@ -39,7 +39,8 @@ extension KernelCall {
     if !path.isAbsolute, facts.unresponsiveStart != nil {
       throw undetermined(.notAnswering, nil, .walk)
     }
-    current = path.isAbsolute ? facts.root : facts.start
+    root = facts.root
+    current = path.isAbsolute ? root : facts.start
     self.followsLast = followsLast
     self.wantsDirectory = wantsDirectory
     steps?.append(WalkStep(event: .start(current)))
@@ -131,7 +132,7 @@ extension KernelCall {
 
   /// Mirrors handle_dots() of fs/namei.c.
   mutating func stepIntoDots() {
-    if lastEnd - lastStart == 2, current != facts.root { current = inodes[current].parent }
+    if lastEnd - lastStart == 2, current != root { current = inodes[current].parent }
     if steps != nil {
       let step = WalkStep(
         event: .lookup(
@@ -205,6 +206,7 @@ extension KernelCall {
   mutating func step(into inode: Int, isLast: Bool) throws(Stop) -> Bool {
     guard inodes[inode].kind == .symbolicLink, !isLast || followsLast else {
       current = inode
+      if inode == facts.base { root = inode }
       return true
     }
     if links >= Self.maxLinks { throw refuse(.ELOOP, .tooManyLinks, inode, .walk) }
@@ -225,7 +227,7 @@ extension KernelCall {
     }
     var start = 0
     if target.isAbsolute {
-      current = facts.root
+      current = root
       start = skipSlashes(target.bytes, 0)
       if start == target.bytes.count { return true }
     }

@@ -25,6 +25,8 @@ struct KernelCall {
 
   // The state of the walk, see KernelCall+Walk.swift.
   var current = 0
+  /// The inode that stands for `/`: the root of the facts, or their `base` once the walk has reached it.
+  var root = 0
   var links = 0
   var source = KernelCall.questionPath
   var offset = 0
@@ -96,7 +98,7 @@ struct KernelCall {
       hidesProcesses =
         isProc
         && (mount.superblockOptions.isEmpty
-          || mount.superblockOptions.split(separator: ",").contains {
+          || mount.superblockOptions.parts(by: ",").contains {
             $0.hasPrefix("hidepid=") && $0 != "hidepid=0" && $0 != "hidepid=off"
           })
       isImmutable = mount.fileSystem == "nsfs"

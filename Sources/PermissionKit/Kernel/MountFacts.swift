@@ -102,5 +102,5 @@ extension MountFacts {
   var isAutomount: Bool { fileSystem == "autofs" && !isOtherMachine }
 
   /// Whether the names below this autofs mount are automounts, see autofs(5).
-  var isIndirect: Bool { superblockOptions.split(separator: ",").contains("indirect") }
+  var isIndirect: Bool { superblockOptions.parts(by: ",").contains("indirect") }
 }

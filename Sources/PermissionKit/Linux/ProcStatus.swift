@@ -17,35 +17,35 @@ package struct ProcStatus: Hashable, Sendable {
 
   /// Creates the fields from the whole file; nil if a required line is missing or malformed.
   package init?(_ bytes: [UInt8]) {
-    var fields: [String: [Substring]] = [:]
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-      guard let colon = line.firstIndex(of: ":") else { continue }
-      let value = line[line.index(after: colon)...]
-      fields[String(line[..<colon])] = value.split { $0 == "\t" || $0 == " " }
+    // A name may end in CR, and holds no LF: proc_task_name() of fs/proc/array.c.
+    let lines = bytes.split(separator: UInt8(ascii: "\n"))
+    func words(_ name: String) -> [Substring]? {
+      guard let line = lines.first(where: { $0.starts(with: name.utf8) }) else { return nil }
+      return String(decoding: line.dropFirst(name.utf8.count), as: UTF8.self).parts(byAny: "\t ")
     }
     func ids(_ name: String) -> Credentials.IDs? {
       // Real, effective, saved, file system.
-      let numbers = (fields[name] ?? []).compactMap { UInt32($0) }
+      let numbers = (words(name) ?? []).compactMap { UInt32($0) }
       guard numbers.count == 4 else { return nil }
       return Credentials.IDs(real: numbers[0], effective: numbers[1], fileSystem: numbers[3])
     }
     func capabilities(_ name: String) -> CapabilitySet? {
-      guard let text = fields[name]?.first, let bits = UInt64(text, radix: 16) else { return nil }
+      guard let text = words(name)?.first, let bits = UInt64(text, radix: 16) else { return nil }
       return CapabilitySet(rawValue: bits)
     }
-    guard let user = ids("Uid"), let group = ids("Gid"), let names = fields["Groups"],
-      let effective = capabilities("CapEff"), let permitted = capabilities("CapPrm")
+    guard let user = ids("Uid:"), let group = ids("Gid:"), let names = words("Groups:"),
+      let effective = capabilities("CapEff:"), let permitted = capabilities("CapPrm:")
     else { return nil }
     let groups = names.compactMap { UInt32($0) }
     guard groups.count == names.count else { return nil }
     credentials = Credentials(
       user: user, group: group, groups: groups, effective: effective, permitted: permitted)
-    bounding = capabilities("CapBnd")
-    noNewPrivileges = fields["NoNewPrivs"]?.first == "1"
-    seccomp = fields["Seccomp"]?.first.flatMap { Int($0) } ?? 0
-    name = (fields["Name"] ?? []).joined(separator: " ")
-    parent = fields["PPid"]?.first.flatMap { Int32($0) }
-    umask = fields["Umask"]?.first.flatMap { UInt16($0, radix: 8) }
+    bounding = capabilities("CapBnd:")
+    noNewPrivileges = words("NoNewPrivs:")?.first == "1"
+    seccomp = words("Seccomp:")?.first.flatMap { Int($0) } ?? 0
+    name = (words("Name:") ?? []).joined(separator: " ")
+    parent = words("PPid:")?.first.flatMap { Int32($0) }
+    umask = words("Umask:")?.first.flatMap { UInt16($0, radix: 8) }
   }
 }
 

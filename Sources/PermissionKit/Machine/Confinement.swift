@@ -130,14 +130,14 @@ private struct ConfinementSearch {
   /// Returns an environment variable of the process, as it was at its start for another one.
   private func variable(_ name: String) -> PathBytes? {
     guard process != nil else { return system.getenv(name) }
-    let all = ofProcess("environ")?.split(separator: "\0") ?? []
+    let all = ofProcess("environ")?.parts(by: "\0") ?? []
     return all.first { $0.hasPrefix("\(name)=") }.map {
       PathBytes(String($0.dropFirst(name.count + 1)))
     }
   }
 
   private func line(_ path: String) -> String? {
-    contents(path)?.split(separator: "\n").first.map(String.init)
+    contents(path)?.parts(by: "\n").first.map(String.init)
   }
 
   private func exists(_ path: String) -> Bool {
@@ -209,7 +209,7 @@ private struct ConfinementSearch {
 
   private mutating func findSandboxes() {
     if let info = contents(".flatpak-info") {
-      let name = info.split(separator: "\n").first { $0.hasPrefix("name=") }?.dropFirst(5)
+      let name = info.parts(by: "\n").first { $0.hasPrefix("name=") }?.dropFirst(5)
       confinement.found.append((.flatpak(app: name.map(String.init) ?? "APP"), ["/.flatpak-info"]))
     }
     if let folder = variable("SNAP"), folder.isAbsolute,
@@ -240,14 +240,14 @@ private struct ConfinementSearch {
   static func plugs(_ yaml: String) -> [String] {
     var plugs: [String] = []
     var depth: Int?
-    for line in yaml.split(separator: "\n") {
+    for line in yaml.parts(by: "\n") {
       let text = line.drop { $0 == " " }
       let indent = line.count - text.count
       if text.isEmpty || text.first == "#" { continue }
       if text.hasPrefix("plugs:") {
         depth = indent
         let rest = text.dropFirst(6).filter { !"[] \"'".contains($0) }
-        plugs += rest.split(separator: ",").map(String.init)
+        plugs += rest.parts(by: ",").map(String.init)
         continue
       }
       guard let above = depth else { continue }

@@ -47,7 +47,7 @@ package struct DeviceCatalog: Sendable {
   ///   - root: The folder that contains /dev, /sys, /proc and /run.
   ///   - mayOpen: Whether video nodes may be opened to ask their driver (VIDIOC_QUERYCAP).
   package init(_ system: any System, root: PathBytes = "/", mayOpen: Bool) {
-    self.system = system
+    self.system = system.machine(below: root)
     self.root = root
     self.mayOpen = mayOpen
   }
@@ -157,7 +157,7 @@ extension DeviceCatalog {
     {
       label = properties["ID_V4L_PRODUCT"] ?? label
       let evidence = "udev ID_V4L_CAPABILITIES=\(capabilities)"
-      let captures = capabilities.split(separator: ":").contains { $0 == "capture" }
+      let captures = capabilities.parts(by: ":").contains { $0 == "capture" }
       told = (captures ? .capture : .other, evidence)
     }
     // udev tells codecs from no other node.
@@ -204,7 +204,7 @@ extension DeviceCatalog {
   ) -> (noun: String, evidence: String)? {
     guard Self.isVideo(name) else { return nil }
     if let capabilities = udev("\(number.major):\(number.minor)")?["ID_V4L_CAPABILITIES"] {
-      let words = capabilities.split(separator: ":")
+      let words = capabilities.parts(by: ":")
       if words.contains("capture") { return nil }
       let noun =
         words.contains("video_output") ? "a video output" : "a video node that captures nothing"
@@ -253,8 +253,8 @@ extension DeviceCatalog {
   /// Returns the card and device number of a capture PCM, `pcmC0D1c`; nil for any other name.
   private static func capturePCM(_ name: String) -> (card: Int, device: Int)? {
     guard name.hasPrefix("pcmC"), name.hasSuffix("c") else { return nil }
-    let parts = name.dropFirst(4).dropLast().split(
-      separator: "D", omittingEmptySubsequences: false)
+    let parts = name.dropFirst(4).dropLast().parts(
+      by: "D", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.allSatisfy(\.isNumber) }),
       let card = Int(parts[0]), let device = Int(parts[1])
     else { return nil }
@@ -277,7 +277,8 @@ extension DeviceCatalog {
     if let (card, _) = capturePCM(path.lastComponent.description) {
       return path.parent.appending(PathBytes("controlC\(card)"))
     }
-    guard path.isBelow(root.appending("dev")), let target = system.destination(ofLink: path),
+    guard path.isBelow(root.appending("dev")),
+      let target = system.machine(below: root).destination(ofLink: path),
       let (card, _) = capturePCM(target.lastComponent.description)
     else { return nil }
     return root.appending(PathBytes("dev/snd/controlC\(card)"))
@@ -341,7 +342,7 @@ extension DeviceCatalog {
       let fields = PathBytes(Array(line)).description.parts(by: ": ").map {
         $0.drop { $0 == " " }
       }
-      let numbers = (fields.first ?? "").split(separator: "-").compactMap { Int($0) }
+      let numbers = (fields.first ?? "").parts(by: "-").compactMap { Int($0) }
       guard numbers.count == 2, fields.count >= 2 else { return nil }
       return PCM(
         node: "pcmC\(numbers[0])D\(numbers[1])c", label: Self.trimmed(fields[1]),

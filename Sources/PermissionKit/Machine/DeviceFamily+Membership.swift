@@ -13,6 +13,7 @@ extension DeviceFamily {
   ) -> Bool {
     if !paths.isEmpty { return lists(path, number, isBlock: false, below: root, system) }
     guard root != "/" || mayHave(number) else { return false }
+    let system = system.machine(below: root)
     let list = root.appending(PathBytes("sys/class/\(subsystem)"))
     let wanted = PathBytes("\(number.major):\(number.minor)")
     let own = path.lastComponent
@@ -44,6 +45,7 @@ extension DeviceFamily {
     _ system: any System
   ) -> Bool {
     guard mayHave(number) else { return false }
+    let system = system.machine(below: root)
     let list = root.appending(isBlock ? "sys/dev/block" : "sys/dev/char")
     let entry = list.appending("\(number.major):\(number.minor)")
     guard let lines = try? system.contents(of: entry.appending("uevent"), limit: 1 << 16) else {
@@ -77,6 +79,7 @@ extension DeviceFamily {
     at path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
   ) -> String? {
     if root != "/", isPlace(path, below: root) { return nil }
+    let system = system.machine(below: root)
     let entry = root.appending(PathBytes("sys/dev/char/\(number.major):\(number.minor)"))
     let lines = try? system.contents(of: entry.appending("uevent"), limit: 1 << 16)
     let name = lines.flatMap(DeviceCatalog.nodeName)

@@ -97,7 +97,7 @@ struct DeviceHolders {
   private func start(of pid: Int32) -> Int64? {
     guard let stat = system.stat(ofProcess: pid), let all = try? system.contents(of: "/proc/stat")
     else { return nil }
-    let boot = String(decoding: all, as: UTF8.self).split(separator: "\n")
+    let boot = String(decoding: all, as: UTF8.self).parts(by: "\n")
       .first { $0.hasPrefix("btime ") }.flatMap { Int64($0.dropFirst(6)) }
     return boot.map { $0 * 1_000_000 + Int64(clamping: stat.start) * 10_000 }
   }
@@ -111,19 +111,19 @@ struct DeviceHolders {
     guard family?.busyTest == .soundSubstreams,
       let uevent = try? system.contents(
         of: PathBytes("/sys/dev/char/\(device.major):\(device.minor)/uevent"), limit: 1 << 12),
-      let name = String(decoding: uevent, as: UTF8.self).split(separator: "\n")
+      let name = String(decoding: uevent, as: UTF8.self).parts(by: "\n")
         .first(where: { $0.hasPrefix("DEVNAME=snd/pcmC") })?.dropFirst(16)
     else { return [] }
     // Card and device, such as 0D0c.
-    let parts = name.split(separator: "D")
+    let parts = name.parts(by: "D")
     guard parts.count == 2 else { return [] }
     let folder = PathBytes("/proc/asound/card\(parts[0])/pcm\(parts[1])")
     return ((try? system.names(in: folder)) ?? []).filter { $0.hasPrefix("sub") }.compactMap {
       guard
         let bytes = try? system.contents(of: folder.appending($0).appending("status"), limit: 4096)
       else { return nil }
-      let owner = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        .first { $0.hasPrefix("owner_pid") }?.split(separator: ":").last
+      let owner = String(decoding: bytes, as: UTF8.self).parts(by: "\n")
+        .first { $0.hasPrefix("owner_pid") }?.parts(by: ":").last
       return .some(owner.flatMap { Int32($0.drop { $0 == " " }) })
     }
   }

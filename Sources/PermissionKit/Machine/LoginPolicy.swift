@@ -33,16 +33,20 @@ struct LoginPolicy {
     let text = String(decoding: bytes, as: UTF8.self)
     var lines: [String] = []
     var continued = ""
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      let line = continued + line.prefix { $0 != "#" }
+    for line in text.parts(by: "\n", omittingEmptySubsequences: false) {
+      let line = continued + line.parts(by: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
       continued = ""
-      if line.hasSuffix("\\") { continued = String(line.dropLast()) } else { lines.append(line) }
+      if line.utf8.last == UInt8(ascii: "\\") {
+        continued = String(line.dropLast())
+      } else {
+        lines.append(line)
+      }
     }
-    let rules = lines.map { $0.split(separator: ";", omittingEmptySubsequences: false) }
+    let rules = lines.map { $0.parts(by: ";", omittingEmptySubsequences: false) }
       .filter { $0.count == 5 && mayInclude($0[2]) }
     guard !rules.isEmpty, isUsed else { return [] }
     return rules.flatMap { fields in
-      fields[4].split { $0 == "," || $0 == " " || $0 == "\t" }.map {
+      fields[4].parts(byAny: ", \t").map {
         Group(name: String($0), line: fields.joined(separator: ";"))
       }
     }
@@ -50,10 +54,11 @@ struct LoginPolicy {
 
   /// Whether a list of users may contain the user; true if it is unknown.
   private func mayInclude(_ list: Substring) -> Bool {
-    list.split { $0 == "|" || $0 == "&" || $0 == " " || $0 == "\t" }.contains { word in
+    list.parts(byAny: "|& \t").contains { word in
       guard let first = word.first, first != "!", first != "%", first != "@" else { return true }
-      let parts = word.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
-      return parts.count == 1 ? word == user.name : user.name.hasPrefix(parts[0])
+      let parts = word.parts(by: "*", maxSplits: 1, omittingEmptySubsequences: false)
+      return parts.count == 1
+        ? user.name.isExactly(String(word)) : user.name.utf8.starts(with: parts[0].utf8)
     }
   }
 
@@ -63,7 +68,7 @@ struct LoginPolicy {
     return names.contains { name in
       let file = PathBytes("/etc/pam.d").appending(name)
       guard let bytes = try? system.contents(of: file, limit: 1 << 20) else { return true }
-      return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      return String(decoding: bytes, as: UTF8.self).parts(by: "\n")
         .contains { !$0.hasPrefix("#") && $0.has("pam_group.so") }
     }
   }

@@ -47,7 +47,7 @@ package struct MachineSummary {
 
   private func text(_ path: PathBytes) -> [Substring] {
     let bytes = (try? system.contents(of: path, limit: 1 << 20)) ?? []
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    return String(decoding: bytes, as: UTF8.self).parts(by: "\n")
   }
 
   private func exists(_ path: PathBytes) -> Bool { (try? system.status(of: path)) != nil }
@@ -87,11 +87,11 @@ package struct MachineSummary {
     let status = text("/proc/self/status")
     func field(_ name: String) -> String? {
       status.first { $0.hasPrefix("\(name):") }.map { line in
-        line.split { $0 == "\t" || $0 == " " }.joined(separator: " ")
+        line.parts(byAny: "\t ").joined(separator: " ")
       }
     }
     var found = ["Uid", "Gid", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp"].compactMap(field)
-    let groups = field("Groups")?.split(separator: " ").count ?? 1
+    let groups = field("Groups")?.parts(by: " ").count ?? 1
     found.append("\(groups - 1) groups")
     found.append("uid_map \(text("/proc/self/uid_map").map(Self.squeezed).joined(separator: ", "))")
     if let layers = system.landlockLayers() { found.append("\(layers) Landlock layers") }
@@ -99,7 +99,7 @@ package struct MachineSummary {
   }
 
   private static func squeezed(_ line: Substring) -> String {
-    line.split(separator: " ").joined(separator: " ")
+    line.parts(by: " ").joined(separator: " ")
   }
 
   private var securityModules: [String] {
@@ -137,7 +137,7 @@ package struct MachineSummary {
     let words: [StaticString] = [
       "video", "uvc", "v4l", "media", "snd", "sound", "gspca", "vivid", "ipu", "cam",
     ]
-    let names = text("/proc/modules").compactMap { $0.split(separator: " ").first.map(String.init) }
+    let names = text("/proc/modules").compactMap { $0.parts(by: " ").first.map(String.init) }
     let found = names.filter { name in words.contains { name.has($0) } }
     return found.isEmpty ? [] : [found.joined(separator: " ")]
   }
@@ -153,7 +153,7 @@ package struct MachineSummary {
   private var mounts: [String] {
     let places = ["/", "/dev", "/dev/snd", "/proc", "/sys", "/run", "/tmp", "/home", "/var"]
     return text("/proc/self/mountinfo").compactMap { line in
-      let fields = line.split(separator: " ")
+      let fields = line.parts(by: " ")
       guard fields.count > 9, places.contains(String(fields[4])),
         let dash = fields.firstIndex(of: "-"), dash + 1 < fields.endIndex
       else { return nil }

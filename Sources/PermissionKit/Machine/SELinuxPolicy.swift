@@ -50,7 +50,7 @@ struct SELinuxPolicy {
 
   /// Reads `allowed decided auditallow auditdeny seqno flags`, all but seqno in hexadecimal.
   static func answer(_ text: String) -> (allowed: UInt32, isPermissive: Bool)? {
-    let fields = text.split { $0 == " " || $0 == "\n" || $0 == "\0" }
+    let fields = text.parts(byAny: " \n\0")
     guard fields.count == 6, let allowed = UInt32(fields[0], radix: 16),
       let flags = UInt32(fields[5], radix: 16)
     else { return nil }

@@ -13,7 +13,7 @@ struct Seats {
   let root: PathBytes
 
   init(_ system: any System, root: PathBytes = "/") {
-    self.system = system
+    self.system = system.machine(below: root)
     self.root = root
   }
 

@@ -27,7 +27,7 @@ enum SecurityLabel: Hashable, Sendable {
       self = .profile(String(name), mode: String(mode))
       return
     }
-    let parts = text.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false)
+    let parts = text.parts(by: ":", maxSplits: 3, omittingEmptySubsequences: false)
     self = parts.count >= 3 ? .context(text, type: String(parts[2])) : .other(text)
   }
 

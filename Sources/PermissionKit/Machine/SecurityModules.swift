@@ -26,7 +26,7 @@ struct SecurityModules {
     if let ids = try? system.lsm_list_modules() {
       names = ids.map { Self.known[$0] ?? "module \($0)" }
     } else if let line = try? system.line(of: "/sys/kernel/security/lsm"), !line.isEmpty {
-      names = line.description.split(separator: ",").map(String.init)
+      names = line.description.parts(by: ",").map(String.init)
     } else {
       names = nil
     }

@@ -1,3 +1,5 @@
+internal import JSONSyntax
+
 /// The devices that alsa-lib opens as `default` to record, according to the files of the user and
 /// the machine.
 ///
@@ -43,9 +45,9 @@ enum SoundDefault: Hashable, Sendable {
 /// Whoever writes the file chooses how many there are and how deep: each is read once, and what is deeper than `deepest`
 /// counts as computed.
 private struct Settings {
-  private var values: [String: (text: String, order: Int)] = [:]
+  private var values: [ExactString: (text: String, order: Int)] = [:]
   /// Until which assignment a name and what is below it was thrown away by `!`.
-  private var overridden: [String: Int] = [:]
+  private var overridden: [ExactString: Int] = [:]
   private var order = 0
   private(set) var isComputed = false
 
@@ -72,16 +74,16 @@ private struct Settings {
         }
         order += 1
         if let name = key {
-          values[name] = (token, order)
+          values[ExactString(name)] = (token, order)
           key = nil
         } else {
-          let parts = token.split(separator: ".", maxSplits: Self.deepest)
+          let parts = token.parts(by: ".", maxSplits: Self.deepest)
             .map { $0.drop { "!+-?".contains($0) } }
-          let all = (prefixes.last.map { $0.split(separator: ".") } ?? []) + parts
+          let all = (prefixes.last.map { $0.parts(by: ".") } ?? []) + parts
           guard all.count <= Self.deepest else { return isComputed = true }
           let name = all.filter { !$0.isEmpty }.joined(separator: ".")
           // `!` takes the place of what was said before.
-          if token.contains("!") { overridden[name] = order }
+          if token.contains("!") { overridden[ExactString(name)] = order }
           key = name
         }
       }
@@ -92,11 +94,11 @@ private struct Settings {
 
   /// Returns the value of a name that no later `!` has thrown away.
   private func value(_ key: String) -> String? {
-    guard let value = values[key] else { return nil }
+    guard let value = values[ExactString(key)] else { return nil }
     var name = ""
-    for part in key.split(separator: ".") {
+    for part in key.parts(by: ".") {
       name += name.isEmpty ? part : ".\(part)"
-      if let end = overridden[name], end > value.order { return nil }
+      if let end = overridden[ExactString(name)], end > value.order { return nil }
     }
     return value.text
   }
@@ -104,7 +106,7 @@ private struct Settings {
   /// Whether a setting defines the default, or may define it.
   var areAboutDefault: Bool {
     isComputed
-      || values.keys.contains {
+      || values.keys.map(\.string).contains {
         ($0 == "pcm.default" || $0.hasPrefix("pcm.default.") || $0.hasPrefix("defaults.pcm."))
           && value($0) != nil
       }
@@ -113,20 +115,20 @@ private struct Settings {
   /// The words, braces apart; without comments, separators and quotes.
   private static func tokens(_ text: String) -> [String] {
     var tokens: [String] = []
-    var word = ""
-    var quote: Character?
+    var word = String.UnicodeScalarView()
+    var quote: Unicode.Scalar?
     var isComment = false
-    func isEnd(_ character: Character) -> Bool {
-      character == " " || character == "\t" || character == "\n" || character == "\r\n"
+    func isEnd(_ character: Unicode.Scalar) -> Bool {
+      character == " " || character == "\t" || character == "\n" || character == "\r"
         || character == "=" || character == ";" || character == ","
     }
     func add() {
-      if !word.isEmpty { tokens.append(word) }
-      word = ""
+      if !word.isEmpty { tokens.append(String(word)) }
+      word.removeAll()
     }
-    for character in text {
+    for character in text.unicodeScalars {
       if isComment {
-        isComment = character != "\n" && character != "\r\n"
+        isComment = character != "\n"
       } else if let open = quote {
         if character == open { quote = nil } else { word.append(character) }
       } else if character == "\"" || character == "'" {
@@ -172,7 +174,7 @@ private struct Settings {
     let plugin = String(name[..<(colon ?? name.endIndex)])
     let rest = colon.map { String(name[name.index(after: $0)...]) }
     if let rest, plugin == "hw" || plugin == "plughw" {
-      let fields = rest.split(separator: ",").map(String.init)
+      let fields = rest.parts(by: ",").map(String.init)
       guard let card = fields.first, !rest.contains("=") else { return .other(name) }
       return .hardware(card: card, device: fields.count > 1 ? Int(fields[1]) : nil)
     }

@@ -6,7 +6,7 @@ struct SystemdUnit: Hashable {
 
   /// The section of a unit file that its settings are in: `Service`.
   var section: String {
-    let type = name.split(separator: ".").last.map(String.init) ?? ""
+    let type = name.parts(by: ".").last.map(String.init) ?? ""
     return type.prefix(1).uppercased() + type.dropFirst()
   }
 
@@ -22,7 +22,7 @@ struct SystemdUnit: Hashable {
   /// - Parameter cgroups: /proc/PID/cgroup.
   /// - Returns: The units.
   static func units(_ cgroups: String) -> [SystemdUnit] {
-    let lines = cgroups.split(separator: "\n")
+    let lines = cgroups.parts(by: "\n")
     // Of version 1 systemd has a hierarchy of its own.
     guard
       let line = lines.first(where: { $0.has(":name=systemd:") })
@@ -30,7 +30,7 @@ struct SystemdUnit: Hashable {
     else { return [] }
     var units: [SystemdUnit] = []
     var isOfUser = false
-    for name in line.drop(while: { $0 != "/" }).split(separator: "/") {
+    for name in line.drop(while: { $0 != "/" }).parts(by: "/") {
       let isSlice = name.hasSuffix(".slice")
       guard isSlice || name.hasSuffix(".service") || name.hasSuffix(".scope") else { break }
       units.append(SystemdUnit(name: String(name), isOfUser: isOfUser))
@@ -80,7 +80,7 @@ struct DevicePolicy {
   private var allowed: [Substring] {
     settings.compactMap { line in
       guard line.hasPrefix("DeviceAllow=") else { return nil }
-      let words = line.dropFirst(12).split(separator: " ")
+      let words = line.dropFirst(12).parts(by: " ")
       let access = words.count > 1 ? words[1] : "rwm"
       return access.has("r") && access.has("w") ? words.first : nil
     }
@@ -105,10 +105,10 @@ struct DevicePolicy {
   /// The names in /proc/devices for the major number of a character device.
   private static func drivers(_ device: DeviceNumber, _ system: any System) -> [String] {
     guard let text = try? system.contents(of: "/proc/devices", limit: 1 << 18) else { return [] }
-    let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: text, as: UTF8.self).parts(by: "\n")
       .prefix { !$0.hasPrefix("Block") }
     return lines.compactMap { line in
-      let words = line.split(separator: " ")
+      let words = line.parts(by: " ")
       return words.count == 2 && UInt32(words[0]) == device.major ? String(words[1]) : nil
     }
   }

@@ -41,11 +41,11 @@ package struct Terminals {
     if number.major == 5 || number.major == 4 && number.minor < 64 { return true }
     let wanted = "\(number.major):\(number.minor)"
     if let list = try? system.contents(of: "/proc/consoles") {
-      let words = String(decoding: list, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+      let words = String(decoding: list, as: UTF8.self).parts(byAny: " \n")
       if words.contains(where: { $0 == wanted }) { return true }
     }
     guard let active = try? system.line(of: "/sys/class/tty/console/active") else { return false }
-    return active.description.split(separator: " ").contains { name in
+    return active.description.parts(by: " ").contains { name in
       let file = PathBytes("/sys/class/tty/\(name)/dev")
       return (try? system.line(of: file)) == PathBytes(wanted)
     }

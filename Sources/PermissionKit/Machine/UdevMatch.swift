@@ -57,7 +57,7 @@ struct UdevMatch: Sendable {
   init?(rule: some StringProtocol) {
     keys = []
     identity = .device
-    for part in rule.split(separator: ",") {
+    for part in rule.parts(by: ",") {
       let text = String(part.drop { $0 == " " })
       guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), text.hasSuffix("\""),
         text[equals...].hasPrefix("==\"")
@@ -217,7 +217,7 @@ struct UdevMatch: Sendable {
     /// The configuration and interface of a USB device: `1.0`.
     var interface: String? {
       for name in path.components.reversed() {
-        let parts = name.description.split(separator: ":")
+        let parts = name.description.parts(by: ":")
         if parts.count == 2, parts[0].contains("-"), parts[1].contains(".") {
           return String(parts[1])
         }
@@ -262,7 +262,7 @@ struct UdevMatch: Sendable {
       guard let lines = try? system.contents(of: path.appending("uevent"), limit: 1 << 16),
         let name = DeviceCatalog.nodeName(lines), let number = attribute("dev", system)
       else { return nil }
-      let parts = number.split(separator: ":").compactMap { UInt32($0) }
+      let parts = number.parts(by: ":").compactMap { UInt32($0) }
       guard parts.count == 2 else { return nil }
       return (PathBytes("/dev").appending(name), DeviceNumber(major: parts[0], minor: parts[1]))
     }

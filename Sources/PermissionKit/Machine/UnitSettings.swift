@@ -20,11 +20,13 @@ struct UnitSettings {
 
   /// Adds the assignments of another file of the unit; call this in the order of the files.
   mutating func read(_ file: String) {
-    for line in file.split(whereSeparator: \.isNewline) {
-      let name = String(line.prefix { $0 != "=" })
+    // read_line() of systemd.
+    for line in file.parts(byAny: "\n\r\0") {
+      let halves = line.parts(by: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(halves[0])
       let isList = Self.lists.contains(name)
       guard isList || Self.single.contains(name) else { continue }
-      let value = String(line.dropFirst(name.count + 1))
+      let value = String(halves.dropFirst().first ?? "")
       if !isList || value.isEmpty { first[name] = assignments.count }
       assignments.append((name, value))
     }
@@ -83,30 +85,28 @@ extension UnitSettings {
       guard let own, let atHome, path.isBelow(own) else { return system }
       return atHome
     }
-    func text(_ path: String) -> String? {
-      let path = PathBytes(path)
-      return (try? reader(path).contents(of: root.appending(path), limit: mostBytes))
+    func text(_ path: PathBytes) -> String? {
+      (try? reader(path).contents(of: root.appending(path), limit: mostBytes))
         .map { String(decoding: $0, as: UTF8.self) }
     }
     var settings = UnitSettings()
     var isSeen = false
-    let type = unit.split(separator: ".").last.map(String.init) ?? ""
+    let type = unit.parts(by: ".").last.map(String.init) ?? ""
     let prefixes = unit.indices.filter { unit[$0] == "-" }
       .map { "\(unit[...$0]).\(type)" }.reversed()
     // systemd reads drop-ins in the order of their names, from all folders together.
-    var dropIns: [String: String] = [:]
+    var dropIns: [PathBytes: PathBytes] = [:]
     for name in [unit] + prefixes + [type] {
       for folder in folders {
         // The service itself may see other files.
-        if !isSeen, name == unit, let file = text("\(folder)/\(unit)") {
+        if !isSeen, name == unit, let file = text(PathBytes("\(folder)/\(unit)")) {
           settings.read(file)
           isSeen = true
         }
-        let path = "\(folder)/\(name).d"
-        let place = PathBytes(path)
+        let place = PathBytes("\(folder)/\(name).d")
         let names = (try? reader(place).names(in: root.appending(place))) ?? []
-        for name in names.map(\.description) where name.hasSuffix(".conf") {
-          if dropIns[name] == nil { dropIns[name] = "\(path)/\(name)" }
+        for name in names where name.bytes.suffix(5).elementsEqual(".conf".utf8) {
+          if dropIns[name] == nil { dropIns[name] = place.appending(name) }
         }
       }
     }

@@ -31,7 +31,7 @@ extension AccessReport {
           ? "nobody else gets access"
           : "also get access: \(remedy.othersAffected.joined(separator: "; "))"
         lines.append("    \(remedy.persistence.words), \(others):")
-        let added = remedy.line?.split(separator: "\n").map(String.init) ?? []
+        let added = remedy.line?.parts(by: "\n").map(String.init) ?? []
         let typed = [remedy.typed].compactMap { $0 } + added + [remedy.typedAfter].compactMap { $0 }
         lines += typed.map { "      \($0)" }
       }

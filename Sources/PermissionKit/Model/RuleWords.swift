@@ -7,17 +7,17 @@ package struct RuleWords {
   private let other: String
 
   package init(_ token: String) {
-    let parts = token.split(separator: ":").map(String.init)
+    let parts = token.parts(by: ":").map(String.init)
     let id = parts.last ?? ""
     let rule =
       parts.count > 1 && UInt32(id) != nil ? parts.dropLast().joined(separator: ":") : token
     whom = Self.classes[rule].map {
-      $0.split(separator: "#", omittingEmptySubsequences: false).joined(separator: id)
+      $0.parts(by: "#", omittingEmptySubsequences: false).joined(separator: id)
     }
     other =
       parts.first == "failed"
       ? "cannot be read (\(id))"
-      : Self.known[parts.first ?? ""] ?? token.split(separator: "-").joined(separator: " ")
+      : Self.known[parts.first ?? ""] ?? token.parts(by: "-").joined(separator: " ")
   }
 
   /// The class of users for each token with bits; # is the id in the token.

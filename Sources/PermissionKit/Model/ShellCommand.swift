@@ -34,7 +34,7 @@ package enum ShellCommand {
       return "\"$(printf '\(escaped(word.bytes))')\""
     }
     return "'"
-      + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + text.parts(by: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
       + "'"
   }
 

@@ -86,8 +86,7 @@ final class CheckSnapshot {
   }
 
   private static func database(below root: PathBytes, _ system: any System) -> [[UInt8]?] {
-    let reader =
-      root == "/" ? system : system.door(below: root, as: nil)
+    let reader = system.machine(below: root)
     return files(below: root).map { try? reader.contents(of: $0) }
   }
 
@@ -101,7 +100,7 @@ final class CheckSnapshot {
   ) -> Inputs {
     let database = files(below: sought.root)
     var found = sought
-    guard var reader = try? FactsReader(system, isOtherMachine: sought.root != "/") else {
+    guard var reader = try? FactsReader(system, root: sought.root) else {
       return found
     }
     for path in sought.absent + database { reader.read(path) }

@@ -131,7 +131,7 @@ extension AccessorDeclaration {
 extension DeviceFamily.Numbers {
   /// Parses a range of numbers: `188`, `188:*`, `4:64` or `4:64-255`; nil if the text is not one.
   init?(_ text: String) {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    let parts = text.parts(by: ":", omittingEmptySubsequences: false)
     // Numbers of the kernel have 12 and 20 bits, see include/linux/kdev_t.h.
     guard parts.count <= 2, let major = parts.first.flatMap(Self.number), major < 1 << 12 else {
       return nil
@@ -140,7 +140,7 @@ extension DeviceFamily.Numbers {
       self.init(major: major)
       return
     }
-    let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(Self.number)
+    let ends = parts[1].parts(by: "-", omittingEmptySubsequences: false).map(Self.number)
     guard ends.count <= 2, let first = ends.first ?? nil, let last = ends.last ?? nil,
       first <= last, last < 1 << 20
     else { return nil }

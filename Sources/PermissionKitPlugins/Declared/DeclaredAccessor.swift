@@ -201,7 +201,7 @@ open class DeclaredAccessor: ResourceAccessor {
       context.system.availability(of: path) == .immediate
     else { return set }
     do throws(Errno) {
-      _ = try context.system.status(of: path)
+      _ = try context.system.machine(below: context.root).status(of: path)
       return set
     } catch .ENOENT {
       var reason = Reason(.noDevice, .proven, "there is no \(path)", evidence: ["stat: ENOENT"])

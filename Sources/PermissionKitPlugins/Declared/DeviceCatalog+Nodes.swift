@@ -30,7 +30,7 @@ extension DeviceCatalog {
 
     /// Parses a property; nil if the text has no name.
     package init?(_ text: String) {
-      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = text.parts(by: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = parts.first, !name.isEmpty else { return nil }
       self.name = String(name)
       value = parts.count > 1 ? String(parts[1]) : nil

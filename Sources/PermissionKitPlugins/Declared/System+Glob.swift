@@ -22,6 +22,7 @@ extension System {
   /// - Returns: The paths, including the root. The last component exists if it is a pattern.
   package func glob(_ pattern: PathBytes, below root: PathBytes, limit: Int = 1024) -> Globbed {
     var result = Globbed()
+    let machine = machine(below: root)
     var folders = [root]
     var isMatched = false
     for component in pattern.components {
@@ -31,7 +32,7 @@ extension System {
       }
       var found: [PathBytes] = []
       for folder in folders {
-        let names = self.names(in: folder, component, followsLink: !isMatched, &result)
+        let names = machine.names(in: folder, component, followsLink: !isMatched, &result)
         found += names.prefix(limit - found.count).map(folder.appending)
         if found.count == limit {
           result.isCut = true

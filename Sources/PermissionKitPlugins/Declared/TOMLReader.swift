@@ -309,7 +309,7 @@ struct TOMLReader {
     let isSigned = radix == 10 && (word.first == "+" || word.first == "-")
     let digits = word.dropFirst(radix != 10 ? 2 : isSigned ? 1 : 0)
     // An underscore stands between two digits; no other number than 0 begins with it.
-    let parts = digits.split(separator: "_", omittingEmptySubsequences: false)
+    let parts = digits.parts(by: "_", omittingEmptySubsequences: false)
     guard parts.allSatisfy({ $0.first?.isHexDigit == true }),
       radix != 10 || digits.first != "0" || digits == "0"
     else { return nil }

@@ -170,7 +170,7 @@ extension HumanFormat {
     let rows = listing.rows(\.asked) { Timestamp.local($0, listing.users.system) }
     let table = Table(rows).text
     guard let columns = style.columns,
-      table.split(separator: "\n").contains(where: { String($0).displayWidth > columns })
+      table.parts(by: "\n").contains(where: { String($0).displayWidth > columns })
     else { return table }
     // In a narrow terminal each grant has lines of its own.
     return rows.map { row in
@@ -338,7 +338,7 @@ extension HumanFormat {
     var details: [Detail] = remedy.typed.map { [.command($0)] } ?? []
     if let line = remedy.line {
       details.append(.text(remedy.command.isEmpty ? "add this:" : "and add this there:"))
-      details += line.split(separator: "\n").map { .command(Sanitizer.clean(String($0))) }
+      details += line.parts(by: "\n").map { .command(Sanitizer.clean(String($0))) }
     }
     if let after = remedy.typedAfter { details += [.text("then:"), .command(after)] }
     if notes || remedy.isOutside, let note = remedy.note {
@@ -383,7 +383,7 @@ extension HumanFormat {
       let message = report.mainReason.map { Sanitizer.clean($0.message) } ?? ""
       return human(report, line, [word(report.status), message])
     case .change(let change):
-      var cause = change.cause.rawValue.split(separator: "-").joined(separator: " ")
+      var cause = change.cause.rawValue.parts(by: "-").joined(separator: " ")
       if let path = change.path { cause += ": \(Sanitizer.clean(path.description))" }
       let status =
         change.old.status == change.new.status

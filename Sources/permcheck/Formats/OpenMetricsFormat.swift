@@ -93,7 +93,7 @@ struct OpenMetricsFormat: FindingFormat {
 
   private static func labels(_ pairs: [(String, String)]) -> String {
     pairs.map { name, value in
-      let lines = value.split(separator: "\n", omittingEmptySubsequences: false)
+      let lines = value.parts(by: "\n", omittingEmptySubsequences: false)
       let value = lines.map { Sanitizer.clean(String($0)) }.joined(separator: "\n")
       return "\(name)=\"\(value.replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]))\""
     }.joined(separator: ",")

@@ -55,7 +55,7 @@ struct Style {
     guard let columns, columns > hanging + 10 else { return text }
     var lines: [String] = []
     var line = ""
-    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+    for word in text.parts(by: " ", omittingEmptySubsequences: false) {
       let room = columns - (lines.isEmpty ? indent : hanging)
       if !line.isEmpty, line.displayWidth + 1 + String(word).displayWidth > room {
         lines.append(line)

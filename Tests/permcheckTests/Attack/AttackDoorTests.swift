@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Rows 40 to 43 of SECURITY.md: root reads what others can change by one door, which waits for nobody and sees
+/// Rows 40 to 43, 47, 49 and 50 of SECURITY.md: root reads what others can change by one door, which waits for nobody and sees
 /// nothing of root's.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct AttackDoorTests {
@@ -149,5 +149,80 @@ struct AttackDoorTests {
         done
       done
       """)
+  }
+
+  /// Programs of a PATH, and a folder that is watched, may lie on a silent server.
+  @Test(arguments: ["none", "1", "2"])
+  func `Row 47: A silent PATH holds up nobody`(_ opens: String) throws {
+    try expect(
+      """
+      home \(opens) bin/permcheck-accessor-mine='#!/bin/sh' .config/user-dirs.dirs=x
+      soon env PATH=$ROOT/home/bin:$PATH $P list
+      soon env PATH=$ROOT/home/bin:$PATH $P check mine
+      soon $P watch photos=$ROOT/home --for 1
+      soon $P watch photos --user games --for 1
+      away
+      """)
+  }
+
+  /// What a link below another root leads to is what chroot(2) finds there.
+  @Test func `Row 49: No link leads out of another root`() throws {
+    try expect(
+      """
+      R=$ROOT/R; OUTSIDE=$ROOT/data; mkdir -p $R/srv/deep/er $R/etc $R$OUTSIDE $R/sbin $OUTSIDE
+      for place in $OUTSIDE $R$OUTSIDE; do echo x >$place/open; echo x >$place/closed; chmod 600 $place/closed; done
+      echo x >$OUTSIDE/turned; chmod 600 $OUTSIDE/turned; echo x >$R$OUTSIDE/turned
+      echo x >$R$OUTSIDE/shut; chmod 600 $R$OUTSIDE/shut; echo x >$OUTSIDE/shut; echo x >$OUTSIDE/only
+      cp /etc/passwd /etc/group $R/etc
+      ln -s $OUTSIDE $R/srv/absolute; ln -s ../../../../../../../../..$OUTSIDE $R/srv/up
+      ln -s absolute $R/srv/again; ln -s /srv/again $R/srv/deep/root; ln -s /.. $R/srv/top; ln -s /srv/deep/er $R/srv/er
+      for place in absolute up again deep/root top$OUTSIDE er/../../up er/../../..$OUTSIDE ../../../..$OUTSIDE; do
+        for file in open closed turned shut only; do
+          want=0
+          /usr/bin/python3 -c 'import os, sys; os.chroot(sys.argv[1]); os.setgroups([]); os.setgid(5); os.setuid(5); open(sys.argv[2])' \
+            $R /srv/$place/$file 2>/dev/null || want=1
+          path=/srv/$place/$file; got=0
+          $P check $path --need r --root $R --user games >$OUT.o 2>&1 || got=1
+          [ $got = $want ] || fail "$path: $(cat $OUT.o)"
+          ! grep -E "(^| )$OUTSIDE" $OUT.o || fail "$path names a file of another root"
+        done
+      done
+      """)
+  }
+
+  /// Whoever made the files below another root learns nothing of root's, and keeps nobody waiting.
+  @Test func `Row 50: Nothing of root's is read below another root`() throws {
+    try expect(
+      """
+      R=$ROOT/home; mkdir -p /var/lib/secret; chmod 700 /var/lib/secret; (cd /var/lib/secret; mkdir -p card0 video0 c0 seats
+      for name in cards card0/id video0/name c0/pcm0c c81:0 +sound:card0 seat0 uevent passwd group; do
+        mkdir -p $(dirname $name); echo ' 0 [SECRET ]: USB-Audio - SECRET' >$name
+      done; chmod 600 */* * 2>/dev/null; chmod 700 card0 video0 c0)
+      tries() {
+        for what in "check camera mic photos" "check mic" "check camera --json" "explain camera" "explain mic" "list" \
+          "check photos --user games" "check camera=/dev/video0 mic=/dev/snd/pcmC0D0c"; do
+          soon $P $what --root $R
+          ! grep -q SECRET $OUT.o $OUT.e || fail "$what: $(cat $OUT.o $OUT.e)"
+        done
+      }
+      mkdir -p $R/proc/asound $R/sys/class/video4linux $R/sys/class/sound $R/sys/dev/char $R/dev/snd $R/run/udev $R/run/systemd $R/etc
+      ln -s /var/lib/secret/cards $R/proc/asound/cards; ln -s /var/lib/secret/card0 $R/proc/asound/card0
+      ln -s /var/lib/secret/video0 $R/sys/class/video4linux/video0; ln -s /var/lib/secret $R/run/udev/data
+      ln -s /var/lib/secret $R/run/systemd/seats; ln -s /var/lib/secret/video0 $R/sys/dev/char/81:0
+      ln -s /var/lib/secret/passwd $R/etc/passwd; ln -s /var/lib/secret/group $R/etc/group
+      touch $R/dev/video0 $R/dev/snd/pcmC0D0c $R/dev/snd/controlC0
+      tries
+      ln -sfn ../../../../../../../../../var/lib/secret/cards $R/proc/asound/cards
+      rm $R/etc/passwd $R/etc/group $R/sys/class/video4linux/video0; mkdir $R/sys/class/video4linux/video0
+      mkfifo $R/etc/passwd $R/sys/class/video4linux/video0/name
+      tries
+      rm -rf $R; mkdir $R; chown 5:5 $R
+      for opens in none 1 2 3; do
+        home $opens proc/asound/cards=' 0 [CARD ]' proc/asound/card0/id=x sys/class/video4linux/video0/name=x \
+          dev/video0=x dev/snd/pcmC0D0c=x run/udev/data/c81:0=x run/systemd/seats/seat0=x
+        tries
+        away
+      done
+      """, limit: 300)
   }
 }

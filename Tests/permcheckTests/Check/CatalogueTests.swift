@@ -137,13 +137,30 @@ struct CameraCatalogueTests {
     }
   }
 
-  @Test func `Linked node is judged by its target`() throws {
+  /// An absolute link is followed from the root that is meant, as chroot(2) has it.
+  @Test(arguments: ["real", "../dev/real", "../../../../../../dev/real", "/dev/real"])
+  func `Linked node is judged by its target`(_ target: String) throws {
     let tree = try Tree()
     try tree.device("dev/real", mode: 0o600)
+    try tree.link("dev/video0", to: target)
+    let refused = try report(tree)
+    #expect(refused.status == "denied")
+    try tree.mode("dev/real", 0o666)
+    #expect(try report(tree).status == "authorized")
+    try tree.device("dev/other", mode: 0o600)
+    let kernel = try ["real", "other"].map {
+      try Kernel.open(tree.path("dev/\($0)"), O_RDWR, as: stranger)
+    }
+    #expect(kernel == [0, EACCES])
+  }
+
+  /// The same path outside leads nowhere below the root.
+  @Test func `A link out of the root finds nothing`() throws {
+    let tree = try Tree()
+    try tree.device("dev/real", mode: 0o666)
     try tree.link("dev/video0", to: tree.path("dev/real"))
-    let open = try Kernel.open(tree.path("dev/video0"), O_RDWR, as: stranger)
-    #expect(open == EACCES)
-    #expect(try report(tree).status == "denied")
+    #expect(try Kernel.open(tree.path("dev/video0"), O_RDWR, as: stranger) == 0)
+    #expect(try report(tree).status == "unavailable")
   }
 }
 

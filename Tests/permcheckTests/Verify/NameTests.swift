@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Row 44 of SECURITY.md: names of users, groups, folders and expectations are bytes.
+/// Rows 44, 45 and 51 of SECURITY.md: names of users, groups, folders and expectations are bytes.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "another /etc and other ids want root"))
 struct NameTests {
   /// Pairs that a person, a font or Swift's `==` may take for the same: canonically equivalent, folded, with CR and LF,
@@ -105,6 +105,24 @@ struct NameTests {
       is 1 $P verify $OUT.toml --json
       same "$(python3 -c 'import json,sys; print([e["outcome"] for e in json.load(sys.stdin)["results"]])' <$OUT.o)" \\
         "['holds', 'fails', 'holds']" "$(cat $OUT.o)"
+      """, [tree.root])
+  }
+
+  /// In Swift, CR LF is one Character, and so is a colon with a combining accent.
+  @Test func `Row 51: Text is split at bytes`() throws {
+    let tree = try Tree()
+    try PrivateJournal().expect(
+      """
+      private_etc
+      mkdir $1/new $1/band; chown 5:5 $1/new; chown 0:51004 $1/band; chmod 750 $1/band
+      setpriv --reuid 5 --regid 5 --clear-groups /usr/bin/python3 -c 'import ctypes, os, time; os.umask(0o27); ctypes.CDLL(None).prctl(15, b"ev\\r"); print("named", flush=True); time.sleep(60)' >$OUT.log &
+      becomes grep -q named $OUT.log
+      is 0 $P explain $1/new --future --pid $!; kill $!
+      grep -q 'umask 027' $OUT.o || fail "$(cat $OUT.o)"
+      # The first member begins with U+0301.
+      printf 'band:x:51004:\\314\\201a,games\\n' >>/etc/group
+      groups=$(id -G games); [[ " $groups " = *" 51004 "* ]] || fail "glibc: $groups"
+      is 0 $P check $1/band --user games --need rx
       """, [tree.root])
   }
 

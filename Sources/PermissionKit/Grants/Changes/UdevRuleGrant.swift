@@ -14,7 +14,7 @@ package struct UdevRuleGrant: UndoableCommand {
   package var summary: String { "udev rule that repeats the grant when the device is set up" }
   /// The shell command that makes the same change.
   package var arguments: [PathBytes] {
-    let lines = contents.split(separator: "\n").map { "'" + $0 + "'" }.joined(separator: " ")
+    let lines = contents.parts(by: "\n").map { "'" + $0 + "'" }.joined(separator: " ")
     return ["sh", "-c", PathBytes("printf '%s\\n' \(lines) > \(path) && udevadm control --reload")]
   }
   /// Permanent: the rule lasts until somebody removes the file.
@@ -92,7 +92,7 @@ package struct UdevRuleGrant: UndoableCommand {
       throw failure("unlink", error)
     }
     // The device may have another name now.
-    let lines = contents.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    let lines = contents.parts(by: "\n").filter { !$0.hasPrefix("#") }
     for (entry, line) in zip(entries, lines) {
       var paths = UdevMatch(rule: line)?.nodes(system).map(\.path) ?? []
       if !paths.contains(entry.path) { paths.append(entry.path) }

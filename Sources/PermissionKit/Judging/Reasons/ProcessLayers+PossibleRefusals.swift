@@ -125,7 +125,7 @@ extension ProcessLayers {
   /// Below `user.slice` are the sessions and the managers of users, which systemd starts with the user's ids.
   private var systemUnit: String? {
     for group in system.cgroups(of: process) {
-      for name in group.path.description.split(separator: "/") {
+      for name in group.path.description.parts(by: "/") {
         if name == "user.slice" { return nil }
         if name.hasSuffix(".service") || name.hasSuffix(".scope") { return String(name) }
       }

@@ -100,15 +100,15 @@ enum HelpText {
         + "  What all have in common: permcheck help \(names.joined(separator: ", "))\n"
         + "  Manual: man permcheck\n"
     }
-    let usage = help.start.split(separator: "\n").first { $0.hasPrefix("USAGE: permcheck ") }
-    let name = usage?.split(separator: " ").dropFirst(2).first ?? "check"
+    let usage = help.start.parts(by: "\n").first { $0.hasPrefix("USAGE: permcheck ") }
+    let name = usage?.parts(by: " ").dropFirst(2).first ?? "check"
     return lines + "\n" + more
       + "Exit status: see permcheck help status; manual: man permcheck-\(name)\n" + help.end
   }
 
   private static func wrapped(_ line: String) -> String {
     var (lines, length) = ("", 0)
-    for word in line.split(separator: " ") {
+    for word in line.parts(by: " ") {
       if length > 0, length + word.count + 1 > 79 {
         lines += "\n  "
         length = 2
@@ -134,7 +134,7 @@ enum HelpText {
     init(_ text: String) {
       var isInOptions = false
       var isAfter = false
-      for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast(
+      for line in text.parts(by: "\n", omittingEmptySubsequences: false).dropLast(
         text.hasSuffix("\n") ? 1 : 0)
       {
         if isAfter {

@@ -26,7 +26,7 @@ enum Suggestions {
   ) -> String {
     let shown = Sanitizer.clean(word)
     let names = registry.entries.flatMap { [$0.name] + $0.aliases }
-    let parts = word.split(separator: ",").map(String.init)
+    let parts = word.parts(by: ",").map(String.init)
     if parts.count > 1, parts.allSatisfy({ registry[$0] != nil }) {
       return "separate names with spaces: permcheck \(parts.joined(separator: " "))"
     }

@@ -93,7 +93,7 @@ struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
 
   /// The groups of `--groups`; nil if they are malformed.
   var supplementary: [UInt32]? {
-    let parts = (groups ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    let parts = (groups ?? "").parts(by: ",", omittingEmptySubsequences: false)
     if parts == [""] { return [] }
     let numbers = parts.compactMap { UInt32($0) }.filter { $0 != .max }
     return numbers.count == parts.count ? numbers : nil

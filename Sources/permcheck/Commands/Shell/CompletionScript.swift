@@ -24,13 +24,13 @@ enum CompletionScript {
 
   /// Returns the name of the user's shell.
   private static func shellName(_ system: any System) -> String? {
-    system.getenv("SHELL")?.description.split(separator: "/").last.map(String.init)
+    system.getenv("SHELL")?.description.parts(by: "/").last.map(String.init)
   }
 
   /// Returns the script of a shell.
   static func script(of shell: CompletionShell) -> String {
-    let lines = Permcheck.completionScript(for: shell).split(
-      separator: "\n", omittingEmptySubsequences: false
+    let lines = Permcheck.completionScript(for: shell).parts(
+      by: "\n", omittingEmptySubsequences: false
     ).map(String.init)
     switch shell {
     case .bash: return (lines + ["", bash]).joined(separator: "\n")
@@ -150,7 +150,7 @@ extension CompletionScript {
             fi
             _permcheck permcheck "${cur}" "${prev}"
             if [[ "${#words[@]}" -eq 2 && "${whole}" != -* || "${command}" = help ]]; then
-                __permcheck_add_completions -W $'\#(commands.split(separator: " ").joined(separator: #"\n"#))'
+                __permcheck_add_completions -W $'\#(commands.parts(by: " ").joined(separator: #"\n"#))'
             fi
         fi
         # Readline replaces only the last piece.

@@ -33,7 +33,7 @@ struct Report: AccessorCommand {
     let result = ExplainResult(explanation: explanation, status: ExitStatus(explanation.reports))
     let plain = Style(colors: false, isUnicode: true, columns: nil)
     var text = "# permcheck report. Read it before you send it.\n"
-    var lines = [("program", Permcheck.build.split(separator: "\n").joined(separator: "; "))]
+    var lines = [("program", Permcheck.build.parts(by: "\n").joined(separator: "; "))]
     lines[0].1 = "permcheck \(Tool.version); \(lines[0].1)"
     lines += MachineSummary(system).lines
     lines.append(("grants", grants(system)))
