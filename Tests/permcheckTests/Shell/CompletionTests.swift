@@ -128,9 +128,9 @@ import Testing
     let installed = try Installed()
     var (options, values): ([String], [String]) = ([], [])
     for command in ["check", "explain"] + FastArguments.others where command != "help" {
-      // The help names every option, and describes all with those that are hidden elsewhere.
-      let named = try Command.permcheck([command, "--help"]).output
-        .split { " ,;\n".contains($0) }
+      // The help names every option after the usage, and describes all with those that are hidden elsewhere.
+      let text = try Command.permcheck([command, "--help"]).output
+      let named = text.split(separator: "\nUSAGE:").last?.split { " ,;\n".contains($0) } ?? []
       let help = try Command.permcheck([command, "--help-hidden"]).output
       for match in help.matches(of: /(?m)^  (-\w, )?(--[a-z-]+)(?: <([^>]*)>)?/) {
         let short = match.1?.dropLast(2) ?? match.2

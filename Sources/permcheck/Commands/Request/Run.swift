@@ -15,9 +15,10 @@ struct Run: AccessorCommand {
         permcheck run camera --request --yes -- v4l2-ctl --all
         permcheck run /srv/photos --need rx -- rsync -a /srv/photos backup:
 
-      Ends with the status of the command, with 126 if access was refused, or with 127
-      if there is none. The command runs as who calls permcheck; for another user, use
-      permcheck request --user NAME, and start the command with runuser(1).
+      Ends with the status of the command, with 126 if access was refused, or
+      with 127 if there is none. The command runs as who calls permcheck; for
+      another user, use permcheck request --user NAME, and start the command
+      with runuser(1).
       """)
 
   @Argument(help: .accessors, completion: .accessors)
