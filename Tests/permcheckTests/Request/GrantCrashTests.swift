@@ -44,8 +44,9 @@ struct GrantCrashTests {
     let permcheck = Command.permcheck as String
     let photos = "photos=\(tree.path("shut/album"))"
     // Root lacks no access, so the owner of the folder is who runs a command.
-    let owner = "/usr/bin/setpriv --reuid 8 --regid 8 --clear-groups /usr/bin/env XDG_STATE_HOME=/var/lib/owner"
-    let start = scenario.isTemporary ? "\(owner) \(permcheck)" : permcheck
+    let owner = "/usr/bin/setpriv --reuid 8 --regid 8 --clear-groups"
+    let state = "/usr/bin/env XDG_STATE_HOME=/var/lib/owner"
+    let start = scenario.isTemporary ? "\(owner) \(state) \(permcheck)" : permcheck
     func line(_ words: [String]) -> String {
       let target = words[0] == "revoke" ? "photos" : photos
       let command = words[0] == "run" ? ["--", "/bin/true"] : []
