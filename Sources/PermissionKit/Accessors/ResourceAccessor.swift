@@ -59,7 +59,10 @@ open class ResourceAccessor: PermissionAccessor {
         return report
       }
     } catch {
-      let reason = Reason(.unreadableFacts, .proven, error.description)
+      var failure = error
+      failure.advice = nil
+      var reason = Reason(.unreadableFacts, .proven, failure.description)
+      reason.ownAdvice = error.advice
       let resource = ResourceReport(
         path: context.path ?? context.root, label: name, device: name, need: [],
         status: .notDetermined, reasons: [reason])

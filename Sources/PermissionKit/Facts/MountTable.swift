@@ -125,36 +125,17 @@ package struct MountTable: Hashable, Sendable {
     return nil
   }
 
-  /// Returns the mounts of the file system on a device.
-  func mounts(of device: DeviceNumber) -> [MountFacts] {
-    let number = Array("\(device.major):\(device.minor)".utf8)
-    return lines.compactMap { line in
-      var fields = parts(line.range, by: " ")
-      for _ in 0..<2 { _ = fields.next() }
-      guard let range = fields.next(), bytes[range] == number[...] else { return nil }
-      return mount(line)
-    }
-  }
-
-  /// Returns the mount points of the mounts that hide another one, the last mount first.
-  func covers(of hidden: MountFacts) -> [PathBytes] {
-    func parent(_ line: Line) -> UInt64? {
-      var fields = parts(line.range, by: " ")
-      _ = fields.next()
-      return fields.next().flatMap { number($0.lowerBound) }
-    }
-    // What it is mounted on hides nothing of it.
-    var ancestors: Set<UInt64> = []
-    var next: UInt64? = hidden.id
-    while let id = next, ancestors.insert(id).inserted {
-      next = lines.first { $0.id == id }.flatMap(parent)
-    }
-    return lines.reversed().compactMap { line in
-      guard !ancestors.contains(line.id), let mount = mount(line),
-        hidden.point == mount.point || hidden.point.isBelow(mount.point)
-      else { return nil }
-      return mount.point
-    }
+  /// Which mounts hide which other ones.
+  var tree: MountTree {
+    MountTree(
+      lines.compactMap { line in
+        var fields = parts(line.range, by: " ")
+        _ = fields.next()
+        guard let parent = fields.next().flatMap({ number($0.lowerBound) }),
+          let device = fields.next(), let mount = mount(line)
+        else { return nil }
+        return MountTree.Entry(mount: mount, parent: parent, device: Array(bytes[device]))
+      })
   }
 
   /// The mounts that may block, and the automounts.

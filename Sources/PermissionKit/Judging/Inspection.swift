@@ -88,6 +88,10 @@ package final class Inspection: Sendable {
       facts = reader.facts
       identities = reader.identities
       evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
+    } catch .ETIMEDOUT {
+      throw PermissionError(
+        .notAnswering, "the mounts of \(subject.displayName) take longer than 2 s to read",
+        call: "read", errno: .ETIMEDOUT, advice: "see how many there are in /proc/PID/mountinfo")
     } catch {
       throw PermissionError(
         .system, "the root directory of \(subject.displayName) cannot be opened", call: "openat",

@@ -14,6 +14,13 @@ extension System {
   public func contents(
     of path: PathBytes, limit: Int = 1 << 20
   ) throws(Errno) -> [UInt8] {
+    try contents(of: path, limit: limit, within: nil)
+  }
+
+  /// Returns the whole contents of a regular file, see `contents(of:limit:)`; throws ETIMEDOUT if the reads take more
+  /// than so many microseconds together.
+  func contents(of path: PathBytes, limit: Int, within time: Int64?) throws(Errno) -> [UInt8] {
+    let end = time.map { monotonic() + $0 }
     let file: Descriptor
     do throws(Errno) {
       file = try regular(path)
@@ -27,6 +34,7 @@ extension System {
       if part.isEmpty { return bytes }
       if bytes.isEmpty { bytes = part } else { bytes += part }
       if bytes.count > limit { throw .EFBIG }
+      if let end, monotonic() > end { throw .ETIMEDOUT }
     }
   }
 

@@ -226,4 +226,59 @@ struct AttackPathTests {
       clean || fail "the entry is left: $(cat $OUT.o $OUT.e)"
       """)
   }
+
+  /// `many.py FOLDER N each|stack`: so many mounts in a folder, or on top of each other.
+  private static let many = """
+    import ctypes, os, sys, time
+    folder, count, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    libc = ctypes.CDLL(None, use_errno=True)
+    def mount(source, target, kind, flags):
+        if libc.mount(source.encode(), target.encode(), kind, flags, None): sys.exit(os.strerror(ctypes.get_errno()))
+    mount("many", folder, b"tmpfs", 0)
+    os.mkdir(folder + "/x")
+    for number in range(count):
+        place = folder + "/x" if kind == "stack" else f"{folder}/{number}"
+        if kind != "stack": os.mkdir(place)
+        mount(folder + "/x", place, None, 4096)
+    print("mounted", flush=True)
+    if kind == "stack": time.sleep(60)
+    """
+
+  /// The file system of a lease is looked for while the journal is locked.
+  @Test func `Row 52: Many mounts take linear time`() throws {
+    let (few, most) = Effort.isFull ? (2000, 16_000) : (1000, 4000)
+    try expect(
+      """
+      mkdir disk few most
+      took() { local start=$(date +%s%N); "$@" >$OUT.o 2>$OUT.e || :; echo $((($(date +%s%N) - start) / 1000000)); }
+      lost() {
+        mount -t tmpfs disk disk; mkdir -m 700 disk/album
+        is 0 $P request photos=$ROOT/disk/album --user games --yes
+        umount -l disk; /usr/bin/python3 -c "$MANY" $ROOT/$1 $2 each >$OUT.m
+        grep -q mounted $OUT.m || fail "no mounts"
+        took $P revoke --all
+        grep -q 'may still be there' $OUT.e || fail "not told: $(cat $OUT.o $OUT.e)"
+        $P revoke --all --forget >/dev/null 2>&1
+      }
+      few=$(lost few \(few)); most=$(lost most \(most - few)); echo "mounts: $few ms, \(most / few) times as many: $most ms"
+      [ $most -lt $((few * \(most / few) * 2 + 1000)) ] || fail "$few ms, then $most ms"
+      """, ["MANY": Self.many], limit: 300)
+  }
+
+  /// For each of the mounts that a user stacks, the kernel climbs over all below it.
+  @Test(.full("makes 25,000 mounts"))
+  func `Row 52: Stacked mounts of a process hold up nobody`() throws {
+    try expect(
+      """
+      mkdir -m 755 many; chmod 755 .
+      setpriv --reuid 5 --regid 5 --clear-groups unshare -Urm /usr/bin/python3 -c "$MANY" $ROOT/many 25000 stack >$OUT.m & INSIDE=$!
+      becomes grep -q mounted $OUT.m
+      for what in "check camera mic photos" "explain $ROOT/many" "watch camera --for 1" "explain $ROOT/many --future"; do
+        start=$(date +%s%N); timeout -k 1 30 $P $what --pid $INSIDE >$OUT.o 2>$OUT.e </dev/null || :
+        took=$((($(date +%s%N) - start) / 1000000)); echo "$took ms: $what"
+        [ $took -lt 4000 ] || fail "$what took $took ms"
+      done
+      kill $INSIDE
+      """, ["MANY": Self.many], limit: 200)
+  }
 }

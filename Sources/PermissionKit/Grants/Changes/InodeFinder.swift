@@ -14,12 +14,23 @@ enum InodePlace {
 /// means that the path now names another file, and opening it never waits.
 struct InodeFinder {
   private let system: any System
-  /// An open folder of each file system that was searched; nil if the file system is not mounted.
-  private var folders: [(anchor: InodeAnchor, device: DeviceNumber, folder: Descriptor?)] = []
+  /// The file systems that were searched for: an open folder of the file system, or why there is none.
+  private var folders: [(anchor: InodeAnchor, device: DeviceNumber, found: Search)] = []
+
+  private enum Search {
+    case folder(Descriptor)
+    case notMounted
+    case tooManyMounts
+  }
+
+  /// The most microseconds that the search for a file system takes, however many mounts there are.
+  private static let limit: Int64 = 1_000_000
 
   init(_ system: any System) { self.system = system }
 
-  func close() { for folder in folders { folder.folder.map(system.close) } }
+  func close() {
+    for case .folder(let folder) in folders.map(\.found) { system.close(folder) }
+  }
 
   /// Finds an inode.
   mutating func find(_ grant: InodeGrant) -> InodePlace {
@@ -29,12 +40,15 @@ struct InodeFinder {
       isDeleted = anchor.isOfEarlierBoot(system)
       if let handle = anchor.handle, !isDeleted {
         do throws(Errno) {
-          if let folder = folder(of: grant, anchor) {
+          switch search(grant, anchor) {
+          case .folder(let folder):
             let descriptor = try system.open_by_handle_at(folder, handle)
             if grant.isInode(descriptor, system) { return .found(descriptor) }
             system.close(descriptor)
-          } else {
-            reason = "the file system of \(grant.path) is not mounted here"
+          case .notMounted: reason = "the file system of \(grant.path) is not mounted here"
+          case .tooManyMounts:
+            reason =
+              "the file system of \(grant.path) was not found within a second, because there are so many mounts"
           }
         } catch .ESTALE {
           isDeleted = true
@@ -66,57 +80,70 @@ struct InodeFinder {
 
   // MARK: - File systems
 
-  /// Returns an open folder of the file system of a grant; nil if it is not mounted.
-  private mutating func folder(of grant: InodeGrant, _ anchor: InodeAnchor) -> Descriptor? {
+  /// Searches for the file system of a grant, once.
+  private mutating func search(_ grant: InodeGrant, _ anchor: InodeAnchor) -> Search {
     let device = grant.identity.fileSystem
     if let known = folders.first(where: {
       $0.anchor.type == anchor.type && $0.anchor.fileSystem == anchor.fileSystem
         && $0.device == device
     }) {
-      return known.folder
+      return known.found
     }
     let found = search(device, grant.path) { isFileSystem($0, anchor, device) }
     folders.append((anchor, device, found))
     return found
   }
 
-  /// Returns an open folder of the first local mount of the file system; nil if there is none.
+  /// Opens a folder of the first local mount of a file system.
   ///
   /// The order: mounts with the same device number, since a copy of the file system may be mounted,
   /// too; then the mount that the path is on, since files of btrfs have other device numbers; then
   /// the others. In each group, mounts that other mounts cover come last.
   private func search(
     _ device: DeviceNumber, _ path: PathBytes, _ isCause: (Descriptor) -> Bool
-  ) -> Descriptor? {
+  ) -> Search {
     // Read anew, not as the check before remembers it.
     let bytes = (try? system.contents(of: MountTable.own, limit: 1 << 26)) ?? []
     let table = MountTable(mountinfo: bytes)
-    let groups = [
-      { table.mounts(of: device) }, { table.mount(of: path).map { [$0] } ?? [] }, { table.mounts },
+    var tree = table.tree
+    let number = Array("\(device.major):\(device.minor)".utf8)
+    let pathMount = table.mount(of: path)?.id
+    let groups: [(MountTree.Entry) -> Bool] = [
+      { $0.device == number }, { $0.mount.id == pathMount }, { _ in true },
     ]
+    let end = system.monotonic() + Self.limit
+    var isCutShort = false
     var known: Set<UInt64> = []
-    for group in groups {
-      var covered: [(mount: MountFacts, covers: [PathBytes])] = []
-      func look(_ mount: MountFacts, _ covers: [PathBytes]) -> Descriptor? {
-        guard let folder = try? system.openRoot(of: mount, through: covers) else { return nil }
-        if isCause(folder) { return folder }
-        system.close(folder)
+    // One look at a file system is enough, where it can be opened; each subvolume of btrfs has an id of its own.
+    var others: Set<[UInt8]> = []
+    func look(_ entry: MountTree.Entry, _ covers: [PathBytes]) -> Descriptor? {
+      if others.contains(entry.device) { return nil }
+      if system.monotonic() > end { isCutShort = true }
+      guard !isCutShort, let folder = try? system.openRoot(of: entry.mount, through: covers) else {
         return nil
       }
-      for mount in group() where mount.rules.isDecidedByKernel && mount.fileSystem != "autofs" {
-        guard known.insert(mount.id).inserted else { continue }
-        let covers = table.covers(of: mount)
-        if covers.isEmpty {
-          if let found = look(mount, covers) { return found }
-        } else {
-          covered.append((mount, covers))
+      if isCause(folder) { return folder }
+      if entry.mount.fileSystem != "btrfs" { others.insert(entry.device) }
+      system.close(folder)
+      return nil
+    }
+    for isMeant in groups {
+      var covered: [MountTree.Entry] = []
+      for entry in tree.entries where isMeant(entry) && known.insert(entry.mount.id).inserted {
+        guard entry.mount.rules.isDecidedByKernel, entry.mount.fileSystem != "autofs" else {
+          continue
+        }
+        if !tree.isVisible(entry.mount) {
+          covered.append(entry)
+        } else if let found = look(entry, []) {
+          return .folder(found)
         }
       }
-      for (mount, covers) in covered {
-        if let found = look(mount, covers) { return found }
+      for entry in covered where !isCutShort && !others.contains(entry.device) {
+        if let found = look(entry, tree.covers(of: entry.mount)) { return .folder(found) }
       }
     }
-    return nil
+    return isCutShort ? .tooManyMounts : .notMounted
   }
 
   /// Returns whether an open folder is in a file system.
