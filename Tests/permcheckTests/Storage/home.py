@@ -4,7 +4,8 @@
   home.py MOUNTPOINT UID OPENS [PATH=TEXT ...]
 
 Mounts for a user UID, with allow_other, prints "mounted", and goes on until it is killed. OPENS says which open(2) of a
-file is answered: "all", "none", or a number N for the first N alone. Folders on the way to a PATH are there, and open. An
+file is answered: "all", "none", a number N for the first N alone, or "second" for every second one; with "slow" each
+request is answered after a tenth of a second. Folders on the way to a PATH are there, and open. An
 open that gets no answer is printed as "held". Nobody can end a process that waits for an answer: whoever starts this ends
 it, and the kernel then ends the wait.
 """

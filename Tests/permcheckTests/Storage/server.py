@@ -11,6 +11,7 @@ import ctypes
 import os
 import struct
 import sys
+import time
 
 LOOKUP, FORGET, GETATTR, STATFS, RELEASE, GETXATTR, LISTXATTR = 1, 2, 3, 17, 18, 22, 23
 INIT, OPENDIR, READDIR, RELEASEDIR, ACCESS, INTERRUPT, BATCH_FORGET, READDIRPLUS = 26, 27, 28, 29, 34, 36, 42, 44
@@ -63,15 +64,22 @@ def serve(point, uid, options, answer, held):
 
 
 def limited(answers, word, counts):
-    """Holds each request that counts, once so many were answered: "all" holds none."""
-    left = float("inf") if answers == "all" else int(answers)
+    """Holds each request that counts, once so many were answered.
+
+    "all" holds none, "second" answers every second one, "slow" answers each request after a tenth of a second.
+    """
+    left = float("inf") if answers in ("all", "second", "slow") else int(answers)
+    count = 0
 
     def held(operation):
-        nonlocal left
+        nonlocal left, count
+        if answers == "slow":
+            time.sleep(0.1)
         if not counts(operation):
             return None
         left -= 1
-        return word if left < 0 else None
+        count += 1
+        return word if left < 0 or answers == "second" and count % 2 else None
 
     return held
 
