@@ -38,7 +38,9 @@ struct AttackDoorTests {
   }
 
   /// Whoever owns a home may keep an open of it waiting, the first one or a later one.
-  @Test(arguments: Effort.some(["none", "second", "1", "2", "3"], of: "AttackDoorTests Row 40", atLeast: 2))
+  @Test(
+    arguments: Effort.some(
+      ["none", "second", "1", "2", "3"], of: "AttackDoorTests Row 40", atLeast: 2))
   func `Row 40: A home that answers no open holds up nobody`(_ opens: String) throws {
     try expect(
       """

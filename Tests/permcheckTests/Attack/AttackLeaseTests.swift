@@ -263,4 +263,65 @@ struct AttackLeaseTests {
       [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
       """)
   }
+
+  /// A mount that shows other ids, or cannot be written, is no reason to keep a lease: another mount is.
+  @Test func `Row 53: A lease ends by the mount that can end it`() throws {
+    let tree = try Tree()
+    let oracle = Checkout.path("Tests/KernelConformanceTests/Oracle")
+    try PrivateJournal(environment: ["PYTHONPATH": oracle, "PYTHONDONTWRITEBYTECODE": "1"]).expect(
+      """
+      cd $1; mkdir disk idmapped other way; chmod 755 .
+      mount -t tmpfs -o mode=755 disk disk; mkdir -m 700 disk/album
+      /usr/bin/python3 -c 'import kernel, sys
+      kernel.bind_idmapped(*sys.argv[1:], kernel.user_namespace([[0, 100000, 65536]], [[0, 100000, 65536]]))' $1/disk $1/idmapped
+      grep -q idmapped /proc/self/mountinfo || fail "not idmapped"
+      # The idmapped mount is listed before the one that is left.
+      mount --bind disk other; umount disk
+      is 0 $P request photos=$1/other/album --user games --for 1h --yes
+      as 5 test -w other/album || fail "not given"
+      is 0 $P revoke --all
+      ! as 5 test -r other/album || fail "idmapped: $(cat $OUT.o $OUT.e)"
+      # Only the idmapped one is left.
+      is 0 $P request photos=$1/other/album --user games --for 1h --yes
+      umount other; mount --bind idmapped way
+      is 2 $P revoke --all
+      grep -q 'may still be there' $OUT.e || fail "idmapped alone: $(cat $OUT.o $OUT.e)"
+      umount way; umount idmapped
+      """, [tree.root])
+  }
+
+  @Test func `Row 53: What cannot be changed is left, and said each time`() throws {
+    let tree = try Tree()
+    try PrivateJournal().expect(
+      """
+      cd $1; mkdir disk other; chmod 755 .
+      mount -t tmpfs -o mode=755 disk disk; mkdir -m 700 disk/album disk/stuck
+      mount --bind disk other
+      # The first mount in the list is read-only, and another is not.
+      is 0 $P request photos=$1/disk/album --user games --for 1h --yes
+      mount -o remount,bind,ro disk
+      is 0 $P revoke --all
+      ! as 5 test -r disk/album || fail "left: $(cat $OUT.o $OUT.e)"
+      # All of it is read-only.
+      is 0 $P request photos=$1/other/album --user games --for 1h --yes
+      mount -o remount,ro disk disk; mount -o remount,bind,ro other
+      for times in 1 2; do
+        is 2 $P revoke --all
+        grep -q 'EROFS.*may still be there.*for writing' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
+        ! grep -q 'nothing to revoke' $OUT.o || fail "nothing: $(cat $OUT.o)"
+      done
+      is 2 $P revoke --expired
+      mount -o remount,rw disk disk; mount -o remount,bind,rw other
+      is 0 $P revoke --all
+      ! as 5 test -r other/album || fail "left: $(cat $OUT.o $OUT.e)"
+      # Immutable.
+      is 0 $P request photos=$1/other/stuck --user games --for 1h --yes
+      chattr +i other/stuck
+      is 2 $P revoke --all
+      grep -q 'EPERM.*may still be there.*chattr -i' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
+      chattr -i other/stuck
+      is 0 $P revoke --all
+      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      """, [tree.root])
+  }
 }

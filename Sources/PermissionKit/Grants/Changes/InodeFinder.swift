@@ -64,7 +64,12 @@ struct InodeFinder {
     do throws(Errno) {
       let descriptor = try system.open(
         grant.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
-      if grant.isInode(descriptor, system) { return .found(descriptor) }
+      if grant.isInode(descriptor, system) {
+        if !isOnIdmappedMount(descriptor) { return .found(descriptor) }
+        system.close(descriptor)
+        return .missing(
+          "\(grant.path) is on an idmapped mount, which shows other users than have the access")
+      }
       system.close(descriptor)
       return isDeleted ? .deleted : .missing(words(grant, "now names another file", reason))
     } catch {
@@ -72,6 +77,11 @@ struct InodeFinder {
       let what = isGone ? "now names another file" : "cannot be read (\(error))"
       return isDeleted ? .deleted : .missing(words(grant, what, reason))
     }
+  }
+
+  private func isOnIdmappedMount(_ descriptor: Descriptor) -> Bool {
+    guard let id = (try? system.statx(descriptor))?.mount else { return false }
+    return (try? system.uncached().mountTable())?[id: id]?.idMappingIsUnreadable == true
   }
 
   private func words(_ grant: InodeGrant, _ what: String, _ reason: String?) -> String {
@@ -94,11 +104,12 @@ struct InodeFinder {
     return found
   }
 
-  /// Opens a folder of the first local mount of a file system.
+  /// Opens a folder of the best local mount of a file system.
   ///
   /// The order: mounts with the same device number, since a copy of the file system may be mounted,
   /// too; then the mount that the path is on, since files of btrfs have other device numbers; then
-  /// the others. In each group, mounts that other mounts cover come last.
+  /// the others. Among them, mounts that can be written come first, then those that no other mount covers. An
+  /// idmapped mount shows other owners and other entries than were granted, so it is never used.
   private func search(
     _ device: DeviceNumber, _ path: PathBytes, _ isCause: (Descriptor) -> Bool
   ) -> Search {
@@ -108,42 +119,29 @@ struct InodeFinder {
     var tree = table.tree
     let number = Array("\(device.major):\(device.minor)".utf8)
     let pathMount = table.mount(of: path)?.id
-    let groups: [(MountTree.Entry) -> Bool] = [
-      { $0.device == number }, { $0.mount.id == pathMount }, { _ in true },
-    ]
     let end = system.monotonic() + Self.limit
-    var isCutShort = false
-    var known: Set<UInt64> = []
+    var places: [[(entry: MountTree.Entry, isCovered: Bool)]] = Array(repeating: [], count: 12)
+    for entry in tree.entries {
+      let mount = entry.mount
+      guard mount.rules.isDecidedByKernel, mount.fileSystem != "autofs",
+        !mount.idMappingIsUnreadable
+      else { continue }
+      let group = entry.device == number ? 0 : mount.id == pathMount ? 1 : 2
+      let isReadOnly = mount.flags.contains(.readOnly) || mount.superblockIsReadOnly
+      let isCovered = !tree.isVisible(mount)
+      places[group * 4 + (isReadOnly ? 2 : 0) + (isCovered ? 1 : 0)].append((entry, isCovered))
+    }
     // One look at a file system is enough, where it can be opened; each subvolume of btrfs has an id of its own.
     var others: Set<[UInt8]> = []
-    func look(_ entry: MountTree.Entry, _ covers: [PathBytes]) -> Descriptor? {
-      if others.contains(entry.device) { return nil }
-      if system.monotonic() > end { isCutShort = true }
-      guard !isCutShort, let folder = try? system.openRoot(of: entry.mount, through: covers) else {
-        return nil
-      }
-      if isCause(folder) { return folder }
+    for (entry, isCovered) in places.joined() where !others.contains(entry.device) {
+      if system.monotonic() > end { return .tooManyMounts }
+      let covers = isCovered ? tree.covers(of: entry.mount) : []
+      guard let folder = try? system.openRoot(of: entry.mount, through: covers) else { continue }
+      if isCause(folder) { return .folder(folder) }
       if entry.mount.fileSystem != "btrfs" { others.insert(entry.device) }
       system.close(folder)
-      return nil
     }
-    for isMeant in groups {
-      var covered: [MountTree.Entry] = []
-      for entry in tree.entries where isMeant(entry) && known.insert(entry.mount.id).inserted {
-        guard entry.mount.rules.isDecidedByKernel, entry.mount.fileSystem != "autofs" else {
-          continue
-        }
-        if !tree.isVisible(entry.mount) {
-          covered.append(entry)
-        } else if let found = look(entry, []) {
-          return .folder(found)
-        }
-      }
-      for entry in covered where !isCutShort && !others.contains(entry.device) {
-        if let found = look(entry, tree.covers(of: entry.mount)) { return .folder(found) }
-      }
-    }
-    return isCutShort ? .tooManyMounts : .notMounted
+    return .notMounted
   }
 
   /// Returns whether an open folder is in a file system.

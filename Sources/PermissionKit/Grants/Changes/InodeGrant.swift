@@ -204,9 +204,23 @@ package struct InodeGrant: GrantCommand {
         "mode or ACL of \(path) changed while it was read, so it was not changed", nil, .EAGAIN,
         advice: "try again")
     } catch {
-      let advice: String? =
-        error == .EPERM ? "only its owner or root may change it" : nil
-      throw failure("\(path) cannot be changed", call, error, advice: advice)
+      throw failure(
+        "\(path) cannot be changed", call, error, advice: advice(error, descriptor, system))
+    }
+  }
+
+  private func advice(
+    _ error: Errno, _ descriptor: Descriptor, _ system: any System
+  ) -> String? {
+    switch error {
+    case .EROFS: return "mount its file system for writing first"
+    case .ENOSPC: return "make room on its file system first"
+    case .EPERM:
+      let status = try? system.statx(descriptor)
+      if status?.isImmutable == true { return "it is immutable (chattr -i)" }
+      if status?.isAppendOnly == true { return "it is append-only (chattr -a)" }
+      return "only its owner or root may change it"
+    default: return nil
     }
   }
 

@@ -137,7 +137,7 @@ package struct GrantJournal: Sendable {
     of uid: UInt32? = nil, _ isSelected: (Grant) -> Bool
   ) throws(PermissionError) -> Outcome {
     try locked(.changing) { (writer, outcome) throws(PermissionError) in
-      try writer.undo(
+      writer.undo(
         writer.ledger.grants(of: uid).filter { $0.stage != .missing && isSelected($0) }, &outcome)
     }
   }

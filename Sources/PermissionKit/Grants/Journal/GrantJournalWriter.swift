@@ -186,7 +186,10 @@ struct GrantJournalWriter {
     var error = error
     var outcome = GrantJournal.Outcome()
     // What cannot be undone is announced in the journal, so the next run tries again.
-    for second in release(made.reversed(), &outcome) { error.message += "; and \(second.message)" }
+    release(made.reversed(), &outcome)
+    if !outcome.missing.isEmpty {
+      for note in outcome.notes { error.message += "; and \(note)" }
+    }
     return error
   }
 
@@ -195,11 +198,7 @@ struct GrantJournalWriter {
   /// Undoes grants, newest first.
   ///
   /// Undoes them even if the journal cannot be written: then the outcome has a note.
-  ///
-  /// - Throws: The first error; the other grants are undone nevertheless.
-  mutating func undo(
-    _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome
-  ) throws(PermissionError) {
+  mutating func undo(_ wanted: [Grant], _ outcome: inout GrantJournal.Outcome) {
     let begun = wanted.filter { $0.stage != .released }
     if let newest = begun.last {
       // If this process is killed, the next one undoes all of these grants.
@@ -208,16 +207,14 @@ struct GrantJournalWriter {
       // Without this line the next one undoes what is left when it is asked to.
       try? append([together])
     }
-    if let failure = release(wanted.reversed(), &outcome).first { throw failure }
+    release(wanted.reversed(), &outcome)
   }
 
   /// Undoes grants, those of many inodes together.
   ///
-  /// - Returns: The errors; those grants are not undone.
-  private mutating func release(
-    _ wanted: [Grant], _ outcome: inout GrantJournal.Outcome
-  ) -> [PermissionError] {
-    var errors: [PermissionError] = []
+  /// A grant that cannot be ended, because its file is read-only or immutable or there is no space, stays in the
+  /// journal, is named in the outcome as missing, and is tried again.
+  private mutating func release(_ wanted: [Grant], _ outcome: inout GrantJournal.Outcome) {
     var acls: [String] = []
     var members: [String: [Grant]] = [:]
     for grant in wanted {
@@ -236,21 +233,19 @@ struct GrantJournalWriter {
         if let note = try grant.change.undoable?.undo(system) { outcome.notes.append(note) }
         finish([grant], &outcome)
       } catch {
-        errors.append(error)
+        miss(grant, error, &outcome)
       }
     }
     while !acls.isEmpty {
       let chunk = acls.prefix(Self.width).map { ($0, members[$0] ?? []) }
       acls.removeFirst(chunk.count)
-      release(chunk, &outcome, &errors)
+      release(chunk, &outcome)
     }
-    return errors
   }
 
   /// Undoes the grants of some ACLs: finds the inodes, records what they become, and changes them.
   private mutating func release(
-    _ acls: [(acl: String, grants: [Grant])], _ outcome: inout GrantJournal.Outcome,
-    _ errors: inout [PermissionError]
+    _ acls: [(acl: String, grants: [Grant])], _ outcome: inout GrantJournal.Outcome
   ) {
     var found: [LeaseRelease] = []
     var finder = InodeFinder(system)
@@ -275,7 +270,7 @@ struct GrantJournalWriter {
           try release.look(system)
         }
       } catch {
-        errors.append(error)
+        for grant in grants { miss(grant, error, &outcome) }
       }
     }
     let decided = found.compactMap { release in
@@ -294,7 +289,7 @@ struct GrantJournalWriter {
           outcome.grants += release.grants
         }
       } catch {
-        errors.append(error)
+        for grant in release.grants { miss(grant, error, &outcome) }
       }
     }
     append(ends, &outcome)
@@ -334,12 +329,23 @@ struct GrantJournalWriter {
     append(grants.map { record(.undone, $0.id) }, &outcome)
   }
 
-  /// Records that the file of a grant is not found.
+  /// Records that a grant cannot be ended, because of an error.
   private mutating func miss(
-    _ grant: Grant, _ reason: String, _ outcome: inout GrantJournal.Outcome
+    _ grant: Grant, _ error: PermissionError, _ outcome: inout GrantJournal.Outcome
+  ) {
+    var failure = error
+    failure.advice = nil
+    miss(grant, failure.description, advice: error.advice, &outcome)
+  }
+
+  /// Records that a grant cannot be ended: its file is not found, or cannot be changed.
+  private mutating func miss(
+    _ grant: Grant, _ reason: String, advice: String? = nil,
+    _ outcome: inout GrantJournal.Outcome
   ) {
     outcome.missing.append(grant)
-    outcome.notes.append("\(reason), so the access of uid \(grant.uid) may still be there")
+    let end = advice.map { "; \($0)" } ?? ""
+    outcome.notes.append("\(reason), so the access of uid \(grant.uid) may still be there\(end)")
     guard ledger[grant.id]?.stage != .missing else { return }
     var missing = record(.missing, grant.id)
     missing.note = reason
@@ -372,7 +378,7 @@ struct GrantJournalWriter {
         wanted.append(grant)
       }
     }
-    for error in release(wanted, &outcome) { outcome.notes.append(error.description) }
+    release(wanted, &outcome)
     outcome.recovered = outcome.grants
     outcome.grants = []
     for index in left.indices { left[index].isRecovered = true }
