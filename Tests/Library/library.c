@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "checks.h"
@@ -225,6 +226,13 @@ static void plugins(void) {
   text("programs/permcheck-accessor-thing", 0755,
        "#!/bin/sh\necho '{\"version\":1,\"status\":\"authorized\",\"message\":\"yes\"}'\n");
 
+  /* Root reads what others could change by openat2(2), which valgrind 3.19 has not heard of. */
+  if (geteuid() == 0 && syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno == ENOSYS) {
+    is_error(pk_check("scans", NULL), "invalid-argument", "accessors.d: cannot be listed (ENOSYS)");
+    CHECK(setenv("PATH", search, 1) == 0 && unsetenv("XDG_CONFIG_HOME") == 0);
+    free(search);
+    return;
+  }
   pk_result *result = pk_check("scans", NULL);
   well_formed(result);
   CHECK(pk_result_status(result) == PK_AUTHORIZED);
