@@ -324,4 +324,30 @@ struct AttackLeaseTests {
       [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
       """, [tree.root])
   }
+
+  /// A copy of an image has the id of its original, and knows nothing of what happened there since.
+  @Test func `Row 54: What is not on a copy is not deleted`() throws {
+    let tree = try Tree()
+    try PrivateJournal().expect(
+      """
+      cd $1; mkdir disk copy; chmod 755 .
+      truncate -s 16M image; mkfs.ext4 -q image; cp image older
+      ONE=$(losetup -f --show image) TWO=$(losetup -f --show older)
+      trap 'umount -l disk copy 2>/dev/null || true; losetup -d $ONE $TWO; rm -f $OUT*' EXIT
+      mount $ONE disk; chmod 755 disk; echo x >disk/file; chmod 600 disk/file
+      is 0 $P request $1/disk/file --need r --user games --for 1h --yes
+      umount disk; mount $TWO copy
+      is 2 $P revoke --all
+      grep -q 'may be a copy.*may still be there' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
+      umount copy; mount $ONE disk
+      as 5 test -r disk/file || fail "who took it back?"
+      is 0 $P revoke --all
+      ! as 5 test -r disk/file || fail "left: $(cat $OUT.o $OUT.e)"
+      # What is gone from the file system itself is gone.
+      is 0 $P request $1/disk/file --need r --user games --for 1h --yes
+      rm disk/file
+      is 0 $P revoke --all
+      grep -q 'was deleted' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
+      """, [tree.root])
+  }
 }

@@ -18,18 +18,36 @@ struct InodeFinder {
   private var folders: [(anchor: InodeAnchor, device: DeviceNumber, found: Search)] = []
 
   private enum Search {
-    case folder(Descriptor)
+    /// A folder; whether the file system has the device number of the grant, so that it is no copy.
+    case folder(Descriptor, isSame: Bool)
     case notMounted
     case tooManyMounts
   }
 
-  /// The most microseconds that the search for a file system takes, however many mounts there are.
-  private static let limit: Int64 = 1_000_000
+  /// The mounts, read at the first search and not as the check before remembers them.
+  private var mounts: (table: MountTable, tree: MountTree)?
+  /// The file systems that were looked at, by device number; each subvolume of btrfs has an id of its own.
+  private var known: [[UInt8]: FileSystem] = [:]
+  /// The microseconds that all searches may take from now on, however many mounts there are.
+  private var left: Int64 = 1_000_000
+
+  private struct FileSystem {
+    let type: UInt64
+    let id: UInt64
+    let device: DeviceNumber?
+
+    /// Whether an inode with this anchor and device number is in it.
+    func has(_ anchor: InodeAnchor, _ number: DeviceNumber) -> Bool {
+      // Not every file system has an id, and some ids are those of the device.
+      type == anchor.type && id == anchor.fileSystem
+        && (anchor.fileSystem != 0 || device == number)
+    }
+  }
 
   init(_ system: any System) { self.system = system }
 
   func close() {
-    for case .folder(let folder) in folders.map(\.found) { system.close(folder) }
+    for case .folder(let folder, _) in folders.map(\.found) { system.close(folder) }
   }
 
   /// Finds an inode.
@@ -41,14 +59,19 @@ struct InodeFinder {
       if let handle = anchor.handle, !isDeleted {
         do throws(Errno) {
           switch search(grant, anchor) {
-          case .folder(let folder):
-            let descriptor = try system.open_by_handle_at(folder, handle)
-            if grant.isInode(descriptor, system) { return .found(descriptor) }
-            system.close(descriptor)
+          case .folder(let folder, let isSame):
+            do throws(Errno) {
+              let descriptor = try system.open_by_handle_at(folder, handle)
+              if grant.isInode(descriptor, system) { return .found(descriptor) }
+              system.close(descriptor)
+            } catch .ESTALE where !isSame {
+              // A copy, such as a snapshot or an older image, has the id of the original.
+              reason = "the file is not on the file system that is mounted, which may be a copy"
+            }
           case .notMounted: reason = "the file system of \(grant.path) is not mounted here"
           case .tooManyMounts:
             reason =
-              "the file system of \(grant.path) was not found within a second, because there are so many mounts"
+              "the file system of \(grant.path) was not found in time, because there are so many mounts"
           }
         } catch .ESTALE {
           isDeleted = true
@@ -99,7 +122,9 @@ struct InodeFinder {
     }) {
       return known.found
     }
-    let found = search(device, grant.path) { isFileSystem($0, anchor, device) }
+    let start = system.monotonic()
+    let found = search(device, grant.path, anchor, until: start + left)
+    left -= system.monotonic() - start
     folders.append((anchor, device, found))
     return found
   }
@@ -110,48 +135,46 @@ struct InodeFinder {
   /// too; then the mount that the path is on, since files of btrfs have other device numbers; then
   /// the others. Among them, mounts that can be written come first, then those that no other mount covers. An
   /// idmapped mount shows other owners and other entries than were granted, so it is never used.
-  private func search(
-    _ device: DeviceNumber, _ path: PathBytes, _ isCause: (Descriptor) -> Bool
+  private mutating func search(
+    _ device: DeviceNumber, _ path: PathBytes, _ anchor: InodeAnchor, until end: Int64
   ) -> Search {
-    // Read anew, not as the check before remembers it.
-    let bytes = (try? system.contents(of: MountTable.own, limit: 1 << 26)) ?? []
-    let table = MountTable(mountinfo: bytes)
-    var tree = table.tree
+    if mounts == nil {
+      let bytes = (try? system.contents(of: MountTable.own, limit: 1 << 26)) ?? []
+      let table = MountTable(mountinfo: bytes)
+      mounts = (table, table.tree)
+    }
+    guard let table = mounts?.table, var tree = mounts?.tree else { return .notMounted }
     let number = Array("\(device.major):\(device.minor)".utf8)
     let pathMount = table.mount(of: path)?.id
-    let end = system.monotonic() + Self.limit
     var places: [[(entry: MountTree.Entry, isCovered: Bool)]] = Array(repeating: [], count: 12)
     for entry in tree.entries {
       let mount = entry.mount
       guard mount.rules.isDecidedByKernel, mount.fileSystem != "autofs",
         !mount.idMappingIsUnreadable
       else { continue }
+      if let other = known[entry.device], !other.has(anchor, device) { continue }
       let group = entry.device == number ? 0 : mount.id == pathMount ? 1 : 2
       let isReadOnly = mount.flags.contains(.readOnly) || mount.superblockIsReadOnly
       let isCovered = !tree.isVisible(mount)
       places[group * 4 + (isReadOnly ? 2 : 0) + (isCovered ? 1 : 0)].append((entry, isCovered))
     }
-    // One look at a file system is enough, where it can be opened; each subvolume of btrfs has an id of its own.
-    var others: Set<[UInt8]> = []
-    for (entry, isCovered) in places.joined() where !others.contains(entry.device) {
+    mounts = (table, tree)
+    for (entry, isCovered) in places.joined() {
+      if let other = known[entry.device], !other.has(anchor, device) { continue }
       if system.monotonic() > end { return .tooManyMounts }
       let covers = isCovered ? tree.covers(of: entry.mount) : []
       guard let folder = try? system.openRoot(of: entry.mount, through: covers) else { continue }
-      if isCause(folder) { return .folder(folder) }
-      if entry.mount.fileSystem != "btrfs" { others.insert(entry.device) }
+      if let fields = try? system.fstatfs(folder) {
+        let own = (try? system.statx(folder))?.fileSystem
+        let found = FileSystem(type: fields.type, id: fields.id, device: own)
+        if found.has(anchor, device) {
+          return .folder(folder, isSame: own == device || entry.device == number)
+        }
+        if entry.mount.fileSystem != "btrfs" { known[entry.device] = found }
+      }
       system.close(folder)
     }
     return .notMounted
-  }
-
-  /// Returns whether an open folder is in a file system.
-  private func isFileSystem(
-    _ folder: Descriptor, _ anchor: InodeAnchor, _ device: DeviceNumber
-  ) -> Bool {
-    guard let fields = try? system.fstatfs(folder), fields.type == anchor.type else { return false }
-    // Not every file system has an id, and some ids are those of the device.
-    let isSameDevice = (try? system.statx(folder).fileSystem) == device
-    return fields.id == anchor.fileSystem && (anchor.fileSystem != 0 || isSameDevice)
   }
 }
 

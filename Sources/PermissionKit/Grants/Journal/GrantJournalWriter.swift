@@ -236,23 +236,23 @@ struct GrantJournalWriter {
         miss(grant, error, &outcome)
       }
     }
-    while !acls.isEmpty {
-      let chunk = acls.prefix(Self.width).map { ($0, members[$0] ?? []) }
-      acls.removeFirst(chunk.count)
-      release(chunk, &outcome)
+    var finder = InodeFinder(system)
+    defer { finder.close() }
+    var next = 0
+    while next < acls.count {
+      let chunk = acls[next...].prefix(Self.width).map { ($0, members[$0] ?? []) }
+      next += chunk.count
+      release(chunk, &finder, &outcome)
     }
   }
 
   /// Undoes the grants of some ACLs: finds the inodes, records what they become, and changes them.
   private mutating func release(
-    _ acls: [(acl: String, grants: [Grant])], _ outcome: inout GrantJournal.Outcome
+    _ acls: [(acl: String, grants: [Grant])], _ finder: inout InodeFinder,
+    _ outcome: inout GrantJournal.Outcome
   ) {
     var found: [LeaseRelease] = []
-    var finder = InodeFinder(system)
-    defer {
-      for release in found { system.close(release.descriptor) }
-      finder.close()
-    }
+    defer { for release in found { system.close(release.descriptor) } }
     for (acl, grants) in acls {
       guard let leases = ledger.leases(acl), case .inode(let grant) = grants[0].change else {
         finish(grants, &outcome)
