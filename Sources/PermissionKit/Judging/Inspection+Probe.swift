@@ -123,11 +123,12 @@ extension Inspection {
     return probe
   }
 
-  /// Whether only open(2) would be refused, by a nodev mount or a missing driver, and faccessat2(2)
-  /// grants access.
+  /// Whether only open(2) would be refused, by a nodev mount or a missing driver: faccessat2(2) grants access there, or
+  /// another rule decides about it, so that its answer says nothing about the first one.
   private func isOnlyForOpen(_ ask: ResourceQuery, _ decision: Decision) -> Bool {
     !decision.isGranted
-      && evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).isGranted
+      && evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).rule
+        != decision.rule
   }
 
   /// Whether a server or daemon decides about the inode, and faccessat2(2) does not ask it.
