@@ -24,8 +24,9 @@ struct InodeFinder {
     case tooManyMounts
   }
 
-  /// The mounts, read at the first search and not as the check before remembers them.
-  private var mounts: (table: MountTable, tree: MountTree)?
+  /// The mounts, read here once, and not as the check before remembers them.
+  private var table: MountTable?
+  private var tree: MountTree?
   /// The file systems that were looked at, by device number; each subvolume of btrfs has an id of its own.
   private var known: [[UInt8]: FileSystem] = [:]
   /// The microseconds that all searches may take from now on, however many mounts there are.
@@ -102,9 +103,9 @@ struct InodeFinder {
     }
   }
 
-  private func isOnIdmappedMount(_ descriptor: Descriptor) -> Bool {
+  private mutating func isOnIdmappedMount(_ descriptor: Descriptor) -> Bool {
     guard let id = (try? system.statx(descriptor))?.mount else { return false }
-    return (try? system.uncached().mountTable())?[id: id]?.idMappingIsUnreadable == true
+    return mountTable()[id: id]?.idMappingIsUnreadable == true
   }
 
   private func words(_ grant: InodeGrant, _ what: String, _ reason: String?) -> String {
@@ -129,6 +130,14 @@ struct InodeFinder {
     return found
   }
 
+  private mutating func mountTable() -> MountTable {
+    if let table { return table }
+    let bytes = (try? system.contents(of: MountTable.own, limit: 1 << 26)) ?? []
+    let read = MountTable(mountinfo: bytes)
+    table = read
+    return read
+  }
+
   /// Opens a folder of the best local mount of a file system.
   ///
   /// The order: mounts with the same device number, since a copy of the file system may be mounted,
@@ -138,12 +147,8 @@ struct InodeFinder {
   private mutating func search(
     _ device: DeviceNumber, _ path: PathBytes, _ anchor: InodeAnchor, until end: Int64
   ) -> Search {
-    if mounts == nil {
-      let bytes = (try? system.contents(of: MountTable.own, limit: 1 << 26)) ?? []
-      let table = MountTable(mountinfo: bytes)
-      mounts = (table, table.tree)
-    }
-    guard let table = mounts?.table, var tree = mounts?.tree else { return .notMounted }
+    let table = mountTable()
+    var tree = self.tree ?? table.tree
     let number = Array("\(device.major):\(device.minor)".utf8)
     let pathMount = table.mount(of: path)?.id
     var places: [[(entry: MountTree.Entry, isCovered: Bool)]] = Array(repeating: [], count: 12)
@@ -158,10 +163,12 @@ struct InodeFinder {
       let isCovered = !tree.isVisible(mount)
       places[group * 4 + (isReadOnly ? 2 : 0) + (isCovered ? 1 : 0)].append((entry, isCovered))
     }
-    mounts = (table, tree)
-    for (entry, isCovered) in places.joined() {
+    self.tree = tree
+    // Whoever has spent the time keeps nobody from the plain mount of the grant's own file system.
+    let plain = places[0].count
+    for (index, (entry, isCovered)) in places.joined().enumerated() {
       if let other = known[entry.device], !other.has(anchor, device) { continue }
-      if system.monotonic() > end { return .tooManyMounts }
+      if index >= plain, system.monotonic() > end { return .tooManyMounts }
       let covers = isCovered ? tree.covers(of: entry.mount) : []
       guard let folder = try? system.openRoot(of: entry.mount, through: covers) else { continue }
       if let fields = try? system.fstatfs(folder) {
