@@ -109,9 +109,7 @@ extension System {
 
   /// The uids in /etc/passwd; no server is asked.
   var localUsers: [UInt32] {
-    UserDatabase.lines((try? passwd()) ?? []).compactMap {
-      $0.count > 2 ? UInt32(String(decoding: $0[2], as: UTF8.self)) : nil
-    }
+    ((try? LinuxSystem.users(in: passwd())) ?? []).map(\.uid)
   }
 
   /// Where systemd finds users and groups, see `userdb_by_name()` in src/shared/userdb.c and nss-systemd(8):

@@ -5,21 +5,13 @@ internal import JSONSyntax
 /// Asks NSS for the running system, or reads etc/passwd and etc/group below another root.
 @_spi(SystemCalls) public struct UserDatabase: Sendable {
   package let system: any System
-  /// The lines of the files below a root, or why they cannot be read; nil to ask NSS.
+  /// The users and groups of the files below a root, or why they cannot be read; nil to ask NSS.
   private let read: Result<Files, Errno>?
 
   private typealias Files = (users: [UserRecord], groups: [GroupRecord])
 
   /// The most bytes of such a file.
   static let mostBytes = 1 << 24
-
-  private struct GroupRecord: Sendable {
-    var name: String
-    var gid: UInt32
-    var members: [String]
-
-    func has(_ user: String) -> Bool { members.contains { $0.isExactly(user) } }
-  }
 
   /// Creates the data base of a root.
   ///
@@ -38,10 +30,10 @@ internal import JSONSyntax
 
   /// Reads the files of a root by the door: what is there and cannot be read is no reason to ask for other people's users.
   private static func read(_ system: any System, _ root: PathBytes) -> Result<Files, Errno>? {
-    let door = system.door(below: root, as: nil, within: 10 * PathAvailability.limit)
-    func lines(_ name: String) throws(Errno) -> [[ArraySlice<UInt8>]]? {
+    let door = system.door(below: root, as: nil, within: 2 * PathAvailability.limit)
+    func contents(_ name: String) throws(Errno) -> [UInt8]? {
       do throws(Errno) {
-        return Self.lines(try door.contents(of: root.appending(name), limit: mostBytes))
+        return try door.contents(of: root.appending(name), limit: mostBytes)
       } catch .ENOENT {
         return nil
       } catch .ENOTDIR {
@@ -49,15 +41,15 @@ internal import JSONSyntax
       }
     }
     do throws(Errno) {
-      guard let users = try lines("etc/passwd") else { return nil }
-      let groups = try lines("etc/group") ?? []
-      return .success((users.compactMap(user), groups.compactMap(group)))
+      guard let users = try contents("etc/passwd") else { return nil }
+      let groups = try contents("etc/group") ?? []
+      return .success((try LinuxSystem.users(in: users), try LinuxSystem.groups(in: groups)))
     } catch {
       return .failure(error)
     }
   }
 
-  /// Returns the lines of the files; nil to ask NSS.
+  /// Returns what the files say; nil to ask NSS.
   private func files() throws(Errno) -> Files? { try read?.get() }
 
   /// Creates a data base of saved names, which looks up nothing else.
@@ -69,35 +61,6 @@ internal import JSONSyntax
         names.users.map { UserRecord(name: $1, uid: $0, gid: none, home: "") },
         names.groups.map { GroupRecord(name: $1, gid: $0, members: []) }
       ))
-  }
-
-  static func lines(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
-    bytes.split(separator: UInt8(ascii: "\n")).map {
-      $0.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    }
-  }
-
-  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-    String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// Parses a line of passwd(5).
-  private static func user(_ fields: [ArraySlice<UInt8>]) -> UserRecord? {
-    guard fields.count >= 7, !fields[0].isEmpty, let uid = UInt32(text(fields[2])),
-      let gid = UInt32(text(fields[3]))
-    else { return nil }
-    return UserRecord(
-      name: text(fields[0]), uid: uid, gid: gid, home: PathBytes(Array(fields[5])))
-  }
-
-  /// Parses a line of group(5).
-  private static func group(_ fields: [ArraySlice<UInt8>]) -> GroupRecord? {
-    guard fields.count >= 4, !fields[0].isEmpty, let gid = UInt32(text(fields[2])) else {
-      return nil
-    }
-    return GroupRecord(
-      name: text(fields[0]), gid: gid,
-      members: fields[3].split(separator: UInt8(ascii: ",")).map(text))
   }
 
   /// Returns the user with this login name; nil if there is none.
@@ -115,8 +78,10 @@ internal import JSONSyntax
   /// Returns every group of the user, including the primary group, as initgroups(3) sets them.
   public func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
     guard let files = try files() else { return try system.groups(of: user) }
-    return [user.gid]
-      + files.groups.filter { $0.gid != user.gid && $0.has(user.name) }.map(\.gid)
+    let others = files.groups.filter { group in
+      group.gid != user.gid && group.members.contains { $0.isExactly(user.name) }
+    }
+    return [user.gid] + others.map(\.gid)
   }
 
   /// Whether this reads only the files below another root.
@@ -147,12 +112,12 @@ internal import JSONSyntax
     } else {
       found = try system.getgrnam(group)
     }
-    guard let (gid, names) = found else { return nil }
+    guard let found else { return nil }
     let users = try everyUser()
-    let listed = Set(names.map(ExactString.init))
-    var members = users.filter { $0.gid == gid || listed.contains(ExactString($0.name)) }
+    let listed = Set(found.members.map(ExactString.init))
+    var members = users.filter { $0.gid == found.gid || listed.contains(ExactString($0.name)) }
     let known = Set(members.map { ExactString($0.name) })
-    for name in names where !known.contains(ExactString(name)) {
+    for name in found.members where !known.contains(ExactString(name)) {
       // A server may know members that it does not list.
       if let user = try user(named: name) { members.append(user) }
     }

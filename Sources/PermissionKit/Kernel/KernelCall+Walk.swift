@@ -56,7 +56,8 @@ extension KernelCall {
       return
     }
     while true {
-      _ = try permission(current, .execute, .walk)
+      // What is above another machine's root decides for nobody there.
+      if facts.base == nil || root == facts.base { _ = try permission(current, .execute, .walk) }
       let hasMore = parseComponent()
       if !hasMore {
         if let next = suspended.popLast() {
@@ -216,6 +217,8 @@ extension KernelCall {
     steps?.append(WalkStep(event: .link(inode)))
     if let jump = inodes[inode].jump {
       hasOtherMakers = true
+      // Such a link leads to a place of this machine, whatever root the path has.
+      if facts.base != nil { throw undetermined(.fileSystemRules, inode, .walk) }
       // proc_pid_get_link() of fs/proc/base.c calls ptrace_may_access() for the subject.
       let mayTrace = subject.effective.contains(.sysPtrace) && subject.userNamespace == nil
       if !facts.readerIsSubject, !mayTrace { throw undetermined(.fileSystemRules, inode, .walk) }

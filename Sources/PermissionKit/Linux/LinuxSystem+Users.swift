@@ -7,19 +7,19 @@ extension LinuxSystem {
   /// getpwnam_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
     try looked { () throws(Errno) in
-      try unsafe look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, record)
+      try unsafe Self.look({ unsafe getpwnam_r(name, $0, $1, $2, $3) }, Self.record)
     }
   }
 
   /// getpwuid_r(3) with a buffer that grows; nil if there is no such user.
   package func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
     try looked { () throws(Errno) in
-      try unsafe look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, record)
+      try unsafe Self.look({ unsafe getpwuid_r(uid, $0, $1, $2, $3) }, Self.record)
     }
   }
 
   /// Calls a reentrant lookup with a buffer that grows until the entry fits.
-  private func look<Entry, Result>(
+  private static func look<Entry, Result>(
     _ call: (
       UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int,
       UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
@@ -48,10 +48,20 @@ extension LinuxSystem {
     }
   }
 
-  private func record(_ entry: passwd) -> UserRecord {
+  private static func record(_ entry: passwd) -> UserRecord {
     unsafe UserRecord(
       name: String(cString: entry.pw_name), uid: entry.pw_uid, gid: entry.pw_gid,
-      home: bytes(entry.pw_dir))
+      // A line that asks for entries of NIS need not name one.
+      home: entry.pw_dir.map { unsafe LinuxSystem().bytes($0) } ?? "")
+  }
+
+  private static func record(_ entry: group) -> GroupRecord {
+    var record = unsafe GroupRecord(
+      name: String(cString: entry.gr_name), gid: entry.gr_gid, members: [])
+    while let member = unsafe entry.gr_mem?[record.members.count] {
+      record.members.append(unsafe String(cString: member))
+    }
+    return record
   }
 
   /// Whether getpwnam(3) lists the error under "the given name or uid was not found".
@@ -80,7 +90,7 @@ extension LinuxSystem {
   /// getgrgid_r(3) with a buffer that grows; nil if there is no such group.
   package func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
     try looked { () throws(Errno) in
-      try unsafe look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
+      try unsafe Self.look({ unsafe getgrgid_r(gid, $0, $1, $2, $3) }) { (entry: group) in
         unsafe String(cString: entry.gr_name)
       }
     }
@@ -92,7 +102,7 @@ extension LinuxSystem {
       setpwent()
       defer { endpwent() }
       var users: [UserRecord] = []
-      while let user = try unsafe look({ unsafe getpwent_r($0, $1, $2, $3) }, record) {
+      while let user = try unsafe Self.look({ unsafe getpwent_r($0, $1, $2, $3) }, Self.record) {
         users.append(user)
       }
       return users
@@ -102,16 +112,42 @@ extension LinuxSystem {
   /// getgrnam_r(3) with a buffer that grows; nil if there is no such group.
   package func getgrnam(_ name: String) throws(Errno) -> (gid: UInt32, members: [String])? {
     try looked { () throws(Errno) in
-      try unsafe look({ unsafe getgrnam_r(name, $0, $1, $2, $3) }) { (entry: group) in
-        var members: [String] = []
-        guard let names = unsafe entry.gr_mem else { return (unsafe entry.gr_gid, members) }
-        while true {
-          guard let member = unsafe names[members.count] else { break }
-          members.append(unsafe String(cString: member))
-        }
-        return (unsafe entry.gr_gid, members)
-      }
+      try unsafe Self.look({ unsafe getgrnam_r(name, $0, $1, $2, $3) }, Self.record)
+        .map { ($0.gid, $0.members) }
     }
+  }
+
+  // MARK: Files
+
+  /// Returns the users in the bytes of a passwd(5) file, as glibc reads them; see fgetpwent_r(3).
+  static func users(in file: [UInt8]) throws(Errno) -> [UserRecord] {
+    try unsafe entries(file) { stream throws(Errno) in
+      try unsafe look({ unsafe fgetpwent_r(stream, $0, $1, $2, $3) }, record)
+    }.filter { !isOfNIS($0.name) }
+  }
+
+  /// Returns the groups in the bytes of a group(5) file, as glibc reads them; see fgetgrent_r(3).
+  static func groups(in file: [UInt8]) throws(Errno) -> [GroupRecord] {
+    try unsafe entries(file) { stream throws(Errno) in
+      try unsafe look({ unsafe fgetgrent_r(stream, $0, $1, $2, $3) }, record)
+    }.filter { !isOfNIS($0.name) }
+  }
+
+  /// Whether a line asks for an entry of NIS; files alone have no such name.
+  private static func isOfNIS(_ name: String) -> Bool {
+    name.utf8.first == UInt8(ascii: "+") || name.utf8.first == UInt8(ascii: "-")
+  }
+
+  private static func entries<Entry>(
+    _ file: [UInt8], _ next: (UnsafeMutablePointer<FILE>) throws(Errno) -> Entry?
+  ) throws(Errno) -> [Entry] {
+    var file = file
+    if file.isEmpty { return [] }
+    guard let stream = unsafe fmemopen(&file, file.count, "r") else { throw Errno(rawValue: errno) }
+    defer { unsafe fclose(stream) }
+    var entries: [Entry] = []
+    while let entry = unsafe try next(stream) { entries.append(entry) }
+    return entries
   }
 
   // MARK: Servers

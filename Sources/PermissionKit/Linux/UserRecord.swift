@@ -24,6 +24,13 @@ public struct UserRecord: Hashable, Sendable {
   }
 }
 
+/// A line of group(5).
+struct GroupRecord: Sendable {
+  var name: String
+  var gid: UInt32
+  var members: [String]
+}
+
 extension String {
   /// Whether both have the same bytes, as names of users and groups must; `==` is canonical equivalence.
   package func isExactly(_ other: String) -> Bool { ExactString(self) == ExactString(other) }

@@ -192,6 +192,34 @@ struct AttackDoorTests {
       """)
   }
 
+  /// A link of /proc leads to a place of this machine, and what is above the root is none of that machine's.
+  @Test func `Row 49: A root is judged alone, and its users are read as glibc reads them`() throws {
+    try expect(
+      """
+      R=$ROOT/above/R; mkdir -p $R/srv $R/etc $R/proc; echo x >$R/srv/open; chmod 700 $ROOT/above
+      printf 'root:x:0:0\n\n# note\n  games:x:5:60::/\n+nis\nlast:x:7:7:a:/:/bin/sh' >$R/etc/passwd
+      printf ' band:x: 62: ada,games\nshort:x:63\n' >$R/etc/group
+      judge() { $P check $1 --need r --root $R --user $2 >$OUT.o 2>&1; echo $?; }
+      for user in root games last; do
+        [ "$(judge /srv/open $user)" = 0 ] || fail "$user: $(cat $OUT.o)"
+      done
+      chmod 750 $R/srv; chgrp 62 $R/srv
+      [ "$(judge /srv/open games)" = 0 ] || fail "the group of a line with blanks: $(cat $OUT.o)"
+      [ "$(judge /srv/open last)" = 1 ] || fail "no member: $(cat $OUT.o)"
+      ! grep -E "$ROOT/above( |$)" $OUT.o || fail "a folder above the root: $(cat $OUT.o)"
+      for name in +nis nis band; do [ "$(judge /srv/open $name)" = 64 ] || fail "$name: $(cat $OUT.o)"; done
+      echo x >$ROOT/host; chmod 600 $ROOT/host; ln -s . $R$ROOT 2>/dev/null || mkdir -p $R$ROOT
+      mount --rbind /proc $R/proc
+      for path in /proc/self/root$ROOT/host /proc/self/cwd$ROOT/host /proc/1/root$ROOT/host /proc/self/root; do
+        for user in root games; do
+          got=$(cd /; judge $path $user)
+          [ $got != 0 ] && ! grep -q setfacl $OUT.o || fail "$path for $user: $got $(cat $OUT.o)"
+        done
+      done
+      umount -l $R/proc
+      """)
+  }
+
   /// Whoever made the files below another root learns nothing of root's, and keeps nobody waiting.
   @Test func `Row 50: Nothing of root's is read below another root`() throws {
     try expect(
