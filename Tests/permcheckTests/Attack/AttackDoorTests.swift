@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Rows 40 to 43, 47, 49 and 50 of SECURITY.md: root reads what others can change by one door, which waits for nobody and sees
+/// Rows 40 to 43, 47, 49, 50 and 56 of SECURITY.md: root reads what others can change by one door, which waits for nobody and sees
 /// nothing of root's.
 @Suite(.blocking, .enabled(if: Kernel.canAsk, "root's journal and its private mount want root"))
 struct AttackDoorTests {
@@ -32,6 +32,7 @@ struct AttackDoorTests {
     let tree = try Tree()
     let variables = [
       "ROOT": tree.root, "SERVER": Checkout.path("Tests/permcheckTests/Storage/home.py"),
+      "EXCHANGE": Checkout.path("Tests/permcheckTests/Storage/exchange.py"),
     ]
     return try PrivateJournal(environment: variables.mapValues(Optional.some), limit: limit)
       .expect(Self.ground + script)
@@ -165,6 +166,56 @@ struct AttackDoorTests {
       soon $P watch photos --user games --for 1
       away
       """)
+  }
+
+  /// Everything that root reads of others is exchanged while root reads it.
+  @Test func `Row 56: Nothing is read that was not meant, whatever takes its place`() throws {
+    let said = try expect(
+      """
+      export TOKEN=SECRET; echo 'SECRET:SECRET:1:0:9:7:::' >/etc/shadow
+      mkdir -m 700 /var/lib/secrets; cd /var/lib/secrets
+      echo 'XDG_PICTURES_DIR="/very/SECRET/place"' | tee user-dirs.dirs >.config_user-dirs.dirs
+      echo 'pcm.!default SECRET' | tee .asoundrc asoundrc >.config_alsa_asoundrc
+      printf 'name = "mine"\\nsummary = "SECRET"\\ndirectory = "/"\\n' | tee x.toml >.config_permcheck_accessors.d_x.toml
+      printf '#!/bin/sh\\necho SECRET; touch /var/lib/ran\\n' | tee permcheck-accessor-mine >bin_permcheck-accessor-mine
+      for name in run_systemd_container run_host_container-manager run_.containerenv .flatpak-info snap_meta_snap.yaml \
+        proc_asound_cards cards etc_passwd passwd etc_group group sys_class_sound_card0_id run_systemd_seats_seat0 seat0 \
+        sys_class_video4linux_video0_name name run_udev_data_c81:0 etc_asound.conf; do
+        echo ' 0 [SECRET ]: name="SECRET" SECRET:x:5:5::/SECRET:/bin/sh' >$name
+      done
+      chmod 755 *accessor-mine; chmod 600 [!b]*; cd /
+      R=$ROOT/R; own=$ROOT/home/own; mkdir -p $R/dev/snd $own; touch $R/dev/video0 $R/dev/snd/pcmC0D0c; chown -R 5:5 $ROOT/home $R
+      /usr/bin/python3 $EXCHANGE $ROOT/home 5 /var/lib/secrets \(Effort.of(20_000, atLeast: 1_000)) .asoundrc='pcm.!default { type hw card 1 }' \
+        .config/user-dirs.dirs="XDG_PICTURES_DIR=\"$ROOT/pics\"" .config/alsa/asoundrc='pcm.!default null' \
+        .config/permcheck/accessors.d/x.toml='name = "mine"\ndirectory = "/"\nsummary = "x"' \
+        bin/permcheck-accessor-mine='#!/bin/sh\ntouch /var/lib/ran' >$OUT.home 2>&1 & HOME_=$!
+      /usr/bin/python3 $EXCHANGE $own 5 /var/lib/secrets 1000000 run/systemd/container=lxc run/host/container-manager=x \
+        run/.containerenv=x .flatpak-info='name=x' snap/meta/snap.yaml='name: x' >$OUT.own 2>&1 & OWN=$!
+      /usr/bin/python3 $EXCHANGE $R 5 /var/lib/secrets 1000000 proc/asound/cards=' 0 [CARD ]' etc/passwd='games:x:5:5::/:/bin/sh' \
+        etc/group='games:x:5:' sys/class/sound/card0/id=x sys/class/video4linux/video0/name=x run/udev/data/c81:0=x \
+        run/systemd/seats/seat0=x etc/asound.conf='pcm.!default null' >$OUT.root 2>&1 & ROOT_=$!
+      becomes grep -q ready $OUT.home; becomes grep -q ready $OUT.own; becomes grep -q ready $OUT.root
+      # The process begins where it has made its root.
+      $S env SNAP=/snap unshare -Ur /usr/bin/python3 -c 'import os, sys, time; os.chroot(sys.argv[1]); print("in", flush=True); time.sleep(999)' $own >$OUT.in 2>&1 & IN=$!
+      becomes grep -q in $OUT.in
+      runs=0
+      while kill -0 $HOME_ 2>/dev/null; do
+        for what in "check photos mic --user games" "explain photos --user games --json" "request photos --user games --dry-run" \
+          "check camera mic --pid $IN" "check camera --pid $IN --json" "check camera mic photos --root $R --user games" \
+          "list --root $R" "check mic --root $R --json" "env HOME=$ROOT/home $P check photos mic mine" \
+          "env HOME=$ROOT/home PATH=$ROOT/home/bin:$PATH $P list" "$H grant mic"; do
+          case $what in env*|/*) ;; *) what="$P $what" ;; esac
+          soon $what >/dev/null
+          ! grep -aq SECRET $OUT.o $OUT.e || fail "$what: $(cat $OUT.o $OUT.e)"
+          runs=$((runs + 1))
+        done
+        [ ! -e /var/lib/ran ] || fail "a program of games ran"
+      done
+      kill $OWN $ROOT_ $IN
+      cat $OUT.home; echo "$runs commands"
+      """, limit: 1000)
+    print("row 56:", said.suffix(60))
+    #expect(said.contains(/\d+ 0\n/), "a FIFO was opened: \(said)")
   }
 
   /// What a link below another root leads to is what chroot(2) finds there.
