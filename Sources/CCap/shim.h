@@ -610,15 +610,6 @@ static inline acl_t ccap_acl(const struct ccap_acl_entry *entries, int count) {
   return acl;
 }
 
-// acl_valid(3): 0, or -errno if the entries are no complete ACL.
-static inline int ccap_acl_valid(const struct ccap_acl_entry *entries, int count) {
-  acl_t acl = ccap_acl(entries, count);
-  if (!acl) return -errno;
-  int result = acl_valid(acl) != 0 ? -errno : 0;
-  acl_free(acl);
-  return result;
-}
-
 // acl_to_any_text(3) in the format of setfacl(1): short, numeric ids, commas between entries.
 static inline long ccap_acl_text(const struct ccap_acl_entry *entries, int count, char *out, size_t size) {
   acl_t acl = ccap_acl(entries, count);

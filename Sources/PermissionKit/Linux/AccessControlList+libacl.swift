@@ -14,9 +14,6 @@ extension AccessControlList {
     }
   }
 
-  /// Whether the entries form a complete ACL that the kernel accepts, see acl_valid(3).
-  package var isValid: Bool { unsafe withEntries { unsafe ccap_acl_valid($0, $1) } == 0 }
-
   /// The entries in the format of setfacl(1), see acl_to_any_text(3): `u:33:r-x,m::r-x`.
   ///
   /// Empty if libacl cannot represent the entries.

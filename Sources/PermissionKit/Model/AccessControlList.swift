@@ -190,6 +190,14 @@ extension AccessControlList {
     }
   }
 
+  /// Whether the entries form a complete ACL, as acl_valid(3) says, whose time grows with their square.
+  package var isValid: Bool {
+    let counts = Dictionary(entries.map { (ACLItem($0), 1) }, uniquingKeysWith: +)
+    if counts.values.contains(where: { $0 != 1 }) || mask == nil && hasNamed { return false }
+    return [.owner, .owningGroup, ACLItem(.other)].allSatisfy { counts[$0] != nil }
+      && counts.keys.allSatisfy { !$0.isNamed || $0.id != Entry.undefinedID }
+  }
+
   var hasNamed: Bool { entries.contains { $0.tag == .user || $0.tag == .group } }
 
   /// The most that named entries and the owning group get.

@@ -350,4 +350,41 @@ struct AttackLeaseTests {
       grep -q 'was deleted' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
       """, [tree.root])
   }
+
+  /// The owner of leased files gives each of them thousands of entries, which nobody else pays for.
+  @Test func `Row 57: A file with thousands of entries holds up nobody`() throws {
+    let said = try PrivateJournal(limit: 110).expect(
+      """
+      F=/var/lib/many; mkdir $F /var/lib/other; chmod 700 /var/lib/other
+      # fill BASE GROUPS: entries from `base` on, half of them of groups, unlike each other.
+      fill() { /usr/bin/python3 - "$@" <<'END'
+      import os, struct, sys
+      users, groups, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+      entry = lambda tag, perm, id=0xffffffff: struct.pack("<HHI", tag, perm, id)
+      had = os.getxattr(path, "system.posix_acl_access")[4:]
+      had = [struct.unpack("<HHI", had[i:i + 8]) for i in range(0, len(had), 8)]
+      named = {(tag, id): perm for tag, perm, id in had}
+      named |= {(2, 100000 + i): i % 8 for i in range(users)} | {(8, 100000 + i): i // 3 % 8 for i in range(groups)}
+      os.setxattr(path, "system.posix_acl_access", struct.pack("<I", 2) + b"".join(
+          entry(tag, perm, id) for (tag, id), perm in sorted(named.items())))
+      END
+      }
+      took() { local start=$(date +%s%N); "$@" >$OUT.o 2>&1 || fail "$*: $(cat $OUT.o)"; echo $((($(date +%s%N) - start) / 1000000)); }
+      for i in 1 2 3 4; do
+        echo x >$F/$i; chmod 600 $F/$i
+        is 0 $P request $F/$i --need r --user games --yes
+        fill 4000 4000 $F/$i; chmod g=rwx $F/$i
+      done
+      $P explain $F/1 --user daemon --need r >$OUT.o 2>&1 || :
+      echo "check $(took $P check $F/1 --need r --user games) ms, another's request $(took $P request photos=/var/lib/other --user daemon --yes) ms"
+      all=$(took $P revoke --all)
+      echo "revoke $all ms"
+      for i in 1 2 3 4; do
+        ! as 5 cat $F/$i 2>/dev/null || fail "$i is still open"
+        same "$(getfacl -pn $F/$i | grep -c ':10[0-9][0-9][0-9][0-9]:')" 8000 "the entries of others"
+      done
+      [ $all -lt 4000 ] || fail "revoke took $all ms"
+      """)
+    print("row 57:", said)
+  }
 }

@@ -115,7 +115,10 @@ struct LeaseMerge: Sendable {
   private mutating func adoptTheirs() {
     // A default ACL that somebody else changes stays.
     var list = base ?? record.written?.unnamed ?? AccessControlList([])
-    for item in theirs { list[item] = value(item) }
+    let values = theirs.map { ($0, value($0)) }
+    let gone = Set(values.filter { $1 == nil }.map(\.0))
+    list.entries.removeAll { gone.contains(ACLItem($0)) }
+    list.set(values.reduce(into: [:]) { $0[$1.0] = $1.1 })
     base = list
   }
 
@@ -153,12 +156,15 @@ struct LeaseMerge: Sendable {
     let isUnlimited = !isMaskless || theirs.contains(.mask)
     guard !top.isSuperset(of: list.mask ?? (isUnlimited ? .all : top)) else { return }
     let leased = Set(leases.filter { !$0.rights.isEmpty }.map(\.item))
-    for item in [.owningGroup] + list.named where !theirs.contains(item) {
-      if item.isNamed, leased.contains(item) {
-        list[item] = isMaskless || !top.isEmpty ? list[item]?.intersection(top) : nil
-      } else {
-        list[item] = now[item].map { $0.intersection(mask) }?.intersection(list[item] ?? [])
-      }
+    list.entries = list.entries.compactMap { entry in
+      let item = ACLItem(entry)
+      guard item.isMasked, !theirs.contains(item) else { return entry }
+      var limit = now[item]?.intersection(mask)
+      if item.isNamed, leased.contains(item) { limit = isMaskless || !top.isEmpty ? top : nil }
+      var entry = entry
+      guard let limit else { return nil }
+      entry.permissions.formIntersection(limit)
+      return entry
     }
     base = list
   }
