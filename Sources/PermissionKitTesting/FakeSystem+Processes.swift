@@ -60,6 +60,9 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.boottime`; the same clock as `realtime`.
+  @_spi(SystemCalls) public func boottime() -> Int64 { realtime() }
+
   /// See `System.monotonic`; the same clock as `realtime`.
   @_spi(SystemCalls) public func monotonic() -> Int64 { realtime() }
 }

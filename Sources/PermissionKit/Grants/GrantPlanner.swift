@@ -307,7 +307,8 @@ extension GrantPlanner {
           advice: "choose another strategy")
       }
       credentials.groups.append(gid)
-      let grant = GroupGrant(user: name, group: group)
+      let grant = GroupGrant(
+        user: name, group: group, uid: request.uid, gid: gid, since: system.realtime() * 1_000)
       if try grant.progress(system) == .after {
         throw refusal(
           "\(name) is already in group \(group), but this login does not have the group",

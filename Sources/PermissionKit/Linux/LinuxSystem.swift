@@ -381,6 +381,9 @@ package struct LinuxSystem: System {
   /// CLOCK_REALTIME in microseconds since 1970-01-01 UTC, see clock_gettime(2).
   package func realtime() -> Int64 { microseconds(CLOCK_REALTIME) }
 
+  /// CLOCK_BOOTTIME in microseconds, see clock_gettime(2).
+  package func boottime() -> Int64 { microseconds(CLOCK_BOOTTIME) }
+
   /// CLOCK_MONOTONIC in microseconds, see clock_gettime(2).
   package func monotonic() -> Int64 { microseconds(CLOCK_MONOTONIC) }
 

@@ -203,6 +203,8 @@ public protocol System: Sendable {
 
   /// clock_gettime(2), CLOCK_REALTIME, in microseconds since 1970-01-01 UTC.
   @_spi(SystemCalls) func realtime() -> Int64
+  /// clock_gettime(2), CLOCK_BOOTTIME, in microseconds: the time since the boot, also asleep.
+  @_spi(SystemCalls) func boottime() -> Int64
   /// clock_gettime(2), CLOCK_MONOTONIC, in microseconds.
   func monotonic() -> Int64
 

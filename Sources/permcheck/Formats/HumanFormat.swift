@@ -185,7 +185,8 @@ extension HumanFormat {
 
   func text(_ result: RevokeResult) -> String {
     let word = result.isDryRun ? "would revoke" : "revoked"
-    var lines = result.revoked.map { grant in
+    var lines = (result.revoked.map { (word, $0) } + result.open.map { ("left   ", $0) }).map {
+      (word, grant) in
       "\(word)  "
         + Sanitizer.clean("\(grant.asked)   \(grant.place)   \(grant.change.command.summary)")
     }

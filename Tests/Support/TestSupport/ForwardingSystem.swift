@@ -118,6 +118,7 @@ extension ForwardingSystem {
     try base.getgrnam(name)
   }
   package func realtime() -> Int64 { base.realtime() }
+  package func boottime() -> Int64 { base.boottime() }
   package func monotonic() -> Int64 { base.monotonic() }
   package func inotify_init1() throws(Errno) -> Descriptor { try base.inotify_init1() }
   package func inotify_add_watch(

@@ -228,9 +228,9 @@ struct AttackLeaseTests {
       chmod 755 m; mkdir -m 700 m/album
       is 0 $P request photos=$1/m/album --user games --yes
       NUMBER=$(stat -c %i m/album)
-      # A backup of the same folder, with an entry of an administrator.
+      # Another folder, with an entry of an administrator: one equal to the lease's would count as a copy of it.
       for try in $(seq 50); do
-        rmdir m/album; mkdir -m 700 m/album; setfacl -m u:5:rwx m/album
+        rmdir m/album; mkdir -m 700 m/album; setfacl -m u:5:rw m/album
         [ $(stat -c %i m/album) = $NUMBER ] && break
       done
       [ $(stat -c %i m/album) = $NUMBER ] || fail "no number was used again"
@@ -386,5 +386,148 @@ struct AttackLeaseTests {
       [ $all -lt 4000 ] || fail "revoke took $all ms"
       """)
     print("row 57:", said)
+  }
+
+  /// An editor puts a new file with the same ACL in the place of the one that is leased.
+  @Test func `Row 58: A copy in the place of a leased file keeps no access`() throws {
+    let tree = try Tree()
+    try PrivateJournal(limit: 110).expect(
+      """
+      cd $1; chmod 755 .; mkdir -m 755 d
+      old() { mv d/f d/older; cp -a d/older d/f; }
+      for how in "sed -i s/a/b/ d/f" "sed -i.bak s/a/b/ d/f" "eval cp -a d/f d/n; mv d/n d/f" "old" \
+        "eval cp -a d/f d/n; rm d/f; mv d/n d/f" "rsync -aA d/f d/new/ --remove-source-files; mv d/new/f d/f"; do
+        case $how in rsync*) command -v rsync >/dev/null || continue ;; esac
+        for leases in one two tree; do
+          rm -rf d; mkdir -m 755 d; echo a >d/f; chmod 640 d/f; setfacl -m u:7:r d/f; BEFORE=$(getfacl -pn d/f)
+          case $leases in
+            tree) is 0 $P request photos=$1/d --recursive --need rwx --user games --yes ;;
+            *) is 0 $P request $1/d/f --need rw --user games --yes ;;
+          esac
+          [ $leases != two ] || is 0 $P request $1/d/f --need r --user daemon --yes
+          eval "$how"
+          as 5 test -r d/f || fail "$how did not copy the ACL"
+          is 0 $P revoke --user games --all
+          ! as 5 test -r d/f || fail "$how, $leases: games reads: $(getfacl -pn d/f) $(cat $OUT.o $OUT.e)"
+          as 7 test -r d/f || fail "$how, $leases: another user lost it"
+          if [ $leases = two ]; then
+            as 1 test -r d/f || fail "$how: daemon lost it"
+            is 0 $P revoke --all
+            ! as 1 test -r d/f || fail "$how: daemon reads"
+          fi
+          same "$(getfacl -pn d/f)" "$BEFORE" "$how, $leases"
+        done
+      done
+      # Another file with a name of its own, and one that is older than the lease, are somebody else's.
+      rm -rf d; mkdir -m 755 d; echo a >d/f; chmod 640 d/f; echo b >d/g; setfacl -m u:5:rw d/g; sleep 0.05; WITH=$(getfacl -cpn d/g)
+      is 0 $P request $1/d/f --need rw --user games --yes
+      mv d/g d/f
+      is 0 $P revoke --all
+      grep -q 'was deleted' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
+      same "$(getfacl -cpn d/f)" "$WITH" "an older file"
+      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      """, [tree.root])
+  }
+
+  /// The wall clock was ahead when the lease began, and was set right; or it is set back later.
+  @Test func `Row 59: No setting of the clock keeps a lease`() throws {
+    let tree = try album(0o750)
+    try PrivateJournal(limit: 110).expect(
+      """
+      # ahead KEY…: what the journal would have if the clock had been a day ahead; `boot` moves the clock of the boot, too.
+      ahead() { /usr/bin/python3 - $J "$@" <<'END'
+      import json, sys
+      day, lines = 86_400_000_000, []
+      for line in open(sys.argv[1]):
+          line = json.loads(line)
+          for given in line.get("leased", {}).get("given", []):
+              given["since"] += day * 1000
+              if "boot" in sys.argv: given["at"]["time"] += day
+          if "changed" in line and "file" in sys.argv: line["changed"] += day * 1000
+          if "expires" in line.get("lifetime", {}):
+              line["lifetime"]["expires"] += day
+          lines.append(json.dumps(line) + chr(10))
+      open(sys.argv[1], "w").writelines(lines)
+      END
+      }
+      A=$1
+      # Only this program's clock was ahead; or that of the machine, and so that of the files.
+      for clock in "" boot file; do
+        rm -rf $A/*; setfacl -b $A; mkdir $A/kept
+        BEFORE=$(getfacl -cpn $A $A/kept)
+        is 0 $P request photos=$A --recursive --need rx --user games --yes
+        ahead $clock
+        echo x >$A/new; mkdir $A/sub; echo x >$A/sub/deep
+        as 5 cat $A/sub/deep >/dev/null || fail "nothing was inherited"
+        is 0 $P revoke --all
+        ! getfacl -cpnR $A | grep -q user:5 || fail "$clock: left: $(getfacl -cpnR $A)"
+        same "$(getfacl -cpn $A $A/kept)" "$BEFORE" "$clock"
+      done
+      # The time of a lease is over by the clock of the boot.
+      is 0 $P request photos=$A --user games --need rwx --for 1 --yes
+      ahead
+      sleep 1.2
+      is 0 $P revoke --expired
+      ! as 5 test -w $A || fail "the lease lives: $(cat $OUT.o $OUT.e)"
+      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      """, [tree.path("album")])
+  }
+
+  /// Names change, numbers do not.
+  @Test func `Row 60: A renamed user or group keeps no membership`() throws {
+    try PrivateJournal(limit: 110).expect(
+      """
+      private_etc
+      groupadd -g 61050 band; groupadd -g 61051 other; mkdir -p /var/lib/homes
+      useradd -u 61041 -U -m -d /var/lib/homes/atk atk
+      mkdir -m 770 /var/lib/album; chgrp band /var/lib/album
+      given() { is 0 $P request photos=/var/lib/album --user $1 --strategy group --yes; id -nG $1 | grep -qw $2 || fail "not given"; }
+      given atk band
+      groupmod -n banda band
+      is 0 $P revoke --all
+      ! id -nG atk | grep -qw banda || fail "the group was renamed: $(id atk) $(cat $OUT.o $OUT.e)"
+      groupmod -n band banda
+      given atk band
+      usermod -l art atk
+      is 0 $P revoke --all
+      ! id -nG art | grep -qw band || fail "the user was renamed: $(id art) $(cat $OUT.o $OUT.e)"
+      # Another group has the name now, of which somebody else made the user a member.
+      given art band
+      groupmod -n banda band; groupmod -n band other; gpasswd -a art band
+      is 0 $P revoke --all
+      same "$(id -nG art)" "atk band" "groups"
+      groupmod -n other band; groupmod -n band banda; gpasswd -d art other
+      # The uid is somebody else's now, whom somebody else made a member.
+      given art band
+      userdel -r art; useradd -u 61041 -U -m -d /var/lib/homes/eve eve; gpasswd -a eve band
+      is 0 $P revoke --all
+      id -nG eve | grep -qw band || fail "another user lost the group"
+      [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
+      """)
+  }
+
+  /// Whoever has access fills the disk, so that ACLs that share a block cannot be changed.
+  @Test func `Row 61: A full disk keeps a folder open for nobody`() throws {
+    let tree = try Tree()
+    try PrivateJournal(limit: 110).expect(
+      """
+      cd $1; mkdir disk; chmod 755 .
+      truncate -s 16M image; mkfs.ext4 -q -m 0 -I 256 image
+      ONE=$(losetup -f --show image); trap 'umount -l disk 2>/dev/null || true; losetup -d $ONE; rm -f $OUT*' EXIT
+      mount $ONE disk; mkdir -m 750 disk/d
+      for i in $(seq 30); do echo x >disk/d/$i; setfacl -m u:101:r,u:102:r,u:103:r,u:104:r,u:105:r,u:106:r,u:107:r,u:108:r,u:109:r,u:110:r,u:111:r,u:112:r disk/d/$i; chmod o= disk/d/$i; done
+      is 0 $P request photos=$1/disk/d --need rx --user games --recursive --yes
+      as 5 cat disk/d/7 >/dev/null || fail "not given"
+      chmod 777 disk; as 5 sh -c "cat /dev/zero >disk/fill; i=0; while head -c 1024 /dev/zero >disk/fill.\\$i; do i=\\$((i + 1)); done" 2>/dev/null || :
+      got=0; $P revoke --all >$OUT.o 2>$OUT.e || got=$?
+      left=0; for i in $(seq 30); do ! as 5 cat disk/d/$i >/dev/null 2>&1 || left=$((left + 1)); done
+      same $left 0 "files that games reads"
+      same $got 2 "the disk was not full, or nothing was said"
+      grep -q 'ENOSPC.*may still be there.*make room' $OUT.e || fail "why: $(head -5 $OUT.e)"
+      same "$(grep -c '^left' $OUT.o)" "$(getfacl -pnR disk/d | grep -c user:5)" "$(head -5 $OUT.e)"
+      rm disk/fill*
+      is 0 $P revoke --all
+      ! getfacl -pnR disk/d | grep -q user:5 || fail "left: $(cat $OUT.e)"
+      """, [tree.root])
   }
 }

@@ -4,6 +4,12 @@ package struct GroupGrant: UndoableCommand {
   package var user: String
   /// The name of the group.
   package var group: String
+  /// The uid; nil in an old journal.
+  var uid: UInt32?
+  /// The gid; nil in an old journal.
+  var gid: UInt32?
+  /// When this was planned, in nanoseconds since 1970; nil in an old journal.
+  var since: Int64?
 
   /// The change in one line.
   package var summary: String {
@@ -13,6 +19,40 @@ package struct GroupGrant: UndoableCommand {
   package var arguments: [PathBytes] { ["gpasswd", "-a", PathBytes(user), PathBytes(group)] }
   /// Permanent: the membership lasts until somebody removes it.
   package var persistence: Persistence { .permanent }
+
+  private func failure(_ errno: Errno, _ call: String) -> PermissionError {
+    PermissionError(
+      .system, "the members of group \(group) cannot be read", call: call, errno: errno)
+  }
+
+  /// Returns the grant by the names that its ids have now; nil if the group is gone.
+  ///
+  /// The uid of a user who was deleted may be somebody else's, whose home was made later.
+  private func renamed(_ system: any System) throws(PermissionError) -> GroupGrant? {
+    var grant = self
+    do throws(Errno) {
+      if let gid {
+        guard let group = try system.getgrgid(gid) else { return nil }
+        grant.group = group
+      }
+      guard let uid, try system.getpwnam(user)?.uid != uid else { return grant }
+      // The members of a group can lack a line in the user data base.
+      guard let now = try system.getpwuid(uid), !isLater(now.home, system) else { return grant }
+      grant.user = now.name
+      return grant
+    } catch {
+      throw failure(error, "getpwuid")
+    }
+  }
+
+  /// Whether a home was made after the grant.
+  private func isLater(_ home: PathBytes, _ system: any System) -> Bool {
+    guard let since,
+      let folder = try? system.open(home, [.path], through: [], within: PathAvailability.limit)
+    else { return false }
+    defer { system.close(folder) }
+    return (try? system.statx(folder))?.birth ?? 0 > since
+  }
 
   private func isMember(_ system: any System) throws(PermissionError) -> Bool {
     do throws(Errno) {
@@ -25,14 +65,13 @@ package struct GroupGrant: UndoableCommand {
       }
       return false
     } catch {
-      throw PermissionError(
-        .system, "the groups of \(user) cannot be read", call: "getgrouplist", errno: error)
+      throw failure(error, "getgrouplist")
     }
   }
 
   /// Returns whether the user is a member.
   package func progress(_ system: any System) throws(PermissionError) -> GrantProgress {
-    try isMember(system) ? .after : .before
+    try renamed(system)?.isMember(system) == true ? .after : .before
   }
 
   /// Adds the user with gpasswd(1), option -a.
@@ -47,8 +86,16 @@ package struct GroupGrant: UndoableCommand {
 
   /// Removes the user with gpasswd(1), option -d.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
-    guard try isMember(system) else { return "\(user) is no longer in group \(group)" }
-    try system.complete(["gpasswd", "-d", PathBytes(user), PathBytes(group)])
-    return nil
+    guard let now = try renamed(system), try now.isMember(system) else {
+      return "\(user) is no longer in group \(group)"
+    }
+    try system.complete(["gpasswd", "-d", PathBytes(now.user), PathBytes(now.group)])
+    if try now.isMember(system) {
+      throw PermissionError(
+        .changeFailed, "\(now.user) is still in group \(now.group) after gpasswd -d",
+        advice: "end the membership where the group is kept")
+    }
+    let isSame = now.user.isExactly(user) && now.group.isExactly(group)
+    return isSame ? nil : "\(user) in group \(group) is \(now.user) in group \(now.group) now"
   }
 }

@@ -3,6 +3,8 @@ struct GivenEntry: Hashable, Sendable {
   var uid: UInt32
   /// The start of the first lease, in nanoseconds since 1970.
   var since: Int64
+  /// The same moment by the clock of the boot; nil in an old journal.
+  var at: BootTime?
   /// The permissions that the user's entry in the default ACL has had since then.
   var rights: Set<Permissions> = []
 }
@@ -79,15 +81,19 @@ struct Inheritance: Sendable {
   ///   - list: The default ACL, without the leases that have ended; nil if there is none.
   ///   - record: What the journal remembers of it.
   ///   - users: The users whose leases have ended.
+  ///   - system: The system whose clocks show how the wall clock was set meanwhile.
   /// - Returns: What leases on this folder gave, and on those above.
   func inside(
-    _ list: AccessControlList?, _ record: LeasedACL, of users: Set<UInt32>
+    _ list: AccessControlList?, _ record: LeasedACL, of users: Set<UInt32>, _ system: any System
   ) -> Inheritance {
     var inside = self
     inside.now = list
     inside.foreign = []
     inside.origin = record.origin ?? origin
-    for entry in record.given where users.contains(entry.uid) {
+    for var entry in record.given where users.contains(entry.uid) {
+      entry.since = entry.start(system)
+      // A copy with its ACL; and a recursive request gives files x only where they have it.
+      entry.rights.formUnion(entry.rights.map { $0.subtracting(.execute) }.filter { !$0.isEmpty })
       if let index = inside.given.firstIndex(where: { $0.uid == entry.uid }) {
         inside.given[index].since = min(inside.given[index].since, entry.since)
         inside.given[index].rights.formUnion(entry.rights)
@@ -99,18 +105,31 @@ struct Inheritance: Sendable {
   }
 }
 
+extension GivenEntry {
+  /// Creates an entry of nobody that begins now.
+  init(now system: any System) {
+    // The clock of inodes is a few ticks late.
+    let late: Int64 = 20_000
+    self.init(uid: .max, since: (system.realtime() - late) * 1_000, at: BootTime(system))
+    at?.time -= late
+  }
+}
+
 extension LeasedACL {
   /// Saves the permissions that the entries of users now give to new files in the folder.
   ///
   /// - Parameters:
   ///   - users: The users who have leases on it, also those that end now.
-  ///   - time: The present, in microseconds since 1970.
-  mutating func rememberGiven(to users: Set<UInt32>, at time: Int64) {
+  ///   - system: The system whose clocks show the present.
+  mutating func rememberGiven(to users: Set<UInt32>, _ system: any System) {
     given.removeAll { !users.contains($0.uid) }
+    var new: GivenEntry?
     for uid in users.sorted() {
-      // The clock of inodes is a few ticks late.
-      var entry =
-        given.first { $0.uid == uid } ?? GivenEntry(uid: uid, since: (time - 20_000) * 1_000)
+      var entry = given.first { $0.uid == uid } ?? new ?? GivenEntry(now: system)
+      if entry.uid != uid {
+        new = entry
+        entry.uid = uid
+      }
       for list in [base, written] {
         if let rights = list?[ACLItem(.user, id: uid)] { entry.rights.insert(rights) }
       }

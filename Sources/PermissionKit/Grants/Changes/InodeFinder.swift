@@ -103,6 +103,41 @@ struct InodeFinder {
     }
   }
 
+  // MARK: - Copies
+
+  /// Opens the file that took the place of a grant's inode together with its ACL, as `sed -i` and editors make it.
+  ///
+  /// - Parameters:
+  ///   - grant: The grant.
+  ///   - record: What the journal remembers of the ACL.
+  ///   - start: When the grant began, in nanoseconds since 1970: an older file has its entries from somebody else.
+  /// - Returns: The open file; nil if there is none.
+  mutating func copy(
+    inPlaceOf grant: InodeGrant, _ record: LeasedACL, since start: Int64
+  ) -> Descriptor? {
+    let waits = mountTable().hasBlocking
+    let opened =
+      waits
+      ? try? system.open(
+        grant.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
+      : try? system.openat(.currentDirectory, grant.path, [.path, .noFollow], mode: 0)
+    guard let descriptor = opened else { return nil }
+    if let status = try? system.statx(descriptor), status.birth ?? .max >= start,
+      InodeIdentity(status).type == grant.identity.type, !grant.isInode(descriptor, system),
+      let now = try? InodeGrant.state(grant.attribute, of: descriptor, system)
+    {
+      let (list, item) = (now.list(grant.attribute), grant.lease.item)
+      // Bits are equal by chance; an entry of the user is not.
+      let isCopied =
+        item.tag == .user
+        ? list?[item] != nil && record.own.contains { $0?[item] == list?[item] }
+        : record.own.contains(list)
+      if isCopied, list?[item] != record.base?[item] { return descriptor }
+    }
+    system.close(descriptor)
+    return nil
+  }
+
   private mutating func isOnIdmappedMount(_ descriptor: Descriptor) -> Bool {
     guard let id = (try? system.statx(descriptor))?.mount else { return false }
     return mountTable()[id: id]?.idMappingIsUnreadable == true

@@ -120,9 +120,9 @@ final class LeaseLook {
     record.seen =
       record.written == now.list(grant.attribute) ? nil : .some(now.list(grant.attribute))
     record.owner = merge.owner
+    record.since = record.since ?? GivenEntry(now: system).since
     if grant.attribute == .defaultACL {
-      record.rememberGiven(
-        to: users.union(leases.givers).union([grant.uid]), at: system.realtime())
+      record.rememberGiven(to: users.union(leases.givers).union([grant.uid]), system)
     }
     var outcome = LeaseOutcome(acl: leases.acl.isEmpty ? nil : leases.acl, record: record)
     for ((id, grant), lease) in zip(leases.grants, merge.leases) {

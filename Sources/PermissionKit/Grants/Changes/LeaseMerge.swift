@@ -14,6 +14,8 @@ package struct LeasedACL: Hashable, Sendable {
   var hadMask: Bool
   /// When the inode was last written, by `StatusFields.changed`; nil if unknown.
   var changed: Int64?
+  /// When the first lease began, in nanoseconds since 1970; nil in an old journal.
+  var since: Int64?
   /// The rights that new files inherited from leases on a default ACL, by user.
   var given: [GivenEntry] = []
   /// The default ACL that a lease created; nil if there was one.

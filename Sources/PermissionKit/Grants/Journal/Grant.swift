@@ -30,6 +30,8 @@ package struct Grant: Hashable, Sendable {
     package var expires: Int64?
     /// The process whose end ends the grant, with its start time from /proc/PID/stat; nil if none.
     package var process: ProcessMark?
+    /// The expiry by the clock of the boot, however the wall clock is set meanwhile.
+    var end: BootTime?
 
     /// Creates a lifetime with these values; by default the grant lasts until it is revoked.
     package init(expires: Int64? = nil, process: ProcessMark? = nil) {
@@ -58,7 +60,7 @@ package struct Grant: Hashable, Sendable {
     ///   - system: The system that knows the process.
     /// - Returns: Whether it has ended; false for a process that /proc does not show.
     package func hasEnded(at time: Int64, _ system: any System) -> Bool {
-      if let expires, expires <= time { return true }
+      if let expires, expires <= time || end?.hasCome(system) == true { return true }
       return process.map { !system.mayRun($0) } ?? false
     }
   }

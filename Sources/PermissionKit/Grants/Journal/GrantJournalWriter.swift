@@ -135,7 +135,12 @@ struct GrantJournalWriter {
     let time = now
     let request = "\(time)-\(system.getpid())"
     var made = made
+    let (present, wall) = (BootTime(system), system.realtime())
     for index in made.indices {
+      if let present, let expires = made[index].lifetime.expires {
+        let end = BootTime(boot: present.boot, time: present.time + expires - wall)
+        made[index].lifetime.end = end
+      }
       (made[index].request, made[index].time) = (request, time)
       made[index].id = "\(request)-\(index + 1)"
     }
@@ -261,7 +266,9 @@ struct GrantJournalWriter {
       do throws(PermissionError) {
         switch finder.find(grant) {
         case .deleted:
-          outcome.notes.append("\(grant.path) was deleted")
+          if try !releaseCopy(grants, grant, leases, &finder, &outcome) {
+            outcome.notes.append("\(grant.path) was deleted")
+          }
           finish(grants, &outcome)
         case .missing(let reason): for grant in grants { miss(grant, reason, &outcome) }
         case .found(let descriptor):
@@ -281,6 +288,7 @@ struct GrantJournalWriter {
     for release in found where release.outcome != nil {
       do throws(PermissionError) {
         try carryOut(release)
+        _ = try releaseCopy(release.grants, release.grant, release.leases, &finder, &outcome)
         outcome.notes += release.outcome?.notes ?? []
         ends += end(of: release)
         if release.grant.attribute == .defaultACL {
@@ -296,7 +304,9 @@ struct GrantJournalWriter {
   }
 
   /// Changes an inode; merges again if somebody else changed it meanwhile.
-  private mutating func carryOut(_ release: LeaseRelease) throws(PermissionError) {
+  private mutating func carryOut(
+    _ release: LeaseRelease, isRecorded: Bool = true
+  ) throws(PermissionError) {
     var again = 0
     while true {
       do throws(PermissionError) {
@@ -305,11 +315,31 @@ struct GrantJournalWriter {
         again += 1
         guard error.errno == .EAGAIN, again < 100 else { throw error }
         try release.look(system)
-        if let outcome = release.outcome {
+        if isRecorded, let outcome = release.outcome {
           try? append([line(outcome, of: release.leases.acl)])
         }
       }
     }
+  }
+
+  /// Undoes grants on a file that took the place of theirs together with its ACL; returns whether there is one.
+  ///
+  /// The journal remembers nothing of such a file: it is found again until the grants have ended.
+  private mutating func releaseCopy(
+    _ grants: [Grant], _ grant: InodeGrant, _ leases: OpenLeases, _ finder: inout InodeFinder,
+    _ outcome: inout GrantJournal.Outcome
+  ) throws(PermissionError) -> Bool {
+    let since = leases.record.since ?? .min
+    let begin = GivenEntry(uid: grant.uid, since: since).start(system)
+    let found = finder.copy(inPlaceOf: grant, leases.record, since: begin)
+    guard let copy = found else { return false }
+    defer { system.close(copy) }
+    let release = LeaseRelease(grants, grant, copy, leases)
+    try release.look(system)
+    try carryOut(release, isRecorded: false)
+    outcome.notes.append(
+      "\(grant.path) was replaced by a copy with its ACL, from which the access was removed, too")
+    return true
   }
 
   /// Returns the lines of grants that are undone.

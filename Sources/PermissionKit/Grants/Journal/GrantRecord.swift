@@ -105,6 +105,11 @@ extension GrantRecord {
     guard let leased, var record = (try? Self.leased.decode(leased))?.record else { return nil }
     if stage == .applied { record.seen = nil }
     record.changed = changed
+    // The clock of this process was ahead of that of the file system.
+    if let since = record.since { record.since = min(since, changed ?? .max) }
+    for index in record.given.indices {
+      record.given[index].since = min(record.given[index].since, changed ?? .max)
+    }
     return record
   }
 }
@@ -137,7 +142,7 @@ extension GrantRecord {
     .optional(
       "given", given.list, get: { $0.record.given.isEmpty ? nil : $0.record.given },
       set: { $0.record.given = $1 }),
-    .optional("origin", \.record.origin, .brief),
+    .optional("since", \.record.since, .integer), .optional("origin", \.record.origin, .brief),
     .optional(
       "rights", .rights, get: { $0.rights.isEmpty ? nil : $0.rights }, set: { $0.rights = $1 }),
     .optional(
@@ -147,7 +152,7 @@ extension GrantRecord {
 
   private static let given = JSONRecord<GivenEntry>([
     .required("uid", \.uid, .integer), .required("since", \.since, .integer),
-    .required("rights", \.rights, .values),
+    .required("rights", \.rights, .values), .optional("at", \.at, .bootTime),
   ]).codec(GivenEntry(uid: 0, since: 0))
 
   /// The codec of a line.
@@ -157,11 +162,18 @@ extension GrantRecord {
 extension JSONCodec<Grant.Lifetime> {
   fileprivate static let lifetime = JSONRecord<Grant.Lifetime>([
     .optional("expires", \.expires, .integer), .optional("process", \.process, process),
+    .optional("at", \.end, .bootTime),
   ]).codec(Grant.Lifetime())
 
   private static let process = JSONRecord<ProcessMark>([
     .required("pid", \.pid, .integer), .required("start", \.start, .integer),
   ]).codec(ProcessMark(pid: 0, start: 0))
+}
+
+extension JSONCodec<BootTime> {
+  fileprivate static let bootTime = JSONRecord<BootTime>([
+    .required("boot", \.boot, .string), .required("time", \.time, .integer),
+  ]).codec(BootTime(boot: "", time: 0))
 }
 
 extension JSONCodec<GrantChange> {
@@ -258,6 +270,8 @@ extension JSONCodec<AccessControlList> {
 extension JSONCodec<GroupGrant> {
   fileprivate static let group = JSONRecord<GroupGrant>([
     .required("user", \.user, .string), .required("group", \.group, .string),
+    .optional("uid", \.uid, .integer), .optional("gid", \.gid, .integer),
+    .optional("since", \.since, .integer),
   ]).codec(GroupGrant(user: "", group: ""))
 }
 

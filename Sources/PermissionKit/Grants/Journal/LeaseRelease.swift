@@ -26,8 +26,16 @@ final class LeaseRelease {
       isAgain: grants.allSatisfy { [.applied, .undoing].contains($0.stage) })
   }
 
+  /// Changes the inode, and looks whether it is changed.
+  ///
+  /// - Throws: EAGAIN if somebody else changes it, too.
   func carryOut(_ system: any System) throws(PermissionError) {
-    guard let now, let target else { return }
+    guard let now, let target, now != target else { return }
     try grant.set(target, from: now, isPutBack: isPutBack, descriptor, system)
+    // It has ended only if it is gone now: somebody else may have written the old ACL meanwhile.
+    let left = try grant.state(descriptor, system).list(grant.attribute)
+    if left != target.list(grant.attribute) {
+      throw grant.failure("somebody else changes \(grant.path) again and again", nil, .EAGAIN)
+    }
   }
 }

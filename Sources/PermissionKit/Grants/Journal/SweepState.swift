@@ -132,7 +132,7 @@ final class SweepState: Sendable {
     var inside: Inheritance?
     for (ids, grant, record) in folders[status.inode] ?? []
     where grant.isInode(folder, journal.system) {
-      inside = (inside ?? above).inside(list, record, of: users)
+      inside = (inside ?? above).inside(list, record, of: users, journal.system)
       shared.withLock { $0.reached.formUnion(ids) }
     }
     return inside

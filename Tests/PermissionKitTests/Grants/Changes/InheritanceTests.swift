@@ -13,7 +13,7 @@ struct InheritanceTests {
     record.given = [GivenEntry(uid: 5, since: 100, rights: [[.read, .execute]])]
     record.origin = try origin.map { try #require(AccessControlList(brief: $0)) }
     let list = try now.map { try #require(AccessControlList(brief: $0)) }
-    return Inheritance().inside(list, record, of: [5])
+    return Inheritance().inside(list, record, of: [5], LinuxSystem())
   }
 
   @Test(
