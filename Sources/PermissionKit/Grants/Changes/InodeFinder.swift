@@ -123,7 +123,8 @@ struct InodeFinder {
       : try? system.openat(.currentDirectory, grant.path, [.path, .noFollow], mode: 0)
     guard let descriptor = opened else { return nil }
     if let status = try? system.statx(descriptor), status.birth ?? .max >= start,
-      InodeIdentity(status).type == grant.identity.type, !grant.isInode(descriptor, system),
+      case let file = InodeIdentity(status), file.type == grant.identity.type,
+      file.device == grant.identity.device, !grant.isInode(descriptor, system),
       let now = try? InodeGrant.state(grant.attribute, of: descriptor, system)
     {
       let (list, item) = (now.list(grant.attribute), grant.lease.item)
