@@ -36,6 +36,8 @@ extension FakeSystem {
     throw .ENOSYS
   }
   /// Fails with ENOSYS.
+  @_spi(SystemCalls) public func rmdir(_ path: PathBytes) throws(Errno) { throw .ENOSYS }
+  /// Fails with ENOSYS.
   @_spi(SystemCalls) public func getpwent() throws(Errno) -> [UserRecord] { throw .ENOSYS }
   /// Returns the time in UTC, since other time zones need localtime_r(3).
   @_spi(SystemCalls) public func localtime(_ microseconds: Int64) -> WallTime {

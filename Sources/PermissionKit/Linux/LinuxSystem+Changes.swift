@@ -113,6 +113,12 @@ extension LinuxSystem {
     }
     _ = try check(unsafe withCString(path) { unsafe Glibc.unlink($0) != 0 ? -errno : 0 })
   }
+
+  /// rmdir(2); a NUL in the path gives EINVAL.
+  package func rmdir(_ path: PathBytes) throws(Errno) {
+    if path.bytes.contains(0) { throw .EINVAL }
+    _ = try check(unsafe withCString(path) { unsafe Glibc.rmdir($0) != 0 ? -errno : 0 })
+  }
 }
 
 // MARK: - Commands

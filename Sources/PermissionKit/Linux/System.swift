@@ -82,6 +82,8 @@ public protocol System: Sendable {
   @_spi(SystemCalls) func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno)
   /// unlink(2): removes a name.
   @_spi(SystemCalls) func unlink(_ path: PathBytes) throws(Errno)
+  /// rmdir(2): removes an empty folder.
+  @_spi(SystemCalls) func rmdir(_ path: PathBytes) throws(Errno)
 
   // MARK: Commands
 

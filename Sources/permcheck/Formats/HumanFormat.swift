@@ -218,6 +218,7 @@ extension GrantListing {
       let end: String? =
         switch grant.stage {
         case .missing: "missing"
+        case .undoing: "could not be ended"
         case .released: "ended, files that inherited it not all reached"
         case .ended: "ended: somebody else removed the access"
         default:

@@ -72,6 +72,7 @@ extension ForwardingSystem {
   package func rename(_ old: PathBytes, _ new: PathBytes) throws(Errno) {
     try base.rename(old, new)
   }
+  package func rmdir(_ path: PathBytes) throws(Errno) { try base.rmdir(path) }
   package func unlink(_ path: PathBytes) throws(Errno) { try base.unlink(path) }
   package func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32 {
     try base.spawn(arguments, output: output)

@@ -273,6 +273,13 @@ struct AttackHelperTests {
         same "$(seen)" "$BEFORE" "with a grant"
         is 0 helper revoke camera
         same "$(seen)" "$BEFORE" "revoked"
+        # Whoever gets the uid of a user who is gone begins anew.
+        private_etc
+        is 0 env -u PKEXEC_UID SUDO_UID=7 $H revoke camera
+        sed -i '/^lp:/d' /etc/passwd
+        is 0 helper grant camera
+        [ ! -e $U/7 ] && [ -e $U/5/now ] && [ -e $U/1/now ] || fail "the folders: $(ls $U)"
+        is 0 helper revoke camera
         same "$(stat -c %a /var/lib/permcheck)" 700 "the journal's folder"
         # What an earlier version left goes.
         chmod 711 /var/lib/permcheck; echo x >/var/lib/permcheck/5.jsonl

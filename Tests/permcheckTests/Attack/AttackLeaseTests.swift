@@ -318,6 +318,9 @@ struct AttackLeaseTests {
       is 0 $P request photos=$1/other/stuck --user games --for 1h --yes
       chattr +i other/stuck
       is 2 $P revoke --all
+      is 0 $P list --grants
+      grep -q 'could not be ended' $OUT.o || fail "listed: $(cat $OUT.o)"
+      is 2 $P revoke --all
       grep -q 'EPERM.*may still be there.*chattr -i' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
       chattr -i other/stuck
       is 0 $P revoke --all
@@ -336,7 +339,10 @@ struct AttackLeaseTests {
       trap 'umount -l disk copy 2>/dev/null || true; losetup -d $ONE $TWO; rm -f $OUT*' EXIT
       mount $ONE disk; chmod 755 disk; echo x >disk/file; chmod 600 disk/file
       is 0 $P request $1/disk/file --need r --user games --for 1h --yes
-      umount disk; mount $TWO copy
+      umount disk
+      is 0 $P list --grants
+      grep -q 'missing$' $OUT.o || fail "listed as in place: $(cat $OUT.o)"
+      mount $TWO copy
       is 2 $P revoke --all
       grep -q 'may be a copy.*may still be there' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
       umount copy; mount $ONE disk
@@ -373,14 +379,20 @@ struct AttackLeaseTests {
       for i in 1 2 3 4; do
         echo x >$F/$i; chmod 600 $F/$i
         is 0 $P request $F/$i --need r --user games --yes
+        is 0 $P request $F/$i --need rw --user daemon --yes
         fill 4000 4000 $F/$i; chmod g=rwx $F/$i
       done
       $P explain $F/1 --user daemon --need r >$OUT.o 2>&1 || :
       echo "check $(took $P check $F/1 --need r --user games) ms, another's request $(took $P request photos=/var/lib/other --user daemon --yes) ms"
-      all=$(took $P revoke --all)
+      all=$(took $P revoke --user games --all)
+      for i in 1 2 3 4; do
+        as 1 sh -c ": >>$F/$i" || fail "another lease on $i ended, too: $(getfacl -pn $F/$i | head -8)"
+        ! as 5 cat $F/$i 2>/dev/null || fail "$i is still open: $(getfacl -pn $F/$i | head -8)"
+      done
+      is 0 $P revoke --user daemon --all
       echo "revoke $all ms"
       for i in 1 2 3 4; do
-        ! as 5 cat $F/$i 2>/dev/null || fail "$i is still open"
+        ! as 1 cat $F/$i 2>/dev/null || fail "$i is still open: $(getfacl -pn $F/$i | head -8)"
         same "$(getfacl -pn $F/$i | grep -c ':10[0-9][0-9][0-9][0-9]:')" 8000 "the entries of others"
       done
       [ $all -lt 4000 ] || fail "revoke took $all ms"

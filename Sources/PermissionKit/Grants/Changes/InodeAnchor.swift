@@ -43,7 +43,15 @@ package struct InodeAnchor: Hashable, Sendable {
     return try? system.fstatfs(folder)
   }
 
+  /// /proc/sys/kernel/random/boot_id; nil if it cannot be read.
   static func boot(_ system: any System) -> String? {
+    system is LinuxSystem ? present : read(system)
+  }
+
+  /// It stays the same as long as this process lives.
+  private static let present = read(LinuxSystem())
+
+  private static func read(_ system: any System) -> String? {
     (try? system.line(of: "/proc/sys/kernel/random/boot_id"))?.description
   }
 

@@ -98,7 +98,7 @@ struct InodeFinder {
       return isDeleted ? .deleted : .missing(words(grant, "now names another file", reason))
     } catch {
       let isGone = error == .ENOENT || error == .ENOTDIR
-      let what = isGone ? "now names another file" : "cannot be read (\(error))"
+      let what = isGone ? "does not exist now" : "cannot be read (\(error))"
       return isDeleted ? .deleted : .missing(words(grant, what, reason))
     }
   }

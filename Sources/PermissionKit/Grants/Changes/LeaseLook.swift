@@ -77,6 +77,16 @@ final class LeaseLook {
 
   private var now: InodeGrant.State { .init(inode, grant.attribute) }
 
+  /// The most entries of an ACL that is merged as a whole.
+  ///
+  /// Of a longer one, which its owner may have made to keep others waiting, only the entries of the leases that end
+  /// are taken out, and the journal keeps what it remembers of the rest.
+  private static let mostEntries = 256
+
+  private var isLong: Bool {
+    now.list(grant.attribute).map { $0.entries.count > Self.mostEntries } ?? false
+  }
+
   /// The users with leases, who get back the rights that their entries hid.
   var users: Set<UInt32> { Set(leases.grants.map(\.grant.uid)) }
 
@@ -115,10 +125,17 @@ final class LeaseLook {
     _ target: InodeGrant.State, releasing released: Set<String>, isAgain: Bool = false
   ) -> LeaseOutcome {
     var record = leases.record
-    record.base = merge.base
-    record.written = target.list(grant.attribute)
-    record.seen =
-      record.written == now.list(grant.attribute) ? nil : .some(now.list(grant.attribute))
+    let list = target.list(grant.attribute)
+    if isLong, !released.isEmpty {
+      record.seen = .some(record.written)
+      for (id, grant) in leases.grants where released.contains(id) {
+        record.written?[grant.lease.item] = list?[grant.lease.item]
+      }
+    } else {
+      record.base = merge.base
+      record.written = list
+      record.seen = list == now.list(grant.attribute) ? nil : .some(now.list(grant.attribute))
+    }
     record.owner = merge.owner
     record.since = record.since ?? GivenEntry(now: system).since
     if grant.attribute == .defaultACL {
@@ -175,9 +192,11 @@ final class LeaseLook {
 
   /// Returns the state without some leases, in which nobody else has other rights than now.
   func released(_ ids: Set<String>) -> InodeGrant.State {
-    let target = inode { !ids.contains($0) }
-    if grant.attribute == .defaultACL || isNeutral(target) {
-      return .init(target, grant.attribute)
+    if !isLong {
+      let target = inode { !ids.contains($0) }
+      if grant.attribute == .defaultACL || isNeutral(target) {
+        return .init(target, grant.attribute)
+      }
     }
     // What the entries of these leases gave, and nothing else.
     var list = now.list(grant.attribute)

@@ -59,21 +59,28 @@ package struct GrantLedger: Sendable {
     return entry??.acl.flatMap(leases)
   }
 
-  /// Returns the open grants, oldest first; `ended` are those whose access somebody else removed.
+  /// Returns the open grants, oldest first, with what is seen of them now: `ended` are those whose access somebody else
+  /// removed, `missing` those whose file is not found, `undoing` those that could not be ended.
   func grantsNow(_ system: any System) -> [Grant] {
-    var ended: Set<String> = []
+    var stages: [String: Grant.Stage] = [:]
     var finder = InodeFinder(system)
     defer { finder.close() }
     for acl in acls.keys {
-      guard let leases = leases(acl), let grant = leases.grants.first?.grant,
-        case .found(let descriptor) = finder.find(grant)
-      else { continue }
-      defer { system.close(descriptor) }
-      ended.formUnion((try? grant.look(at: descriptor, leases, system))?.ended ?? [])
+      guard let leases = leases(acl), let grant = leases.grants.first?.grant else { continue }
+      let ids = leases.grants.map(\.id)
+      switch finder.find(grant) {
+      case .deleted: continue
+      case .missing: for id in ids { stages[id] = .missing }
+      case .found(let descriptor):
+        defer { system.close(descriptor) }
+        for id in ids where self[id]?.stage == .missing { stages[id] = .undoing }
+        let ended = (try? grant.look(at: descriptor, leases, system))?.ended ?? []
+        for id in ended { stages[id] = .ended }
+      }
     }
     return grants(of: nil).map { grant in
       var grant = grant
-      if ended.contains(grant.id) { grant.stage = .ended }
+      grant.stage = stages[grant.id] ?? grant.stage
       return grant
     }
   }

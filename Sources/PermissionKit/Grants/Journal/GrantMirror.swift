@@ -3,7 +3,7 @@
 /// The file is `/var/lib/permcheck-users/UID/now/grants.jsonl`. The folder UID belongs to root, and
 /// an ACL entry allows its user, and nobody else, to search it. The folder never changes. The first
 /// grant creates a folder for every user of the data base, so that other users learn nothing from
-/// it. These files decide nothing; only the journal does. A marker file in the journal's folder is
+/// it; the folder of a user who is gone is removed, so that whoever gets the uid begins anew. These files decide nothing; only the journal does. A marker file in the journal's folder is
 /// created before the journal's first line about a user and removed after the last one; an
 /// operation that finds such a marker writes the file again.
 package struct GrantMirror: Sendable {
@@ -102,6 +102,18 @@ package struct GrantMirror: Sendable {
       try? system.unlink(mark(of: uid))
       let old = journal.path.parent.appending(PathBytes("\(uid)\(Self.oldEnd)"))
       try? system.unlink(old)
+    }
+    removeFolders(but: ledger)
+  }
+
+  /// Removes the folders of users who are gone and have no grants.
+  private func removeFolders(but ledger: GrantLedger) {
+    let local = Set(system.localUsers)
+    guard !local.isEmpty, let names = try? system.names(in: Self.folder) else { return }
+    for uid in names.compactMap({ UInt32($0.description) })
+    where !local.contains(uid) && ledger.grants(of: uid).isEmpty {
+      let folder = folder(of: uid)
+      for place in [folder.appending("now"), folder] { try? system.rmdir(place) }
     }
   }
 
