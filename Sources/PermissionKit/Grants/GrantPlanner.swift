@@ -8,6 +8,7 @@ struct GrantPlanner {
 
   /// The queries, by the inode of each.
   private let targets: [Int: ResourceQuery]
+  private let devices: BlockDevices
   /// The symbolic links among the facts.
   private let links: [InodeFacts]
 
@@ -20,6 +21,7 @@ struct GrantPlanner {
       }
     }
     self.targets = targets
+    devices = BlockDevices(request.system)
     links = request.facts.inodes.filter { $0.kind == .symbolicLink }
     do throws(Errno) {
       own = try request.system.credentials()
@@ -224,13 +226,18 @@ struct GrantPlanner {
   ) throws(PermissionError) -> InodeGrant {
     let status: StatusFields
     let state: InodeGrant.State
-    let anchor: InodeAnchor?
+    var anchor: InodeAnchor?
     do throws(Errno) {
       let descriptor = try open(change.inode, path)
       defer { system.close(descriptor) }
       status = try system.statx(descriptor)
       state = try InodeGrant.state(change.attribute, of: descriptor, system)
       anchor = InodeAnchor(descriptor, system)
+      if let folder = try? open(inode.parent, path.parent) {
+        anchor?.folder = try? system.name_to_handle_at(folder)
+        system.close(folder)
+      }
+      anchor?.device = devices.identifier(of: status.fileSystem)
     } catch .ESTALE {
       throw changed(path)
     } catch {

@@ -110,11 +110,11 @@ struct AttackLeaseTests {
       is 2 $P revoke --all
       rmdir m/album
       # Another file system with the same device number.
-      cp --sparse=always image copy; cp --sparse=always spare image; blockdev --flushbufs $ONE
+      losetup -d $ONE; ONE=$(loop spare)
       mkdir n; mount $ONE n
       is 2 $P revoke --all
-      umount n; losetup -d $ONE
-      TWO=$(loop spare) THREE=$(loop copy)
+      umount n
+      TWO=$(loop spare) THREE=$(loop image)
       mount $THREE m
       as 5 test -w m/album || fail "who took it back?"
       mv m/album m/elsewhere
@@ -345,7 +345,14 @@ struct AttackLeaseTests {
       mount $TWO copy
       is 2 $P revoke --all
       grep -q 'may be a copy.*may still be there' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
-      umount copy; mount $ONE disk
+      # The copy has the file, too, and is where the original was.
+      umount copy; sync; cp image newer; losetup -d $TWO; TWO=$(losetup -f --show newer)
+      mount $TWO disk
+      as 5 test -r disk/file || fail "it is no copy"
+      is 2 $P revoke --all
+      grep -q 'may be a copy.*may still be there' $OUT.e || fail "$(cat $OUT.o $OUT.e)"
+      as 5 test -r disk/file || fail "the copy was changed"
+      umount disk; mount $ONE disk
       as 5 test -r disk/file || fail "who took it back?"
       is 0 $P revoke --all
       ! as 5 test -r disk/file || fail "left: $(cat $OUT.o $OUT.e)"

@@ -2,10 +2,14 @@
 package struct InodeAnchor: Hashable, Sendable {
   /// The result of name_to_handle_at(2); nil if the file system has no handles.
   package var handle: [UInt8]?
+  /// The handle of the folder that the path is in; nil if it is unknown.
+  var folder: [UInt8]?
   /// The type of the file system, see statfs(2).
   package var type: UInt64
   /// The id of the file system, see `FileSystemFields.id`.
   package var fileSystem: UInt64
+  /// The block device, see `BlockDevices`; nil if a copy would have the same.
+  var device: String?
   /// /proc/sys/kernel/random/boot_id; nil if it cannot be read.
   package var boot: String?
 

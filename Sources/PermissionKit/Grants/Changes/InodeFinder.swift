@@ -21,6 +21,8 @@ struct InodeFinder {
     /// A folder; whether the file system has the device number of the grant, so that it is no copy.
     case folder(Descriptor, isSame: Bool)
     case notMounted
+    /// Only on other devices.
+    case copied
     case tooManyMounts
   }
 
@@ -45,7 +47,20 @@ struct InodeFinder {
     }
   }
 
-  init(_ system: any System) { self.system = system }
+  private let devices: BlockDevices
+
+  init(_ system: any System) {
+    self.system = system
+    devices = BlockDevices(system)
+  }
+
+  /// Whether a file system is on the device of the grant, and so no copy; nil if that is unknown.
+  private func isSame(_ device: DeviceNumber?, as anchor: InodeAnchor) -> Bool? {
+    guard let known = anchor.device, let present = device.flatMap(devices.identifier) else {
+      return nil
+    }
+    return known == present
+  }
 
   func close() {
     for case .folder(let folder, _) in folders.map(\.found) { system.close(folder) }
@@ -67,8 +82,9 @@ struct InodeFinder {
               system.close(descriptor)
             } catch .ESTALE where !isSame {
               // A copy, such as a snapshot or an older image, has the id of the original.
-              reason = "the file is not on the file system that is mounted, which may be a copy"
+              reason = Self.copied
             }
+          case .copied: reason = Self.copied
           case .notMounted: reason = "the file system of \(grant.path) is not mounted here"
           case .tooManyMounts:
             reason =
@@ -89,6 +105,11 @@ struct InodeFinder {
       let descriptor = try system.open(
         grant.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
       if grant.isInode(descriptor, system) {
+        let device = (try? system.statx(descriptor))?.fileSystem
+        if let anchor = grant.anchor, isSame(device, as: anchor) == false {
+          system.close(descriptor)
+          return .missing(words(grant, "is on another device", reason))
+        }
         if !isOnIdmappedMount(descriptor) { return .found(descriptor) }
         system.close(descriptor)
         return .missing(
@@ -115,13 +136,7 @@ struct InodeFinder {
   mutating func copy(
     inPlaceOf grant: InodeGrant, _ record: LeasedACL, since start: Int64
   ) -> Descriptor? {
-    let waits = mountTable().hasBlocking
-    let opened =
-      waits
-      ? try? system.open(
-        grant.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
-      : try? system.openat(.currentDirectory, grant.path, [.path, .noFollow], mode: 0)
-    guard let descriptor = opened else { return nil }
+    guard let descriptor = openPlace(of: grant) else { return nil }
     if let status = try? system.statx(descriptor), status.birth ?? .max >= start,
       case let file = InodeIdentity(status), file.type == grant.identity.type,
       file.device == grant.identity.device, !grant.isInode(descriptor, system),
@@ -139,6 +154,22 @@ struct InodeFinder {
     return nil
   }
 
+  /// Opens what has the name of a grant's inode now, in the folder that it was in, whatever the path of that folder is.
+  private mutating func openPlace(of grant: InodeGrant) -> Descriptor? {
+    if let anchor = grant.anchor, let folder = anchor.folder, let name = grant.path.components.last,
+      case .folder(let root, _) = search(grant, anchor)
+    {
+      guard let folder = try? system.open_by_handle_at(root, folder) else { return nil }
+      defer { system.close(folder) }
+      return try? system.openat(folder, name, [.path, .noFollow], mode: 0)
+    }
+    if mountTable().hasBlocking {
+      return try? system.open(
+        grant.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
+    }
+    return try? system.openat(.currentDirectory, grant.path, [.path, .noFollow], mode: 0)
+  }
+
   private mutating func isOnIdmappedMount(_ descriptor: Descriptor) -> Bool {
     guard let id = (try? system.statx(descriptor))?.mount else { return false }
     return mountTable()[id: id]?.idMappingIsUnreadable == true
@@ -147,6 +178,9 @@ struct InodeFinder {
   private func words(_ grant: InodeGrant, _ what: String, _ reason: String?) -> String {
     "\(grant.path) \(what)\(reason.map { ", and \($0)" } ?? "")"
   }
+
+  private static let copied =
+    "the file is not on the file system that is mounted, which may be a copy"
 
   // MARK: - File systems
 
@@ -202,6 +236,7 @@ struct InodeFinder {
     self.tree = tree
     // Whoever has spent the time keeps nobody from the plain mount of the grant's own file system.
     let plain = places[0].count
+    var hasCopy = false
     for (index, (entry, isCovered)) in places.joined().enumerated() {
       if let other = known[entry.device], !other.has(anchor, device) { continue }
       if index >= plain, system.monotonic() > end { return .tooManyMounts }
@@ -211,13 +246,18 @@ struct InodeFinder {
         let own = (try? system.statx(folder))?.fileSystem
         let found = FileSystem(type: fields.type, id: fields.id, device: own)
         if found.has(anchor, device) {
-          return .folder(folder, isSame: own == device || entry.device == number)
+          let isSame = isSame(own, as: anchor)
+          if isSame != false {
+            return .folder(
+              folder, isSame: isSame ?? (own == device || entry.device == number))
+          }
+          hasCopy = true
         }
         if entry.mount.fileSystem != "btrfs" { known[entry.device] = found }
       }
       system.close(folder)
     }
-    return .notMounted
+    return hasCopy ? .copied : .notMounted
   }
 }
 

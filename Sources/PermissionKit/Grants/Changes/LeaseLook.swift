@@ -205,11 +205,11 @@ final class LeaseLook {
     }
     for (id, grant) in leases.grants where ids.contains(id) {
       let item = grant.lease.item
-      guard !merge.theirs.contains(item), !kept.contains(where: { $0.1.item == item }) else {
-        continue
-      }
+      if merge.theirs.contains(item) { continue }
+      let left = kept.map(\.1).filter { $0.item == item }.map(\.rights)
+      let rights = left.reduce(merge.base?[item]) { ($0 ?? []).union($1) }
       let held = list?[item] ?? []
-      list?[item] = merge.base?[item]?.intersection(held)
+      list?[item] = rights?.intersection(held)
     }
     if !leases.record.hadMask { list = list?.withoutIdleMask }
     return now.setting(list, grant.attribute)

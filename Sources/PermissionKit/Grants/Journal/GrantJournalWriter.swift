@@ -266,7 +266,7 @@ struct GrantJournalWriter {
       do throws(PermissionError) {
         switch finder.find(grant) {
         case .deleted:
-          if try !releaseCopy(grants, grant, leases, &finder, &outcome) {
+          if try !releaseCopies(grants, leases, &finder, &outcome) {
             outcome.notes.append("\(grant.path) was deleted")
           }
           finish(grants, &outcome)
@@ -288,7 +288,7 @@ struct GrantJournalWriter {
     for release in found where release.outcome != nil {
       do throws(PermissionError) {
         try carryOut(release)
-        _ = try releaseCopy(release.grants, release.grant, release.leases, &finder, &outcome)
+        _ = try releaseCopies(release.grants, release.leases, &finder, &outcome)
         outcome.notes += release.outcome?.notes ?? []
         ends += end(of: release)
         if release.grant.attribute == .defaultACL {
@@ -322,24 +322,32 @@ struct GrantJournalWriter {
     }
   }
 
-  /// Undoes grants on a file that took the place of theirs together with its ACL; returns whether there is one.
+  /// Undoes grants on the files that took the place of theirs together with its ACL; returns whether there is one.
   ///
-  /// The journal remembers nothing of such a file: it is found again until the grants have ended.
-  private mutating func releaseCopy(
-    _ grants: [Grant], _ grant: InodeGrant, _ leases: OpenLeases, _ finder: inout InodeFinder,
+  /// The journal remembers nothing of such a file, which is found again until the grants have ended.
+  private mutating func releaseCopies(
+    _ grants: [Grant], _ leases: OpenLeases, _ finder: inout InodeFinder,
     _ outcome: inout GrantJournal.Outcome
   ) throws(PermissionError) -> Bool {
     let since = leases.record.since ?? .min
-    let begin = GivenEntry(uid: grant.uid, since: since).start(system)
-    let found = finder.copy(inPlaceOf: grant, leases.record, since: begin)
-    guard let copy = found else { return false }
-    defer { system.close(copy) }
-    let release = LeaseRelease(grants, grant, copy, leases)
-    try release.look(system)
-    try carryOut(release, isRecorded: false)
-    outcome.notes.append(
-      "\(grant.path) was replaced by a copy with its ACL, from which the access was removed, too")
-    return true
+    let begin = GivenEntry(uid: .max, since: since).start(system)
+    var seen: Set<PathBytes> = []
+    var isCopied = false
+    for one in grants {
+      // The inode may have had several paths.
+      guard case .inode(let grant) = one.change, seen.insert(grant.path).inserted,
+        let copy = finder.copy(inPlaceOf: grant, leases.record, since: begin)
+      else { continue }
+      defer { system.close(copy) }
+      let release = LeaseRelease(grants, grant, copy, leases)
+      try release.look(system)
+      try carryOut(release, isRecorded: false)
+      outcome.notes.append(
+        "\(grant.path) was replaced by a copy with its ACL, from which the access was removed, too"
+      )
+      isCopied = true
+    }
+    return isCopied
   }
 
   /// Returns the lines of grants that are undone.

@@ -228,7 +228,9 @@ package struct GrantLedger: Sendable {
   private mutating func setWritten(_ record: GrantRecord) {
     guard let acl = self[record.id]?.acl else { return }
     acls[acl]?.stage = .applied
-    if let changed = record.changed { acls[acl]?.changed = changed }
+    guard let changed = record.changed else { return }
+    acls[acl]?.changed = changed
+    if record.event == .applied { acls[acl]?.applied = changed }
   }
 
   private mutating func remove(_ id: String) {

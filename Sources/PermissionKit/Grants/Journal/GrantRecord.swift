@@ -51,6 +51,8 @@ struct GrantRecord: Sendable {
   var stage: Grant.Stage?
   /// When the inode was changed, for `applied`, `undone` and `leased`.
   var changed: Int64?
+  /// When the inode was changed at first, for `leased`; never in a journal.
+  var applied: Int64?
   /// Why the file is not found, for `missing`; which files were not reached, for `released`.
   var note: String?
 }
@@ -106,9 +108,10 @@ extension GrantRecord {
     if stage == .applied { record.seen = nil }
     record.changed = changed
     // The clock of this process was ahead of that of the file system.
-    if let since = record.since { record.since = min(since, changed ?? .max) }
+    guard let applied else { return record }
+    record.since = record.since.map { min($0, applied) }
     for index in record.given.indices {
-      record.given[index].since = min(record.given[index].since, changed ?? .max)
+      record.given[index].since = min(record.given[index].since, applied)
     }
     return record
   }
@@ -209,7 +212,9 @@ extension JSONCodec<InodeGrant> {
   ]).codec(.blank)
 
   private static let anchor = JSONRecord<InodeAnchor>([
-    .optional("handle", \.handle, .hexadecimal), .required("type", \.type, .integer),
+    .optional("handle", \.handle, .hexadecimal), .optional("folder", \.folder, .hexadecimal),
+    .optional("device", \.device, .string),
+    .required("type", \.type, .integer),
     .required("fileSystem", \.fileSystem, .integer), .optional("boot", \.boot, .string),
   ]).codec(InodeAnchor(handle: nil, type: 0, fileSystem: 0, boot: nil))
 
