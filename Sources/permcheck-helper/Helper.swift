@@ -167,16 +167,17 @@ struct Helper {
   private func revoke() throws(PermissionError) -> HelperAnswer {
     // Its declaration may be gone, and the grant still there.
     let own = try journal.grants(of: uid)
-    let isLeft = own.contains { isOwn($0) && $0.accessor == invocation.accessor }
-    let name = isLeft ? invocation.accessor : served().name
+    let isThere = own.contains { isOwn($0) && $0.accessor == invocation.accessor }
+    let name = isThere ? invocation.accessor : served().name
     let outcome = try journal.undo(of: uid) { grant in
       isOwn(grant) && grant.accessor == name
         && (invocation.process.map { grant.lifetime.process?.pid == $0 } ?? true)
         && (invocation.request.map { grant.request == $0 } ?? true)
     }
     let ended = outcome.recovered + outcome.grants
+    let isLeft = !outcome.missing.isEmpty || outcome.damage != nil
     var answer = HelperAnswer(
-      !outcome.missing.isEmpty ? .missing : ended.isEmpty ? .nothingToChange : .revoked, nil)
+      isLeft ? .missing : ended.isEmpty ? .nothingToChange : .revoked, nil)
     answer.changes = ended.map(HelperAnswer.Change.init)
     answer.notes = outcome.notes
     return answer

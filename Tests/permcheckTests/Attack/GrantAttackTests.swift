@@ -10,7 +10,7 @@ struct GrantAttackTests {
     "mv $J $J.old; ln -s $J.old $J", "chown 54333 $J", "chmod 666 $J", "chmod 620 $J",
     "ln $J $J.twin", "chmod 777 /var/lib/permcheck", "chmod 775 /var/lib/permcheck",
     "chown 54333 /var/lib/permcheck", "rm $J; mkfifo $J; chmod 600 $J", "rm $J; mkdir $J",
-    "sed -i '1s/.*/garbage/' $J", "sed -i 1d $J", "sed -i 's/\"v\":3/\"v\":4/' $J",
+    "sed -i 's/\"v\":3/\"v\":4/' $J",
     "rm $J; mknod -m 600 $J c 1 3", "setfacl -m u:54333:rw $J",
   ]
 
@@ -35,6 +35,30 @@ struct GrantAttackTests {
         same "$(state $A)" "$BEFORE" "$words"
       done
       """, [tree.path("album")])
+  }
+
+  @Test func `A damaged line holds up its own grant alone`() throws {
+    let tree = try Tree()
+    for name in ["one", "two", "three"] { try tree.folder(name, mode: 0o700) }
+    try PrivateJournal().expect(
+      """
+      cd $1
+      for damage in 1d '1s/.*/garbage/' 5d '5s/.*/{}/' 6d; do
+        for place in one two three; do is 0 $P request photos=$1/$place --user games --for 1h --yes; done
+        sed -i "$damage" $J
+        is 70 $P request photos=$1/one --user daemon --yes
+        grep -q 'lines are missing' $OUT.e || fail "$damage: $(cat $OUT.e)"
+        is 2 $P list --grants
+        same "$(grep -c games $OUT.o)" 2 "$damage, listed: $(cat $OUT.o)"
+        sed -i 's/"expires":[0-9]*/"expires":1000000/' $J
+        is 2 $P revoke --expired
+        grep -q 'lines are missing.*may still be there' $OUT.e || fail "$damage: $(cat $OUT.o $OUT.e)"
+        left=0; for place in one two three; do ! as 5 test -r $place || left=$((left + 1)); done
+        same $left 1 "$damage: folders that are open"
+        is 2 $P revoke --all
+        rm -r /var/lib/permcheck; setfacl -b one two three; chmod 700 one two three
+      done
+      """, [tree.root])
   }
 
   /// A torn line, and lines of something else, cost nothing.

@@ -1,4 +1,5 @@
-/// What tells a block device from another one with a copy of its contents: an older image, a snapshot, a clone.
+/// The identifiers of block devices, which differ where another one has a copy of the contents: an older image, a
+/// snapshot, a clone.
 ///
 /// A copy has the UUID of the original and its inodes with their numbers, births and handles, and the number of a device
 /// may be another one after the next boot.

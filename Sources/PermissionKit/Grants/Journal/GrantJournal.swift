@@ -29,6 +29,8 @@ package struct GrantJournal: Sendable {
     package var missing: [Grant] = []
     /// Further notes, for people.
     package var notes: [String] = []
+    /// The damage of the journal, by which a grant may be left; nil if there is none.
+    package internal(set) var damage: PermissionError?
     /// The grants that are open now.
     package internal(set) var open = GrantLedger()
 
@@ -92,9 +94,12 @@ package struct GrantJournal: Sendable {
 
   /// Returns the open grants, oldest first; `ended` are those whose access somebody else removed.
   ///
-  /// - Returns: The grants; empty if there is no journal.
+  /// - Returns: The grants, and what is wrong with the journal; empty if there is none.
   /// - Throws: If the journal cannot be read or is not trusted.
-  package func grantsNow() throws(PermissionError) -> [Grant] { try ledger().grantsNow(system) }
+  package func grantsNow() throws(PermissionError) -> (grants: [Grant], damage: PermissionError?) {
+    let ledger = try ledger()
+    return (ledger.grantsNow(system), ledger.damaged.map { damaged($0) })
+  }
 
   /// Returns all open grants; empty if there is no journal.
   ///
@@ -168,6 +173,13 @@ package struct GrantJournal: Sendable {
     var outcome = writer.recover()
     var failure: PermissionError?
     do throws(PermissionError) {
+      if let line = writer.ledger.damaged {
+        let damage = damaged(line)
+        // What is known ends, and nothing begins.
+        if purpose == .creating { throw damage }
+        outcome.damage = damage
+        outcome.notes.append(damage.message)
+      }
       try body(&writer, &outcome)
     } catch {
       failure = error
@@ -183,8 +195,10 @@ package struct GrantJournal: Sendable {
   func damaged(_ line: Int) -> PermissionError {
     failure(
       "line \(line) of the journal of grants \(path) names a grant that the journal does not contain,"
-        + " so lines are missing and the journal is not trusted; nothing was changed",
-      advice: "check the journal and the files that it names, then move the journal away")
+        + " so lines are missing, and what that grant gave may still be there",
+      advice:
+        "end the others by revoke, check the files that the journal names, then move the journal away"
+    )
   }
 
   /// Returns the error for a line of another version.

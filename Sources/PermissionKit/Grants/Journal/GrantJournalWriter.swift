@@ -32,7 +32,8 @@ struct GrantJournalWriter {
     }
     users = GrantMirror(journal).unfinished()
     // A compacted journal has one line for each open grant.
-    guard size > Self.compactionSize, ledger.lines > 2 * ledger.count + 200 else { return }
+    let isLong = size > Self.compactionSize && ledger.lines > 2 * ledger.count + 200
+    guard isLong, ledger.damaged == nil else { return }
     // Without space for the new file, the old one still serves.
     guard let (compacted, size) = try? journal.compact(ledger) else { return }
     system.close(file)

@@ -18,6 +18,8 @@ package struct GrantLedger: Sendable {
   private var isAdopted = false
   /// The number of lines so far.
   private(set) var lines = 0
+  /// The first line that names a grant of which an earlier line is missing.
+  private(set) var damaged: Int?
 
   /// Creates an empty ledger.
   package init() {}
@@ -142,7 +144,9 @@ package struct GrantLedger: Sendable {
   ///
   /// Ignores incomplete lines, because the change that such a line announces had not begun.
   ///
-  /// - Throws: If a line has another version, or names a grant that no earlier line contains.
+  /// A line that names a grant of which an earlier line is missing holds up that grant alone, see `damaged`.
+  ///
+  /// - Throws: If a line has another version.
   mutating func read(
     _ bytes: ArraySlice<UInt8>, _ journal: GrantJournal
   ) throws(PermissionError) {
@@ -154,7 +158,7 @@ package struct GrantLedger: Sendable {
         throw journal.unreadable(lines)
       }
       guard let record = try? GrantRecord.codec.decode(json) else { continue }
-      guard add(record) else { throw journal.damaged(lines) }
+      if !add(record), damaged == nil { damaged = lines }
     }
     // What `split` gives after the last newline is no line.
     lines -= 1

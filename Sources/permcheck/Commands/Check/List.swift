@@ -25,7 +25,7 @@ struct List: AccessorCommand {
     let format = output.format(console)
     if grants {
       let journal = try GrantJournal.standard(system)
-      var grants = try journal.grantsNow()
+      var (grants, damage) = try journal.grantsNow()
       let own = try system.credentials().user.real
       // An ordinary user also sees what root granted.
       if own != 0 { grants += GrantMirror(system).grants(of: own) }
@@ -33,6 +33,10 @@ struct List: AccessorCommand {
         grants: grants, users: UserDatabase(system), journal: journal.path,
         time: system.realtime())
       console.print(try format.text(listing))
+      if let damage {
+        console.warn(damage.description)
+        return try console.finish(.notDetermined)
+      }
     } else if names {
       for name in accessors.names { console.print(name + "\n") }
     } else {

@@ -84,6 +84,7 @@ struct Revoke: AccessorCommand {
     let byRoot =
       isRoot
       ? [] : GrantMirror(system).grants(of: try system.credentials().user.real).filter(isSelected)
+    var isDamaged = false
     if dryRun {
       let journaled = try journal.grants(of: uid)
       result.open = journaled.filter { $0.stage == .missing }
@@ -98,6 +99,7 @@ struct Revoke: AccessorCommand {
     } else {
       defer { progress.clear() }
       var outcome = try journal.undo(of: uid, isSelected)
+      isDamaged = outcome.damage != nil
       progress.clear()
       if forget {
         let forgotten = try journal.forget(isSelected)
@@ -113,7 +115,7 @@ struct Revoke: AccessorCommand {
       try revoke(byRoot, console, system, &result)
     }
     // A missing grant is neither revoked nor certainly there.
-    result.status = result.open.isEmpty ? .authorized : .notDetermined
+    result.status = result.open.isEmpty && !isDamaged ? .authorized : .notDetermined
     console.print(try output.format(console).text(result))
     try console.finish(result.status)
   }
