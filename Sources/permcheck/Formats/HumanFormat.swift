@@ -185,12 +185,14 @@ extension HumanFormat {
 
   func text(_ result: RevokeResult) -> String {
     let word = result.isDryRun ? "would revoke" : "revoked"
-    var lines = (result.revoked.map { (word, $0) } + result.open.map { ("left   ", $0) }).map {
-      (word, grant) in
+    let words =
+      result.revoked.map { (word, $0) } + result.forgotten.map { ("forgot ", $0) }
+      + result.open.map { ("left   ", $0) }
+    var lines = words.map { (word, grant) in
       "\(word)  "
         + Sanitizer.clean("\(grant.asked)   \(grant.place)   \(grant.change.command.summary)")
     }
-    if result.revoked.isEmpty, result.open.isEmpty {
+    if words.isEmpty {
       lines.append("nothing to revoke in \(Sanitizer.clean(result.journal.description))")
     } else if result.isDryRun {
       lines.append("nothing was changed (--dry-run)")

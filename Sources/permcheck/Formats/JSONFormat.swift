@@ -95,7 +95,7 @@ struct JSONFormat: ReportFormat {
 
   func text(_ result: RevokeResult) -> String {
     RevocationDocument(
-      revoked: items(result.revoked, result.users, result.time),
+      revoked: items(result.revoked + result.forgotten, result.users, result.time),
       open: items(result.open, result.users, result.time), isDryRun: result.isDryRun,
       exitStatus: result.status.rawValue
     ).text

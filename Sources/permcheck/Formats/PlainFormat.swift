@@ -79,7 +79,8 @@ struct PlainFormat: ReportFormat {
   func text(_ result: RevokeResult) -> String {
     let word = result.isDryRun ? "selected" : "revoked"
     return
-      (result.revoked.map { (word, $0) } + result.open.map { ("open", $0) })
+      (result.revoked.map { (word, $0) } + result.forgotten.map { ("forgotten", $0) }
+      + result.open.map { ("open", $0) })
       .map { word, grant in
         Self.line([
           word, grant.accessor, result.users.userName(grant.uid), grant.place,

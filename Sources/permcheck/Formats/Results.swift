@@ -122,6 +122,8 @@ struct RevokeResult {
   /// Whether nothing was changed.
   let isDryRun: Bool
   var revoked: [Grant] = []
+  /// The grants that were forgotten (`--forget`): what they gave may still be there.
+  var forgotten: [Grant] = []
   /// The grants that are still in place, or may be: selected ones, and those whose file is missing.
   var open: [Grant] = []
   var status = ExitStatus.authorized

@@ -391,6 +391,11 @@ struct AttackLeaseTests {
       done
       $P explain $F/1 --user daemon --need r >$OUT.o 2>&1 || :
       echo "check $(took $P check $F/1 --need r --user games) ms, another's request $(took $P request photos=/var/lib/other --user daemon --yes) ms"
+      # What cannot be ended is tried again, as it was.
+      chattr +i $F/2; for times in 1 2; do is 2 $P revoke $F/2 --user games; done
+      is 2 $P revoke --all --user games --forget; as 5 cat $F/2 >/dev/null || fail "not left"
+      $P list --grants | grep -q "$F/2.*could not be ended" || fail "forgotten: $($P list --grants)"
+      chattr -i $F/2
       all=$(took $P revoke --user games --all)
       for i in 1 2 3 4; do
         as 1 sh -c ": >>$F/$i" || fail "another lease on $i ended, too: $(getfacl -pn $F/$i | head -8)"
@@ -437,6 +442,27 @@ struct AttackLeaseTests {
           same "$(getfacl -pn d/f)" "$BEFORE" "$how, $leases"
         done
       done
+      # Whatever the copy was made of, and whenever.
+      begin() { is 0 $P revoke --all; rm -rf d; mkdir -m 755 d; for f in f b; do echo a >d/$f; chmod 600 d/$f; done; chown -R 9:9 d; }
+      ends() { is 0 $P revoke --all; for f in d/f d/b; do ! as 1 cat $f 2>/dev/null || fail "$1: $f: $(getfacl -cpn $f) $(cat $OUT.o $OUT.e)"; done; }
+      r() { is 0 $P request $1 --need $2 --user daemon --yes; }
+      begin; r $1/d/f r; r $1/d/f rw; ID=$(grep -o '"request":"[^"]*"' $J | tail -1 | cut -d'"' -f4)
+      as 9 sed -i s/a/b/ d/f; is 0 $P revoke --request $ID; as 1 cat d/f >/dev/null || fail "the other lease ended"; ends "one of two leases"
+      begin; r $1/d/f r; as 9 cp -a d/f d/g; r $1/d/f rw; as 9 mv d/g d/f; ends "an earlier copy"
+      begin; r $1/d/f r; as 9 cp -a d/f d/g; as 9 mv d/g d/f; r $1/d/f rw; ends "a lease on the copy"
+      begin; mkdir -m 700 d/p; echo x >d/p/x; chmod 600 d/p/x; chown -R 9:9 d/p
+      is 0 $P request photos=$1/d/p --need rx --user daemon --recursive --yes
+      as 9 sh -c 'cp -a d/p d/p2; rm -rf d/p; mv d/p2 d/p'; ends "a folder"
+      ! getfacl -pnR d/p | grep -q user:1 || fail "in the folder: $(getfacl -pnR d/p)"
+      # What is somebody else's is not changed for the owner of a folder.
+      begin; mkdir -m 755 else; sleep 0.05; r $1/d/f r; echo s >else/s; chmod 600 else/s; setfacl -m u:9:rw,u:1:r else/s; WITH=$(getfacl -cpn else/s)
+      chown 0 else/s; rm d/f; ln else/s d/f
+      is 2 $P revoke --all; same "$(getfacl -cpn else/s)" "$WITH" "a hard link"
+      grep -q 'another owner, or with other hard links' $OUT.e || fail "$(cat $OUT.e)"
+      is 0 $P revoke --all --forget; same "$(getfacl -cpn else/s)" "$WITH" "a hard link"
+      rm d/f; begin; r $1/d/f r; r $1/d/b r; as 9 mv d/b d/f
+      is 0 $P revoke $1/d/f --user daemon; as 1 cat d/f >/dev/null || fail "the lease of another file ended"
+      ends "a leased file in the place of another"
       # Another file with a name of its own, and one that is older than the lease, are somebody else's.
       rm -rf d; mkdir -m 755 d; echo a >d/f; chmod 640 d/f; echo b >d/g; setfacl -m u:5:rw d/g; sleep 0.05; WITH=$(getfacl -cpn d/g)
       is 0 $P request $1/d/f --need rw --user games --yes
@@ -519,7 +545,10 @@ struct AttackLeaseTests {
       # The uid is somebody else's now, whom somebody else made a member.
       given art band
       userdel -r art; useradd -u 61041 -U -m -d /var/lib/homes/eve eve; gpasswd -a eve band
-      is 0 $P revoke --all
+      is 2 $P revoke --all
+      grep -q 'uid 61041 was art and is eve now' $OUT.e || fail "not said: $(cat $OUT.e)"
+      is 0 $P revoke --all --forget
+      grep -q '^forgot' $OUT.o || fail "not forgotten: $(cat $OUT.o)"
       id -nG eve | grep -qw band || fail "another user lost the group"
       [ -z "$($P list --grants --format plain)" ] || fail "something is listed"
       """)

@@ -29,7 +29,10 @@ final class BlockDevices {
           file, [.path], through: [], within: PathAvailability.limit)
       else { return nil }
       defer { system.close(image) }
-      return (try? system.statx(image)).map { "loop \(file) \($0.inode)" }
+      guard let status = try? system.statx(image), let fields = try? system.fstatfs(image) else {
+        return nil
+      }
+      return "loop \(fields.type) \(fields.id) \(status.inode) \(status.birth ?? 0)"
     }
     // A partition is below its disk.
     let names: [PathBytes] = ["wwid", "device/wwid", "../wwid", "../device/wwid"]

@@ -45,6 +45,22 @@ package struct GroupGrant: UndoableCommand {
     }
   }
 
+  /// Fails if the uid is somebody's who is in the group and whose home is younger than the grant: either was renamed, or
+  /// somebody else made another user a member.
+  private func checkSuccessor(_ system: any System) throws(PermissionError) {
+    guard let uid, let now = try? system.getpwuid(uid), !now.name.isExactly(user) else { return }
+    var other = self
+    other.user = now.name
+    if let gid, let group = try? system.getgrgid(gid) { other.group = group }
+    guard try other.isMember(system) else { return }
+    throw PermissionError(
+      .changeFailed,
+      "uid \(uid) was \(user) and is \(now.name) now, who is in group \(other.group)",
+      advice:
+        "end that with gpasswd -d \(now.name) \(other.group) unless it is meant, and forget the grant with --forget"
+    )
+  }
+
   /// Whether a home was made after the grant.
   private func isLater(_ home: PathBytes, _ system: any System) -> Bool {
     guard let since,
@@ -87,6 +103,7 @@ package struct GroupGrant: UndoableCommand {
   /// Removes the user with gpasswd(1), option -d.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
     guard let now = try renamed(system), try now.isMember(system) else {
+      try checkSuccessor(system)
       return "\(user) is no longer in group \(group)"
     }
     try system.complete(["gpasswd", "-d", PathBytes(now.user), PathBytes(now.group)])

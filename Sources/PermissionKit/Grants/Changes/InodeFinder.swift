@@ -126,48 +126,70 @@ struct InodeFinder {
 
   // MARK: - Copies
 
-  /// Opens the file that took the place of a grant's inode together with its ACL, as `sed -i` and editors make it.
+  /// Opens the files that took the place of a grant's inode together with its ACL, as `sed -i` and editors make them.
   ///
   /// - Parameters:
   ///   - grant: The grant.
-  ///   - record: What the journal remembers of the ACL.
+  ///   - leases: What the journal remembers of the ACL.
   ///   - start: When the grant began, in nanoseconds since 1970: an older file has its entries from somebody else.
-  /// - Returns: The open file; nil if there is none.
-  mutating func copy(
-    inPlaceOf grant: InodeGrant, _ record: LeasedACL, since start: Int64
-  ) -> Descriptor? {
-    guard let descriptor = openPlace(of: grant) else { return nil }
-    if let status = try? system.statx(descriptor), status.birth ?? .max >= start,
-      case let file = InodeIdentity(status), file.type == grant.identity.type,
-      file.device == grant.identity.device, !grant.isInode(descriptor, system),
-      let now = try? InodeGrant.state(grant.attribute, of: descriptor, system)
-    {
-      let (list, item) = (now.list(grant.attribute), grant.lease.item)
-      // Bits are equal by chance; an entry of the user is not.
-      let isCopied =
-        item.tag == .user
-        ? list?[item] != nil && record.own.contains { $0?[item] == list?[item] }
-        : record.own.contains(list)
-      if isCopied, list?[item] != record.base?[item] { return descriptor }
+  /// - Returns: The open files, and whether each may be changed: not one of another owner, or with other hard links,
+  ///   which somebody may have put there.
+  mutating func copies(
+    inPlaceOf grant: InodeGrant, _ leases: OpenLeases, since start: Int64
+  ) -> [(file: Descriptor, isPlain: Bool)] {
+    var copies: [(file: Descriptor, isPlain: Bool)] = []
+    var seen: Set<InodeIdentity> = []
+    for descriptor in openPlaces(of: grant) {
+      if let status = try? system.statx(descriptor), seen.insert(InodeIdentity(status)).inserted,
+        isCopy(descriptor, status, grant, leases, since: start)
+      {
+        let isOwn = leases.record.owner == nil || leases.record.owner == status.uid
+        copies.append((descriptor, isOwn && (status.kind == .directory || status.links == 1)))
+      } else {
+        system.close(descriptor)
+      }
     }
-    system.close(descriptor)
-    return nil
+    return copies
   }
 
-  /// Opens what has the name of a grant's inode now, in the folder that it was in, whatever the path of that folder is.
-  private mutating func openPlace(of grant: InodeGrant) -> Descriptor? {
+  private mutating func isCopy(
+    _ descriptor: Descriptor, _ status: StatusFields, _ grant: InodeGrant, _ leases: OpenLeases,
+    since start: Int64
+  ) -> Bool {
+    let file = InodeIdentity(status)
+    guard status.birth ?? .max >= start, file.type == grant.identity.type,
+      file.device == grant.identity.device, !grant.isInode(descriptor, system),
+      !isOnIdmappedMount(descriptor),
+      let now = try? InodeGrant.state(grant.attribute, of: descriptor, system)
+    else { return false }
+    let (list, item, record) = (now.list(grant.attribute), grant.lease.item, leases.record)
+    // Bits are equal by chance; an entry of the user is not.
+    guard item.tag == .user else {
+      return record.own.contains(list) && list?[item] != record.base?[item]
+    }
+    guard let value = list?[item], value != record.base?[item] else { return false }
+    return record.own.contains { $0?[item] == value }
+      || leases.grants.contains { $0.grant.lease.item == item && $0.grant.permissions == value }
+  }
+
+  /// Opens what has the name of a grant's inode now: in the folder that it was in, wherever that is, and at its path.
+  private mutating func openPlaces(of grant: InodeGrant) -> [Descriptor] {
+    var places: [Descriptor] = []
     if let anchor = grant.anchor, let folder = anchor.folder, let name = grant.path.components.last,
-      case .folder(let root, _) = search(grant, anchor)
+      case .folder(let root, _) = search(grant, anchor),
+      let folder = try? system.open_by_handle_at(root, folder)
     {
-      guard let folder = try? system.open_by_handle_at(root, folder) else { return nil }
-      defer { system.close(folder) }
-      return try? system.openat(folder, name, [.path, .noFollow], mode: 0)
+      if let place = try? system.openat(folder, name, [.path, .noFollow], mode: 0) {
+        places.append(place)
+      }
+      system.close(folder)
     }
-    if mountTable().hasBlocking {
-      return try? system.open(
+    let place =
+      mountTable().hasBlocking
+      ? try? system.open(
         grant.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
-    }
-    return try? system.openat(.currentDirectory, grant.path, [.path, .noFollow], mode: 0)
+      : try? system.openat(.currentDirectory, grant.path, [.path, .noFollow], mode: 0)
+    return places + (place.map { [$0] } ?? [])
   }
 
   private mutating func isOnIdmappedMount(_ descriptor: Descriptor) -> Bool {

@@ -127,10 +127,14 @@ final class LeaseLook {
     var record = leases.record
     let list = target.list(grant.attribute)
     if isLong, !released.isEmpty {
-      record.seen = .some(record.written)
+      // Until it is known that the change was made, what is there now is permcheck's as well.
+      var seen = record.written
       for (id, grant) in leases.grants where released.contains(id) {
-        record.written?[grant.lease.item] = list?[grant.lease.item]
+        let item = grant.lease.item
+        record.written?[item] = list?[item]
+        if !merge.theirs.contains(item) { seen?[item] = now.list(grant.attribute)?[item] }
       }
+      record.seen = .some(seen)
     } else {
       record.base = merge.base
       record.written = list

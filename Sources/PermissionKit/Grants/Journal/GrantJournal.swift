@@ -154,7 +154,8 @@ package struct GrantJournal: Sendable {
   /// - Throws: If the journal cannot be read.
   package func forget(_ isSelected: (Grant) -> Bool) throws(PermissionError) -> Outcome {
     try locked(.changing) { writer, outcome in
-      for grant in writer.ledger.grants(of: nil) where isSelected(grant) {
+      // What is there and could not be ended is not forgotten.
+      for grant in writer.ledger.grantsNow(system) where isSelected(grant) {
         guard grant.stage == .missing || writer.ledger[grant.id]?.isLeft == true else { continue }
         outcome.missing.removeAll { $0.id == grant.id }
         writer.forget([grant], &outcome)

@@ -258,6 +258,7 @@ struct GrantJournalWriter {
     _ outcome: inout GrantJournal.Outcome
   ) {
     var found: [LeaseRelease] = []
+    var deleted: [(grants: [Grant], leases: OpenLeases, path: PathBytes)] = []
     defer { for release in found { system.close(release.descriptor) } }
     for (acl, grants) in acls {
       guard let leases = ledger.leases(acl), case .inode(let grant) = grants[0].change else {
@@ -266,11 +267,7 @@ struct GrantJournalWriter {
       }
       do throws(PermissionError) {
         switch finder.find(grant) {
-        case .deleted:
-          if try !releaseCopies(grants, leases, &finder, &outcome) {
-            outcome.notes.append("\(grant.path) was deleted")
-          }
-          finish(grants, &outcome)
+        case .deleted: deleted.append((grants, leases, grant.path))
         case .missing(let reason): for grant in grants { miss(grant, reason, &outcome) }
         case .found(let descriptor):
           let release = LeaseRelease(grants, grant, descriptor, leases)
@@ -302,6 +299,17 @@ struct GrantJournalWriter {
       }
     }
     append(ends, &outcome)
+    // A copy in the place of what is gone may have had leases of its own, which have ended now.
+    for (grants, leases, path) in deleted {
+      do throws(PermissionError) {
+        if try !releaseCopies(grants, leases, &finder, &outcome) {
+          outcome.notes.append("\(path) was deleted")
+        }
+        finish(grants, &outcome)
+      } catch {
+        for grant in grants { miss(grant, error, &outcome) }
+      }
+    }
   }
 
   /// Changes an inode; merges again if somebody else changed it meanwhile.
@@ -336,17 +344,32 @@ struct GrantJournalWriter {
     var isCopied = false
     for one in grants {
       // The inode may have had several paths.
-      guard case .inode(let grant) = one.change, seen.insert(grant.path).inserted,
-        let copy = finder.copy(inPlaceOf: grant, leases.record, since: begin)
-      else { continue }
-      defer { system.close(copy) }
-      let release = LeaseRelease(grants, grant, copy, leases)
-      try release.look(system)
-      try carryOut(release, isRecorded: false)
-      outcome.notes.append(
-        "\(grant.path) was replaced by a copy with its ACL, from which the access was removed, too"
-      )
-      isCopied = true
+      guard case .inode(let grant) = one.change, seen.insert(grant.path).inserted else { continue }
+      let copies = finder.copies(inPlaceOf: grant, leases, since: begin)
+      defer { for copy in copies { system.close(copy.file) } }
+      for (file, isPlain) in copies {
+        // One with leases of its own is merged by its own record.
+        var own = grant
+        if let status = try? system.statx(file) { own.identity = InodeIdentity(status) }
+        own.anchor = InodeAnchor(file, system)
+        if ledger.leases(around: own) != nil { continue }
+        isCopied = true
+        if !isPlain {
+          throw grant.failure(
+            "\(grant.path) was replaced by a file of another owner, or with other hard links, with the same entry",
+            advice: "look whose entry it is, take it out, and forget the grant with --forget")
+        }
+        // A copy of an earlier state has what leases gave then.
+        var known = leases
+        let item = grant.lease.item
+        known.record.written?[item] = try grant.state(file, system).list(grant.attribute)?[item]
+        let release = LeaseRelease(grants, grant, file, known)
+        try release.look(system)
+        try carryOut(release, isRecorded: false)
+        outcome.notes.append(
+          "\(grant.path) was replaced by a copy with its ACL, from which the access was removed, too"
+        )
+      }
     }
     return isCopied
   }

@@ -103,7 +103,7 @@ struct Revoke: AccessorCommand {
       progress.clear()
       if forget {
         let forgotten = try journal.forget(isSelected)
-        outcome.grants += forgotten.grants
+        result.forgotten = forgotten.grants
         outcome.missing = forgotten.missing
       }
       for note in outcome.notes.prefix(Self.mostNotes) { console.warn(note) }
