@@ -495,14 +495,7 @@ def main():
         os.close(reader)
         status = 1
         try:
-            inner = ground.enter_own_world()
-            if inner:
-                os.close(writer)
-                status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
-            else:
-                with os.fdopen(writer, "w") as report:
-                    work(numbers, options, report)
-                status = 0
+            status = ground.report_from_own_world(writer, lambda report: work(numbers, options, report))
         except BaseException:
             traceback.print_exc()
         os._exit(abs(status))

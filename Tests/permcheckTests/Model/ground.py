@@ -233,3 +233,14 @@ def enter_own_world():
     os.setgroups([])
     os.umask(0o022)
     return 0
+
+
+def report_from_own_world(writer, work):
+    """Calls `work` with the pipe in a world of our own; returns an exit status."""
+    inner = enter_own_world()
+    if inner:
+        os.close(writer)
+        return os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
+    with os.fdopen(writer, "w") as report:
+        work(report)
+    return 0

@@ -571,18 +571,12 @@ def start_job(numbers, options):
     os.close(reader)
     status = 1
     try:
-        inner = 0 if options.player else ground.enter_own_world()
         if options.player:
             with os.fdopen(writer, "w") as report:
                 work_in_memory(numbers, options, report)
             status = 0
-        elif inner:
-            os.close(writer)
-            status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
         else:
-            with os.fdopen(writer, "w") as report:
-                work(numbers, options, report)
-            status = 0
+            status = ground.report_from_own_world(writer, lambda report: work(numbers, options, report))
     except BaseException:
         traceback.print_exc()
     os._exit(status if status >= 0 else 1)

@@ -24,6 +24,11 @@ struct Inheritance: Sendable {
   /// The users whose entry in `now` was set by somebody else.
   private var foreign: Set<UInt32> = []
 
+  init() {}
+
+  /// Creates the inheritance of a file that has a copy of an ACL with leases.
+  init(_ given: GivenEntry, above base: AccessControlList?) { (self.given, now) = ([given], base) }
+
   /// Returns an ACL without what it inherited from leases that have ended.
   ///
   /// - Parameters:

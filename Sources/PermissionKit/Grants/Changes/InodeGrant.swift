@@ -77,6 +77,13 @@ package struct InodeGrant: GrantCommand {
     return bits & 0o070 != 0 ? .owningGroup : bits & 0o007 != 0 ? .other : .owner
   }
 
+  /// Returns the same grant on another inode, which is open.
+  func at(_ inode: Descriptor, _ identity: InodeIdentity, _ system: any System) -> InodeGrant {
+    var other = self
+    (other.identity, other.anchor) = (identity, InodeAnchor(inode, system))
+    return other
+  }
+
   /// Returns whether both change the same ACL of the same inode.
   func isSameACL(as other: InodeGrant) -> Bool {
     identity.matches(other.identity)

@@ -9,6 +9,13 @@ struct OpenLeases: Sendable {
   /// ended.
   var givers: Set<UInt32> = []
 
+  /// The values that leases gave to an item, in the ACLs that are remembered.
+  func values(of item: ACLItem) -> Set<Permissions> {
+    Set(
+      record.own.compactMap { $0?[item] }
+        + grants.filter { $0.grant.lease.item == item }.map(\.grant.permissions))
+  }
+
   /// The record of the ACL, without the leases of other users than one.
   func seen(by uid: UInt32) -> LeasedACL {
     let others = grants.map(\.grant.lease).filter { $0.uid != uid }

@@ -345,19 +345,28 @@ struct GrantJournalWriter {
     for one in grants {
       // The inode may have had several paths.
       guard case .inode(let grant) = one.change, seen.insert(grant.path).inserted else { continue }
-      let copies = finder.copies(inPlaceOf: grant, leases, since: begin)
+      let ledger = ledger
+      func own(_ file: Descriptor, _ identity: InodeIdentity) -> AccessControlList? {
+        ledger.leases(around: grant.at(file, identity, system))?.record.base
+      }
+      let copies = finder.copies(inPlaceOf: grant, leases, base: own, since: begin)
       defer { for copy in copies { system.close(copy.file) } }
       for (file, isPlain) in copies {
-        // One with leases of its own is merged by its own record.
-        var own = grant
-        if let status = try? system.statx(file) { own.identity = InodeIdentity(status) }
-        own.anchor = InodeAnchor(file, system)
-        if ledger.leases(around: own) != nil { continue }
         isCopied = true
         if !isPlain {
           throw grant.failure(
             "\(grant.path) was replaced by a file of another owner, or with other hard links, with the same entry",
             advice: "look whose entry it is, take it out, and forget the grant with --forget")
+        }
+        if let status = try? system.statx(file), own(file, InodeIdentity(status)) != nil {
+          // What was copied is below leases of its own, like what is inherited.
+          let given = GivenEntry(
+            uid: grant.uid, since: begin, rights: leases.values(of: grant.lease.item))
+          _ = try release(
+            SweepState.Item(
+              inode: file, status: status, path: grant.path, attribute: grant.attribute,
+              inheritance: Inheritance(given, above: leases.record.base)))
+          continue
         }
         // A copy of an earlier state has what leases gave then.
         var known = leases
