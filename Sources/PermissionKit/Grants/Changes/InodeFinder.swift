@@ -131,19 +131,19 @@ struct InodeFinder {
   /// - Parameters:
   ///   - grant: The grant.
   ///   - leases: What the journal remembers of the ACL.
-  ///   - base: Returns the ACL without leases of a file that has leases of its own; nil for any other file.
+  ///   - own: Returns the leases of another file; nil if it has none.
   ///   - start: When the grant began, in nanoseconds since 1970: an older file has its entries from somebody else.
   /// - Returns: The open files, and whether each may be changed: not one of another owner, or with other hard links,
   ///   which somebody may have put there.
   mutating func copies(
     inPlaceOf grant: InodeGrant, _ leases: OpenLeases,
-    base: (Descriptor, InodeIdentity) -> AccessControlList?, since start: Int64
+    own: (Descriptor, InodeIdentity) -> OpenLeases?, since start: Int64
   ) -> [(file: Descriptor, isPlain: Bool)] {
     var copies: [(file: Descriptor, isPlain: Bool)] = []
     var seen: Set<InodeIdentity> = []
     for descriptor in openPlaces(of: grant) {
       if let status = try? system.statx(descriptor), seen.insert(InodeIdentity(status)).inserted,
-        isCopy(descriptor, status, grant, leases, base, since: start)
+        isCopy(descriptor, status, grant, leases, own, since: start)
       {
         let isOwn = leases.record.owner == nil || leases.record.owner == status.uid
         copies.append((descriptor, isOwn && (status.kind == .directory || status.links == 1)))
@@ -156,7 +156,7 @@ struct InodeFinder {
 
   private mutating func isCopy(
     _ descriptor: Descriptor, _ status: StatusFields, _ grant: InodeGrant, _ leases: OpenLeases,
-    _ base: (Descriptor, InodeIdentity) -> AccessControlList?, since start: Int64
+    _ own: (Descriptor, InodeIdentity) -> OpenLeases?, since start: Int64
   ) -> Bool {
     let file = InodeIdentity(status)
     guard status.birth ?? .max >= start, file.type == grant.identity.type,
@@ -165,13 +165,16 @@ struct InodeFinder {
       let now = try? InodeGrant.state(grant.attribute, of: descriptor, system)
     else { return false }
     let (item, record) = (grant.lease.item, leases.record)
-    let list = base(descriptor, file) ?? now.list(grant.attribute)
+    let (list, other) = (now.list(grant.attribute), own(descriptor, file))
     // Bits are equal by chance; an entry of the user is not.
     guard item.tag == .user else {
       return record.own.contains(list) && list?[item] != record.base?[item]
     }
-    guard let value = list?[item], value != record.base?[item] else { return false }
-    return leases.values(of: item).contains(value)
+    let copied = leases.values(of: item).subtracting([record.base?[item]].compactMap(\.self))
+    if let value = other?.record.base?[item], copied.contains(value) { return true }
+    // A lease of the file itself gives the entry.
+    if other?.grants.contains(where: { $0.grant.lease.item == item }) == true { return false }
+    return list?[item].map(copied.contains) ?? false
   }
 
   /// Opens what has the name of a grant's inode now: in the folder that it was in, wherever that is, and at its path.

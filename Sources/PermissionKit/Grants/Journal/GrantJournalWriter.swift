@@ -346,10 +346,10 @@ struct GrantJournalWriter {
       // The inode may have had several paths.
       guard case .inode(let grant) = one.change, seen.insert(grant.path).inserted else { continue }
       let ledger = ledger
-      func own(_ file: Descriptor, _ identity: InodeIdentity) -> AccessControlList? {
-        ledger.leases(around: grant.at(file, identity, system))?.record.base
+      func own(_ file: Descriptor, _ identity: InodeIdentity) -> OpenLeases? {
+        ledger.leases(around: grant.at(file, identity, system))
       }
-      let copies = finder.copies(inPlaceOf: grant, leases, base: own, since: begin)
+      let copies = finder.copies(inPlaceOf: grant, leases, own: own, since: begin)
       defer { for copy in copies { system.close(copy.file) } }
       for (file, isPlain) in copies {
         isCopied = true
