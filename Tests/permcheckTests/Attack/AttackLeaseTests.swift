@@ -450,6 +450,8 @@ struct AttackLeaseTests {
       as 9 sed -i s/a/b/ d/f; is 0 $P revoke --request $ID; as 1 cat d/f >/dev/null || fail "the other lease ended"; ends "one of two leases"
       begin; r $1/d/f r; as 9 cp -a d/f d/g; r $1/d/f rw; as 9 mv d/g d/f; ends "an earlier copy"
       begin; r $1/d/f r; as 9 cp -a d/f d/g; as 9 mv d/g d/f; r $1/d/f rw; ends "a lease on the copy"
+      begin; is 0 $P request $1/d/f --need rw --user games --yes; as 9 mv d/f d/g; as 9 cp -a d/g d/f; r $1/d/f r
+      ends "a lease of another user on the copy"; ! as 5 cat d/f 2>/dev/null || fail "games reads: $(getfacl -cpn d/f)"
       begin; r $1/d/f r; as 9 cp -a d/f d/g; as 9 mv d/g d/f; is 0 $P request $1/d/f --need rw --user games --yes
       is 0 $P revoke --all --user daemon; ! as 1 cat d/f 2>/dev/null || fail "below another lease: $(getfacl -cpn d/f) $(cat $OUT.e)"
       as 5 sh -c ': >>d/f' || fail "the lease on the copy ended"; is 0 $P revoke --all; same "$(getfacl -cpn d/f | grep -c user:)" 1 "entries"

@@ -146,12 +146,12 @@ class History:
         return told
 
     def left(self):
-        """The paths where one of the users has something."""
-        found = set()
-        for path, (mode, access, default) in self.entries().items():
-            if path != "tree" and any(tag == 2 and who in USERS for tag, who, _ in access + default) or path != "tree" and mode & 0o006:
-                found.add(path)
-        return found
+        """Who has something where: users and paths."""
+        return {
+            (who, path)
+            for path, (mode, access, default) in self.entries().items() if path != "tree"
+            for who in USERS if mode & 0o006 or any((tag, one) == (2, who) for tag, one, _ in access + default)
+        }  # fmt: skip
 
     def pick(self, files=None):
         """A path below tree, as the main mount shows it; None if it is away."""
@@ -199,11 +199,23 @@ class History:
         size = os.path.getsize(JOURNAL) if os.path.exists(JOURNAL) else 0
         status, _ = self.call("request", target, "--need", need, *arguments)
         if status == 0:
-            self.leased |= {"/".join(path.split("/")[:depth]) for depth in range(1, path.count("/") + 2)}
-            self.trees |= {path} if "--recursive" in arguments else set()
+            self.leased |= {(int(uid), one) for one in self.changed_paths(size)}
+            self.trees |= {(int(uid), path)} if "--recursive" in arguments else set()
         self.counts[f"request {status}"] += 1
         if self.random.random() < 0.1 and os.path.exists(JOURNAL) and os.path.getsize(JOURNAL) > size:
             self.set_clock(size)
+
+    def changed_paths(self, size):
+        """The paths, below the root of the file system, where the last request gave something."""
+        if not os.path.exists(JOURNAL):
+            return
+        with open(JOURNAL) as file:
+            file.seek(size if os.path.getsize(JOURNAL) > size else 0)
+            for line in map(json.loads, file):
+                path = line.get("change", {}).get("inode", {}).get("path", "")
+                for base in (MAIN, OTHER):
+                    if path.startswith(f"{base}/"):
+                        yield path.removeprefix(f"{base}/")
 
     def set_clock(self, size):
         """As if the wall clock had been a day ahead at the request, and set right since."""
@@ -398,7 +410,7 @@ class History:
         left = self.left() - self.moved_ones()
         if status == 0 and left:
             raise Fault(f"revoke ended with 0, and left: {sorted(left)}: {output[-1500:]}")
-        for path in left:
+        for _, path in left:
             above = [path]
             while "/" in above[-1]:
                 above.append(os.path.dirname(above[-1]))
@@ -407,13 +419,14 @@ class History:
         self.counts["left"] += bool(left)
 
     def moved_ones(self):
-        """What has no lease and is in no leased folder, or was moved or copied there: counted apart."""
+        """What no lease of the user gave there or to a folder above, or what was moved or copied there: counted apart."""
 
         def is_below(path, tops):
             return any(f"{path}/".startswith(f"{top}/") for top in tops)
 
-        return {path for path in self.left()
-                if is_below(path, self.moved) or path not in self.leased and not is_below(path, self.trees)}
+        return {(who, path) for who, path in self.left()
+                if is_below(path, self.moved) or (who, path) not in self.leased
+                and not is_below(path, [top for one, top in self.trees if one == who])}
 
     def play(self):
         self.moved = set()

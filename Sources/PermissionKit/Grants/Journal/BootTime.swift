@@ -28,6 +28,8 @@ extension GivenEntry {
     // Nothing is made in the future, so every file may be younger.
     if since > now * 1_000 { return .min }
     guard let at, let present = BootTime(system), present.boot == at.boot else { return since }
+    // A clock of another time namespace, see time_namespaces(7).
+    if at.time > present.time { return .min }
     let shift = (now - present.time) * 1_000 - (since - at.time * 1_000)
     // The clock is corrected by a little all the time.
     return shift < -100_000_000 ? since + shift : since

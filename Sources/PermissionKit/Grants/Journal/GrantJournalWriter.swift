@@ -14,6 +14,9 @@ struct GrantJournalWriter {
 
   /// The size from which a journal is compacted if most of its lines are not needed.
   private static let compactionSize = 1 << 16
+  /// The grants whose access is gone, and whose ends are not recorded yet.
+  private var over: Set<String> = []
+
   /// The space that is reserved for the end of each open grant, in bytes.
   private static let reserve = 512
   /// The most inodes that are open at once.
@@ -31,8 +34,8 @@ struct GrantJournalWriter {
       throw error
     }
     users = GrantMirror(journal).unfinished()
-    // A compacted journal has one line for each open grant.
-    let isLong = size > Self.compactionSize && ledger.lines > 2 * ledger.count + 200
+    // A compacted journal has one line for each open grant, and one for its ACL; a request writes a third.
+    let isLong = size > Self.compactionSize && ledger.lines > 4 * ledger.count + 200
     guard isLong, ledger.damaged == nil else { return }
     // Without space for the new file, the old one still serves.
     guard let (compacted, size) = try? journal.compact(ledger) else { return }
@@ -286,6 +289,7 @@ struct GrantJournalWriter {
     for release in found where release.outcome != nil {
       do throws(PermissionError) {
         try carryOut(release)
+        over.formUnion(release.grants.map(\.id))
         _ = try releaseCopies(release.grants, release.leases, &finder, &outcome)
         outcome.notes += release.outcome?.notes ?? []
         ends += end(of: release)
@@ -299,6 +303,7 @@ struct GrantJournalWriter {
       }
     }
     append(ends, &outcome)
+    over.removeAll()
     // A copy in the place of what is gone may have had leases of its own, which have ended now.
     for (grants, leases, path) in deleted {
       do throws(PermissionError) {
@@ -490,6 +495,7 @@ extension GrantJournalWriter {
         now.setting(left, item.attribute), from: now, isPutBack: true, item.inode, system)
       return left != list
     }
+    leases.grants.removeAll { over.contains($0.id) }
     let base = leases.record.base
     leases.record = leases.record.released(
       item.inheritance, birth: status.birth, isDefault: isDefault)
