@@ -175,7 +175,8 @@ struct GrantPlanner {
     let after = InodeGrant.State(change.after, missing.attribute)
     (grant.before, grant.after) = (InodeGrant.State(inode, missing.attribute), after)
     grant.outcome = look.outcome(after, releasing: [])
-    grant.arguments = (grant.before == after ? missing : change).command(path)
+    grant.arguments = facts.physical(
+      (grant.before == after ? missing : change).command(path), missing.inode)
     let step = GrantPlan.Step(
       .inode(grant), place: path.description, needsRoot: !mayChange(inode),
       family: targets[missing.inode]?.resource.family)

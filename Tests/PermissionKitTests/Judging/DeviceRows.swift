@@ -182,7 +182,8 @@ import Testing
       status: .limited, evidence: ["drwxr-xr-x root:root"], mentions: ["anna"],
       remedies: [
         Wanted(
-          kind: .acl, command: ["setfacl", "-n", "-m", "u:1000:rwx,m::rwx", "/home/anna/Pictures"],
+          kind: .acl,
+          command: ["setfacl", "-P", "-n", "-m", "u:1000:rwx,m::rwx", "/home/anna/Pictures"],
           persistence: .untilReboot, needsRoot: true, outcome: .granted)
       ], scene: { Scene.pictures($0, 0o755, uid: 0) }, beside: { Scene.pictures($0, 0o755) }),
   ]

@@ -84,7 +84,7 @@ struct OperationTests {
         smallest fix (lasts until the next boot; nobody else gets access; tested by simulation):
           sudo setfacl -n -m u:2000:rwx,m::rwx /srv/_work/repo/nm/x
         undo:
-          sudo setfacl -b /srv/_work/repo/nm/x
+          sudo setfacl -n -x u:2000:,m:: /srv/_work/repo/nm/x
         removed
         as before
         why: ada may not delete anything in /srv/_work/repo/nm: ada is neither the owner nor in group root (drwxr-xr-x root:root)
@@ -258,7 +258,7 @@ struct OperationTests {
       outcome.output == """
         {'name': 'rename', 'target': '/srv/job8'} - sticky sticky
         ['/', 'srv', 'spool', 'job7'] ['/', 'srv', 'job8']
-        {'name': 'touch'} w ['setfacl', '-n', '-m', 'u:2000:rw-,m::rw-', '/srv/spool/job7'] ['setfacl', '-b', '/srv/spool/job7']
+        {'name': 'touch'} w ['setfacl', '-P', '-n', '-m', 'u:2000:rw-,m::rw-', '/srv/spool/job7'] ['setfacl', '-P', '-n', '-x', 'u:2000:,m::', '/srv/spool/job7']
 
         """, "\(outcome)")
   }

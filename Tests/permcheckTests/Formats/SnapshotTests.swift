@@ -170,7 +170,7 @@ struct SnapshotTests {
               "outcome": "granted",
               "command": ["setfacl", "-n", "-m", "u:54321:rw-,m::rw-", "/ROOT/dev/video2"],
               "shell": "sudo setfacl -n -m u:54321:rw-,m::rw- /ROOT/dev/video2",
-              "undoCommand": ["setfacl", "-b", "/ROOT/dev/video2"]
+              "undoCommand": ["setfacl", "-n", "-x", "u:54321:,m::", "/ROOT/dev/video2"]
             }]
           }]
         }],

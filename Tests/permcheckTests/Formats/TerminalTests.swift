@@ -88,7 +88,7 @@ struct TerminalTests {
       // A command is whole, alone on its line, whatever the width.
       for line in text.split(separator: "\n") where line.contains("setfacl") {
         #expect(
-          line.wholeMatch(of: /\s+(\d+\. )?(sudo )?setfacl (-b|-n (-m|--set) \S+) \S+/) != nil,
+          line.wholeMatch(of: /\s+(\d+\. )?(sudo )?setfacl (-P )?-n (-m|-x|--set) \S+ \S+/) != nil,
           "\(line)")
       }
       // Colours add nothing else.

@@ -174,7 +174,7 @@ struct FutureFix {
     let change = InodeChange(
       inode: self.folder, attribute: .defaultACL, before: now, after: folder, permissions: entry,
       asked: entry)
-    var remedy = ofFolder(now, .entry, change.command(path))
+    var remedy = ofFolder(now, .entry, inspection.facts.physical(change.command(path), self.folder))
     if now.defaultACL == nil {
       remedy.note =
         "a default ACL replaces every umask in \(path): new files there get these permissions, whoever makes them"

@@ -64,6 +64,18 @@ extension InodeFacts {
   }
 }
 
+extension AccessFacts {
+  /// Returns a command on an inode's path that follows no link where others may put one.
+  func physical(_ command: [PathBytes], _ inode: Int) -> [PathBytes] {
+    let (file, folder) = (inodes[inode], inodes[inodes[inode].parent])
+    let isSticky = folder.mode & 0o1000 != 0 && file.uid == 0
+    guard command.first == "setfacl", inodes[inode].parent != inode,
+      folder.uid != 0 || folder.mode & 0o022 != 0 && !isSticky
+    else { return command }
+    return ["setfacl", "-P"] + command.dropFirst()
+  }
+}
+
 extension InodeChange {
   /// Returns the shell command that makes this change to `path`.
   func command(_ path: PathBytes) -> [PathBytes] {
@@ -86,12 +98,28 @@ extension InodeChange {
       let letters = Permissions(rawValue: UInt8(added >> UInt16(shift) & 7)).letters
       return ["chmod", PathBytes("\(who)-\(letters)"), path]
     case .accessACL:
-      guard let acl = before.acl else { return ["setfacl", "-b", path] }
-      return ["setfacl", "-n", "--set", PathBytes(acl.text), path]
+      let new = after.acl ?? AccessControlList(mode: after.mode)
+      return takenOut([], new, before.acl ?? AccessControlList(mode: before.mode), path)
     case .defaultACL:
       guard let acl = before.defaultACL else { return ["setfacl", "-k", path] }
-      return ["setfacl", "-d", "-n", "--set", PathBytes(acl.text), path]
+      return takenOut(["-d"], after.defaultACL ?? AccessControlList([]), acl, path)
     }
+  }
+
+  /// Returns the command that takes out what was put in, and leaves what others put in since.
+  private func takenOut(
+    _ options: [PathBytes], _ new: AccessControlList, _ old: AccessControlList, _ path: PathBytes
+  ) -> [PathBytes] {
+    let added = new.entries.filter { old[ACLItem($0)] == nil }
+    let changed = old.entries.filter { new[ACLItem($0)] != $0.permissions }
+    // Nothing but entries of users, groups and the mask is ever added.
+    let items = added.map { entry in
+      entry.tag == .mask ? "m::" : "\(entry.tag == .user ? "u" : "g"):\(entry.id):"
+    }
+    var command: [PathBytes] = ["setfacl"] + options + ["-n"]
+    if !items.isEmpty { command += ["-x", PathBytes(items.joined(separator: ","))] }
+    if !changed.isEmpty { command += ["-m", PathBytes(AccessControlList(changed).text)] }
+    return command + [path]
   }
 
   private func setfacl(

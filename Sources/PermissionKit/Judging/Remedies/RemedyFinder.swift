@@ -60,11 +60,12 @@ struct RemedyFinder {
     let uid = inspection.subject.credentials.user.fileSystem
     let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
     var remedy = Remedy(
-      change.attribute == .mode ? .mode : .entry, command: change.command(path),
+      change.attribute == .mode ? .mode : .entry,
+      command: facts.physical(change.command(path), change.inode),
       needsRoot: change.before.uid != owner,
       persistence: inspection.persistence(of: change.inode),
       othersAffected: classes.gains.map(inspection.users.describe), outcome: .granted)
-    remedy.undo = change.undo(path)
+    remedy.undo = facts.physical(change.undo(path), change.inode)
     return remedy
   }
 }
