@@ -255,6 +255,14 @@ enum ReportDocument {
       $0.isOnHost ? .bool(true) : nil
     },
     .sometimes(
+      "opens",
+      JSONSchema.about(
+        "What else the commands let the subject do, for people, the worst first.", JSONSchema.string
+      )
+    ) {
+      $0.opens.map { .string($0) }
+    },
+    .sometimes(
       "note",
       JSONSchema.about("More advice, for example why a common fix is worse.", JSONSchema.string)
     ) {

@@ -27,6 +27,7 @@ struct GrantNeutralityTests {
     var impossible = 0
     var withoutAccess = 0
     var subjectLost = 0
+    var subjectGotMore = 0
     var ofModes = 0
     var asked: UInt64 = 0
     var gained: UInt64 = 0
@@ -39,6 +40,7 @@ struct GrantNeutralityTests {
       sum.impossible += one.impossible
       sum.withoutAccess += one.withoutAccess
       sum.subjectLost += one.subjectLost
+      sum.subjectGotMore += one.subjectGotMore
       sum.ofModes += one.ofModes
       sum.asked += one.asked
       sum.gained += one.gained
@@ -64,13 +66,14 @@ struct GrantNeutralityTests {
     let sum = total.withLock { $0 }
     print(
       "grants planned: \(sum.planned) of \(sum.trees) requests, \(sum.withoutAccess) without access,"
-        + " \(sum.gained) others gain, \(sum.lost) others lose, \(sum.subjectLost) subject lost;"
+        + " \(sum.gained) others gain, \(sum.lost) others lose, \(sum.subjectLost) subject lost, \(sum.subjectGotMore) got more than asked;"
         + " \(sum.ofModes) without ACLs, \(sum.untold.count) gains untold,"
         + " \(sum.asked) others judged, seed \(Self.seed)")
     #expect(sum.planned >= Self.plans)
     #expect(sum.impossible == 0)
     #expect(sum.withoutAccess == 0)
     #expect(sum.subjectLost == 0)
+    #expect(sum.subjectGotMore == 0)
     #expect(sum.gained == 0)
     #expect(sum.lost == 0)
     #expect(sum.untold.isEmpty, "\(sum.untold.prefix(5))")
@@ -94,7 +97,7 @@ struct GrantNeutralityTests {
     let groups = [tree.subject.group.fileSystem] + tree.subject.groups
     let isDirectory = tree.target.kind == .directory
     var (gained, lost): (UInt64, UInt64) = (0, 0)
-    var (subjectLost, hasAccess) = (false, true)
+    var (subjectLost, gotMore, hasAccess) = (false, false, true)
     for index in before.inodes.indices {
       let (old, new) = (before.inodes[index], least.facts.inodes[index])
       let isTarget = index == before.inodes.count - 1
@@ -112,20 +115,21 @@ struct GrantNeutralityTests {
           lost += difference.lost
           let had = judge_model(old, uid, groups, groups.count)
           let has = judge_model(new, uid, groups, groups.count)
-          if had & ~has != 0 { subjectLost = true }
+          let isFolder: Int32 = before.inodes[index].kind == .directory ? 1 : 0
+          if judge_worth(had & ~has, isFolder) != 0 { subjectLost = true }
+          let asked = Int32(isTarget ? tree.need.rawValue : 1)
+          if judge_beyond(had, has, asked, isFolder) != 0 {
+            gotMore = gotMore || !Self.isSaid(least.changes, index, tree)
+          }
         }
       }
     }
     if !hasAccess { plans.withoutAccess += 1 }
     if subjectLost { plans.subjectLost += 1 }
+    if gotMore { plans.subjectGotMore += 1 }
     // Who gains is told where there are no ACLs to keep it from them.
-    if !hasACLs || number % 512 == 1 {
-      let classes = least.changes.map {
-        SubjectClasses(of: $0.before, and: $0.after, without: [uid])
-      }
-      let gains = !classes.allSatisfy(\.gains.isEmpty)
-      let losses = !classes.allSatisfy(\.losses.isEmpty)
-      if gains != (gained > 0) || losses != (lost > 0) { plans.untold.append("tree \(number)") }
+    if !hasACLs || number % 512 == 1, !isTold(least.changes, uid, (gained, lost)) {
+      plans.untold.append("tree \(number)")
     }
     guard hasACLs else {
       plans.ofModes += 1
@@ -134,6 +138,26 @@ struct GrantNeutralityTests {
     plans.planned += 1
     plans.gained += gained
     plans.lost += lost
+  }
+
+  /// Whether the plan says that others gain or lose where they do, and only there.
+  private static func isTold(
+    _ changes: [InodeChange], _ uid: UInt32, _ others: (gained: UInt64, lost: UInt64)
+  ) -> Bool {
+    let classes = changes.map { SubjectClasses(of: $0.before, and: $0.after, without: [uid]) }
+    let gains = !classes.allSatisfy(\.gains.isEmpty)
+    let losses = !classes.allSatisfy(\.losses.isEmpty)
+    return gains == (others.gained > 0) && losses == (others.lost > 0)
+  }
+
+  /// Whether the plan says that the subject can do more in a folder than was asked.
+  private static func isSaid(_ changes: [InodeChange], _ index: Int, _ tree: RandomTree) -> Bool {
+    changes.contains { change in
+      change.inode == index
+        && change.openings(at: "/", for: tree.subject).contains {
+          [.root, .names].contains($0.rank)
+        }
+    }
   }
 
   // MARK: - Applied
@@ -186,10 +210,12 @@ struct GrantNeutralityTests {
       #expect(tally.gained == 0)
       #expect(tally.lost == 0)
       #expect(tally.subjectLost == 0)
+      #expect(tally.gotMore == 0)
     }
     // What finds no fault must be able to find one.
     #expect(grants.setfacl.gained > 0)
     #expect(grants.setfacl.subjectLost > 0)
+    #expect(grants.chmodWithParents.gotMore > 0)
     #expect(grants.chmod.gained > 0)
     #expect(grants.chmod.access < grants.chmod.applied)
   }

@@ -26,14 +26,17 @@ struct LiveGrants {
     var gained = 0
     var lost = 0
     var subjectLost = 0
+    /// Cases in which the subject can do more than was asked, and nobody says so.
+    var gotMore = 0
     var undone = 0
 
-    mutating func count(_ changes: judge_changes, hasAccess: Bool) {
+    mutating func count(_ changes: judge_changes, hasAccess: Bool, isSaid: Bool) {
       applied += 1
       access += hasAccess ? 1 : 0
       gained += changes.gained > 0 ? 1 : 0
       lost += changes.lost > 0 ? 1 : 0
       subjectLost += changes.subject_lost != 0 ? 1 : 0
+      gotMore += changes.subject_got_more != 0 && !isSaid ? 1 : 0
     }
 
     static func += (sum: inout Tally, one: Tally) {
@@ -42,6 +45,7 @@ struct LiveGrants {
       sum.gained += one.gained
       sum.lost += one.lost
       sum.subjectLost += one.subjectLost
+      sum.gotMore += one.gotMore
       sum.undone += one.undone
     }
 
@@ -52,7 +56,7 @@ struct LiveGrants {
       }
       return "\(applied) applied, \(access)\(percent(access)) have access,"
         + " \(gained)\(percent(gained)) others gain, \(lost)\(percent(lost)) others lose,"
-        + " \(subjectLost)\(percent(subjectLost)) subject lost"
+        + " \(subjectLost)\(percent(subjectLost)) subject lost, \(gotMore)\(percent(gotMore)) got more"
     }
   }
 
@@ -169,13 +173,14 @@ struct LiveGrants {
   /// Looks at what was done, and counts it.
   private mutating func judge(
     _ judged: OpaquePointer, _ tree: RandomTree, at time: Int32,
-    _ tally: WritableKeyPath<LiveGrants, Tally>
+    _ tally: WritableKeyPath<LiveGrants, Tally>, said: [String] = []
   ) throws -> (changes: judge_changes, hasAccess: Bool) {
     try check(judge_look(judged, time), "looking")
     disagreements += judge_disagreements(judged, time)
-    let changes = judge_changes(judged, Time.before, time)
+    let changes = judge_changes(judged, Time.before, time, Int32(tree.need.rawValue))
     let hasAccess = try reaches(judged, tree)
-    self[keyPath: tally].count(changes, hasAccess: hasAccess)
+    let isSaid = said.contains { $0.contains("can then create") }
+    self[keyPath: tally].count(changes, hasAccess: hasAccess, isSaid: isSaid)
     return (changes, hasAccess)
   }
 
@@ -218,7 +223,7 @@ struct LiveGrants {
       let file = PathBytes("\(place)/journal/\(number / 8).jsonl")
       let journal = GrantJournal(file, system: system)
       _ = try journal.carryOut { _ in plan.grants() }
-      let seen = try judge(judged, tree, at: Time.after, \.product)
+      let seen = try judge(judged, tree, at: Time.after, \.product, said: plan.warnings)
       asked += judge_subjects(judged) - 1
       var isUndone = try journal.undo { _ in true }.notes.isEmpty
       try check(judge_look_at_states(judged, Time.undone), "looking")
@@ -265,7 +270,7 @@ struct LiveGrants {
       "--need", tree.need.letters, "--uid", "\(tree.subject.user.fileSystem)",
       "--gid", "\(tree.subject.group.fileSystem)", "--groups", groups,
     ])
-    let seen = try judge(judged, tree, at: Time.after, \.command)
+    let seen = try judge(judged, tree, at: Time.after, \.command, said: [request.errors])
     self.asked += judge_subjects(judged) - 1
     let revoke = try Command.run([permcheck, "revoke", asked])
     try check(judge_look_at_states(judged, Time.undone), "looking")
@@ -296,7 +301,7 @@ struct LiveGrants {
     }
     for parent in parents { try addEntry(judged, parent, uid, .execute) }
     if parents.isEmpty {
-      setfaclWithParents.count(entry.changes, hasAccess: entry.hasAccess)
+      setfaclWithParents.count(entry.changes, hasAccess: entry.hasAccess, isSaid: false)
     } else {
       _ = try judge(judged, tree, at: Time.other, \.setfaclWithParents)
     }
@@ -306,7 +311,7 @@ struct LiveGrants {
     let bits = try judge(judged, tree, at: Time.other, \.chmod)
     for parent in parents { try addBits(judged, parent, .execute) }
     if parents.isEmpty {
-      chmodWithParents.count(bits.changes, hasAccess: bits.hasAccess)
+      chmodWithParents.count(bits.changes, hasAccess: bits.hasAccess, isSaid: false)
     } else {
       _ = try judge(judged, tree, at: Time.other, \.chmodWithParents)
     }

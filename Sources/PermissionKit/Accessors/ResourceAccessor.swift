@@ -257,6 +257,7 @@ open class ResourceAccessor: PermissionAccessor {
 
   private func planOnce(_ journaled: GrantLedger?) throws(PermissionError) -> GrantPlan? {
     var contents: [FolderContents.Found] = []
+    var warnings: [String] = []
     var ledger = GrantLedger()
     let inspection = try Inspection(context) {
       (subject) throws(PermissionError) -> [Inspection.Target] in
@@ -268,14 +269,19 @@ open class ResourceAccessor: PermissionAccessor {
       if grants.isRecursive {
         for resource in set.resources
         where (resource.kind ?? (try? context.system.kind(of: resource.path))) == .directory {
-          contents += try FolderContents(system: context.system).resources(below: resource)
+          let listing = try FolderContents(system: context.system).resources(below: resource)
+          contents += listing.found
+          warnings += listing.warning.map { [$0] } ?? []
         }
         set.resources += contents.map(\.resource)
       }
       return [Inspection.Target(name: name, set: set)]
     }
     let wanted = inspection.targets.flatMap(\.set.resources)
-    return try plan(inspection, wanted, ledger, contents)
+    var plan = try plan(inspection, wanted, ledger, contents)
+    if plan == nil, let warning = warnings.first { throw PermissionError(.changeFailed, warning) }
+    plan?.warnings += warnings
+    return plan
   }
 
   /// Returns the plan for facts that were read.

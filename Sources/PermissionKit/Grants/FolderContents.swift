@@ -6,18 +6,30 @@ struct FolderContents {
   struct Found {
     var resource: Resource
     var identity: InodeIdentity
+    /// Whether the file is this process's own, and this process is not root.
+    var isOwn: Bool
+  }
+
+  /// Everything in a directory.
+  struct Listing {
+    /// The files and directories, in no particular order; a file with several names once.
+    var found: [Found] = []
+    /// The files with hard links elsewhere, which are not in `found`: the owner of the directory may have linked somebody
+    /// else's file there.
+    var linked: [PathBytes] = []
   }
 
   /// Returns the files and directories below a resource, with the permissions that each needs.
   ///
-  /// Skips links, special files and other file systems.
+  /// Skips symbolic links, special files and other file systems.
   ///
   /// - Parameter resource: A directory.
-  /// - Returns: The files and directories, in no particular order.
-  /// - Throws: If a directory cannot be listed, or if a file has another hard link: the owner of the
-  ///   directory may have linked somebody else's file here.
-  func resources(below resource: Resource) throws(PermissionError) -> [Found] {
-    var found: [Found] = []
+  /// - Returns: What is there.
+  /// - Throws: If a directory cannot be listed.
+  func resources(below resource: Resource) throws(PermissionError) -> Listing {
+    var listing = Listing()
+    /// The files with several names: the names seen, and those that are not.
+    var names: [InodeIdentity: (first: PathBytes, unseen: Int)] = [:]
     var folders = [resource.path]
     var path = resource.path
     do throws(Errno) {
@@ -34,8 +46,11 @@ struct FolderContents {
           guard status.mount == top.mount, let kind = status.kind,
             kind == .regular || kind == .directory && status.fileSystem == top.fileSystem
           else { continue }
-          if kind == .regular, status.links > 1, own == 0 || status.uid != own {
-            throw .EMLINK
+          let identity = InodeIdentity(status)
+          if kind == .regular, status.links > 1 {
+            let known = names[identity]
+            names[identity] = (known?.first ?? path, (known?.unseen ?? Int(status.links)) - 1)
+            if known != nil { continue }
           }
           var one = resource
           one.path = path
@@ -43,13 +58,10 @@ struct FolderContents {
           one.lesserNeed = nil
           if kind == .regular { one.need.remove(.execute) }
           if kind == .directory { folders.append(path) }
-          found.append(Found(resource: one, identity: .init(status)))
+          listing.found.append(
+            Found(resource: one, identity: identity, isOwn: own != 0 && status.uid == own))
         }
       }
-    } catch .EMLINK {
-      throw PermissionError(
-        .changeFailed, "\(path) has another hard link, which would be granted too",
-        path: path)
     } catch .EMFILE {
       throw .tooManyFiles
     } catch {
@@ -58,7 +70,23 @@ struct FolderContents {
         "\(path) cannot be read, so \(resource.path) cannot be granted with all its contents",
         path: path, call: "open", errno: error)
     }
-    return found
+    listing.found.removeAll { found in
+      guard !found.isOwn, let name = names[found.identity], name.unseen > 0 else { return false }
+      listing.linked.append(name.first)
+      return true
+    }
+    return listing
+  }
+}
+
+extension FolderContents.Listing {
+  /// The warning about files that are left out; nil if none is.
+  var warning: String? {
+    guard let first = linked.min(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) else {
+      return nil
+    }
+    let more = linked.count > 1 ? " and \((linked.count - 1).grouped) more have" : " has"
+    return "\(first)\(more) hard links elsewhere, so access to them is not given here"
   }
 }
 

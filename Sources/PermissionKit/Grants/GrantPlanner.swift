@@ -54,6 +54,7 @@ struct GrantPlanner {
     guard let least, !least.changes.isEmpty else { return nil }
     var plan = GrantPlan(
       accessor: request.accessor, subject: request.subject, strategy: strategy, outcome: .granted)
+    var openings: [Opening] = []
     for missing in least.changes {
       let (step, change, users) = try step(missing, facts.inodes[missing.inode])
       let classes = SubjectClasses(
@@ -65,7 +66,10 @@ struct GrantPlanner {
       plan.steps.append(step)
       if case .inode(let grant) = step.change { plan.warnings += grant.outcome?.notes ?? [] }
       warn(of: change, &plan)
+      openings += change.openings(
+        at: facts.path(of: change.inode), for: request.subject.credentials)
     }
+    if let opens = Opening.sentence(openings, for: request.subject) { plan.warnings.append(opens) }
     if request.isRecursive { try addDefaults(&plan, least) }
     if !plan.othersAffected.isEmpty, !request.allowsOthers {
       throw refusal(
@@ -145,13 +149,6 @@ struct GrantPlanner {
         "\(facts.path(of: change.inode)) is on an overlay: from a lower layer it is copied up first, and the copy stays when the access ends"
       )
     }
-    guard change.before.kind == .directory, targets[change.inode] == nil,
-      change.before != change.after
-    else { return }
-    let path = facts.path(of: change.inode)
-    plan.warnings.append(
-      "\(request.subject.displayName) can then reach everything below \(path) that is readable by everybody"
-    )
   }
 
   /// Returns the step for a change, after checking that the inode still matches the facts.
@@ -166,7 +163,7 @@ struct GrantPlanner {
     var grant = try bind(missing, inode, path)
     let look = LeaseLook(
       grant, inode, device: inode.device, request.journaled.leases(around: grant), system)
-    if missing.attribute == .accessACL {
+    if missing.attribute != .mode {
       grant.permissions = missing.asked.union(look.hidden(request.subject.credentials))
     }
     var change = missing
@@ -407,123 +404,5 @@ extension UdevMatch.Identity {
     case .name:
       "the rule matches nodes by name, so a different device that gets this name later is included"
     }
-  }
-}
-
-// Files that are created later.
-extension GrantPlanner {
-  /// Adds default ACL entries to directories, so that new files are included.
-  ///
-  /// A new default ACL replaces the umask and so may give access to others. The function adds one only
-  /// if the directory has a default ACL already, or if others may gain.
-  func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
-    var isLeftOut = false
-    var folder: Int?
-    for ask in request.asks where ask.resource.kind == .directory {
-      guard let index = facts.inode(at: ask.path) else { continue }
-      var inode = least.facts.inodes[index]
-      let path = facts.path(of: index)
-      do throws(Errno) {
-        let descriptor = try open(index, path)
-        defer { system.close(descriptor) }
-        inode.defaultACL = try InodeGrant.state(.defaultACL, of: descriptor, system).acl
-      } catch {
-        throw PermissionError(
-          .changeFailed, "\(path) cannot be read", path: path, call: "getxattr", errno: error)
-      }
-      guard inode.defaultACL != nil || request.allowsOthers else {
-        isLeftOut = true
-        continue
-      }
-      // As setfacl(1) writes it: r-X. Files get no x by this, because they are made without.
-      let need = ask.need.union(.execute)
-      let (step, change, _) = try step(
-        InodeChange(
-          inode: index, attribute: .defaultACL, before: inode, after: inode, permissions: need,
-          asked: need), inode)
-      // What only another grant gives ends with that one.
-      guard change.after.defaultACL != inode.defaultACL || mayInherit else { continue }
-      let (gains, losses) = effect(of: change.after, instead: inode, index)
-      if let loss = losses.first {
-        plan.warnings.append(
-          "new files in \(path) are not included, because others would lose access to them (\(loss))"
-        )
-        continue
-      }
-      for gain in gains where !plan.othersAffected.contains(gain) {
-        plan.othersAffected.append(gain)
-      }
-      if inode.defaultACL == nil {
-        plan.othersAffected.append(
-          "everybody whom only the umask keeps out of new files in \(path)")
-      }
-      plan.steps.append(step)
-      folder = folder ?? index
-    }
-    if let folder {
-      let makers = makers(least.facts.inodes[folder])
-      plan.warnings.append(
-        "new files: those that \(makers) there or below get the same entry, which is removed when the access ends; files moved or linked out of \(facts.path(of: folder)) keep it"
-      )
-    }
-    if isLeftOut {
-      plan.warnings.append(
-        "new files there are not included, because a default ACL would replace everybody's umask; to include them, allow others to get access (allow-others)"
-      )
-    }
-  }
-
-  /// Whether the user has a grant on a default ACL, from which files may have inherited access.
-  private var mayInherit: Bool {
-    request.journaled.entries.contains {
-      $0.uid == request.uid && $0.inodeGrant?.attribute == .defaultACL
-    }
-  }
-
-  /// Returns the others who gain or lose access to new files by another default ACL of the
-  /// directory.
-  ///
-  /// Empty if there was no default ACL: then the umasks of others decide.
-  private func effect(
-    of after: InodeFacts, instead before: InodeFacts, _ index: Int
-  ) -> (gains: [String], losses: [String]) {
-    var (gains, losses): ([String], [String]) = ([], [])
-    guard before.defaultACL != nil else { return (gains, losses) }
-    let creation = Creation(credentials: own, umask: 0)
-    func made(_ kind: FileKind, _ folder: InodeFacts) -> InodeFacts? {
-      var facts = facts
-      facts.inodes[index] = folder
-      return creation.made(kind, in: index, of: facts)
-    }
-    for kind in [FileKind.regular, .directory] {
-      guard let old = made(kind, before), let new = made(kind, after) else { continue }
-      let classes = SubjectClasses(of: old, and: new, without: [request.uid])
-      gains += classes.gains.map { "\(request.users.describe($0)) of new files" }
-      losses += classes.losses.map(request.users.describe)
-    }
-    return (gains, losses)
-  }
-  /// The users who can make files in a directory, for people: "ada and group family make".
-  private func makers(_ inode: InodeFacts) -> String {
-    let list = inode.acl ?? AccessControlList(mode: inode.mode)
-    let limit = list.mask ?? .all
-    var names: [String] = []
-    for entry in list.entries {
-      let rights = entry.isMasked ? entry.permissions.intersection(limit) : entry.permissions
-      guard rights.isSuperset(of: [.write, .execute]) else { continue }
-      switch entry.tag {
-      case .owner: names.append(request.users.userName(inode.uid))
-      case .user: names.append(request.users.userName(entry.id))
-      case .owningGroup: names.append("group \(request.users.groupName(inode.gid))")
-      case .group: names.append("group \(request.users.groupName(entry.id))")
-      case .other: names = ["everybody"]
-      case .mask: break
-      }
-    }
-    if names.isEmpty { return "root makes" }
-    let last = names.removeLast()
-    let isOne = names.isEmpty && !last.hasPrefix("group ")
-    return (names.isEmpty ? last : names.joined(separator: ", ") + " and " + last)
-      + (isOne ? " makes" : " make")
   }
 }

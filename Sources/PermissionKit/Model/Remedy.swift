@@ -57,6 +57,8 @@ public struct Remedy: Hashable, Sendable {
   public var after: [PathBytes] = []
   /// The command that undoes the change; empty if it is not known.
   package var undo: [PathBytes] = []
+  /// The other things that this change and those listed with it let the subject do, for people, the worst first.
+  public var opens: String?
   /// Why the usual advice is worse; nil if there is nothing to warn about.
   public var note: String?
 

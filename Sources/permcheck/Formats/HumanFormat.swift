@@ -351,13 +351,15 @@ extension HumanFormat {
     return details
   }
 
-  /// Returns how long the changes last, and who else gains: `lasts until you undo it; nobody else gets access`.
+  /// Returns how long the changes last, who else gains, and what else they open: `lasts until you undo it; nobody else
+  /// gets access; ada can then delete …`.
   func effect(_ remedies: [Remedy]) -> String {
     let others = Set(remedies.flatMap(\.othersAffected)).sorted().map(Sanitizer.clean)
     let gains =
       others.isEmpty
       ? "nobody else gets access" : "also get access: \(others.joined(separator: "; "))"
-    return "lasts \(Persistence.shortest(of: remedies.map(\.persistence)).words); \(gains)"
+    let opens = remedies.compactMap(\.opens).map { "; \(Sanitizer.clean($0))" }.joined()
+    return "lasts \(Persistence.shortest(of: remedies.map(\.persistence)).words); \(gains)\(opens)"
   }
 }
 

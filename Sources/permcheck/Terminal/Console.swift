@@ -65,8 +65,13 @@ final class Console {
   func warn(_ text: String) { Self.warn(text, system) }
 
   /// Writes a warning to standard error: as one line, which a terminal shows wrapped at blanks.
-  static func warn(_ text: String, _ system: any System) {
-    let line = "warning: \(Sanitizer.clean(text))"
+  static func warn(_ text: String, _ system: any System) { line("warning", text, system) }
+
+  /// Writes a note to standard error, as `warn(_:)` does.
+  func note(_ text: String) { Self.line("note", text, system) }
+
+  private static func line(_ word: String, _ text: String, _ system: any System) {
+    let line = "\(word): \(Sanitizer.clean(text))"
     let columns = system.isatty(.standardError) ? system.columns(.standardError) : nil
     let style = Style(colors: false, isUnicode: false, columns: columns)
     report(style.wrapped(line, indent: Tool.name.utf8.count + 2, hanging: 2), system)

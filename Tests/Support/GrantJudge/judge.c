@@ -298,16 +298,35 @@ uint64_t judge_disagreements(const struct judge_tree *tree, int time) {
   return found;
 }
 
-struct judge_changes judge_changes(const struct judge_tree *tree, int before, int after) {
-  struct judge_changes changes = {0, 0, 0};
+uint8_t judge_worth(uint8_t permitted, int is_directory) {
+  return is_directory ? permitted & ~(1 << 2 | 1 << 6) : permitted;
+}
+
+uint8_t judge_beyond(uint8_t old, uint8_t new, int asked, int is_directory) {
+  uint8_t was = judge_worth(old, is_directory);
+  for (int combination = 1; combination < 8; combination++)
+    if (was & 1 << combination) asked |= combination;
+  return judge_worth(new, is_directory) & ~subsets[asked];
+}
+
+struct judge_changes judge_changes(const struct judge_tree *tree, int before, int after, int asked) {
+  struct judge_changes changes = {0};
   for (size_t s = 0; s < tree->subject_count; s++) {
     uint8_t gained = 0, lost = 0;
     for (size_t i = 0; i < tree->inode_count; i++) {
       uint8_t old = tree->permitted[before][s][i], new = tree->permitted[after][s][i];
-      gained |= new & ~old;
-      lost |= old & ~new;
+      if (s == 0) {
+        int is_directory = S_ISDIR(tree->states[before][i].mode);
+        int here = i == tree->inode_count - 1 ? asked : 1;
+        gained |= judge_beyond(old, new, here, is_directory);
+        lost |= judge_worth(old & ~new, is_directory);
+      } else {
+        gained |= new & ~old;
+        lost |= old & ~new;
+      }
     }
     if (s == 0) {
+      changes.subject_got_more = gained != 0;
       changes.subject_lost = lost != 0;
     } else {
       changes.gained += gained != 0;

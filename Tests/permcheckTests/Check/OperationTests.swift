@@ -81,7 +81,7 @@ struct OperationTests {
         ├─ x      drwxr-xr-x  root root  write ✘ other r-x  decides
         └─ f      -rw-rw-rw-  root root
         why: ada may not delete anything in /srv/_work/repo/nm/x: ada is neither the owner nor in group root (drwxr-xr-x root:root)
-        smallest fix (lasts until the next boot; nobody else gets access; tested by simulation):
+        smallest fix (lasts until the next boot; nobody else gets access; ada can then create, delete and replace every file in /srv/_work/repo/nm/x; tested by simulation):
           sudo setfacl -n -m u:2000:rwx,m::rwx /srv/_work/repo/nm/x
         undo:
           sudo setfacl -n -x u:2000:,m:: /srv/_work/repo/nm/x

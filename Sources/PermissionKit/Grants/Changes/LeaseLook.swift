@@ -112,13 +112,15 @@ final class LeaseLook {
   }
 
   /// The rights of a user by groups and by the entry of others, which an entry for the user will
-  /// hide.
+  /// hide; of a default ACL those on new files, whoever makes them.
   func hidden(_ credentials: Credentials) -> Permissions {
     let item = ACLItem(.user, id: credentials.user.fileSystem)
     guard var list = merge.base, list[item] == nil || list.mask?.isEmpty == true else { return [] }
     list[item] = nil
+    if grant.attribute == .defaultACL { return inode.rightsOnNew(list, of: credentials).all }
     let state = now.setting(list, grant.attribute)
     return SubjectClasses.rights(of: credentials, on: inode.setting(state, grant.attribute))
+      .worth(inode.kind)
   }
 
   /// Returns the record for the journal once the inode is in a state.

@@ -28,6 +28,8 @@ struct InodeChange: Hashable, Sendable {
   var permissions: Permissions
   /// The requested permissions; `permissions` may have others that an entry would hide.
   var asked: Permissions
+  /// Whether these permissions are what was asked for, and not what the way there or an operation needs.
+  var isAsked = false
 }
 
 extension InodeFacts {

@@ -47,7 +47,7 @@ struct LeastChange {
   mutating func grant(
     _ need: Permissions, path: PathBytes, isDirectory: Bool, isSocket: Bool = false
   ) -> Decision {
-    grant(asking: { $0.step == .walk ? .execute : need }) {
+    grant(need, asking: { $0.step == .walk ? .execute : need }) {
       $0.decide(need, path, isDirectory: isDirectory, isSocket: isSocket)
     }
   }
@@ -56,11 +56,11 @@ struct LeastChange {
   ///
   /// - Returns: As `grant(_:path:isDirectory:isSocket:)`.
   mutating func allow(_ operation: OperationQuestion, path: PathBytes) -> Decision {
-    grant(asking: \.asked) { $0.decide(.operation(operation), path: path) }
+    grant(nil, asking: \.asked) { $0.decide(.operation(operation), path: path) }
   }
 
   private mutating func grant(
-    asking: (Decision) -> Permissions, _ decide: (AccessEvaluator) -> Decision
+    _ need: Permissions?, asking: (Decision) -> Permissions, _ decide: (AccessEvaluator) -> Decision
   ) -> Decision {
     var undos: [Undo] = []
     // Each round repairs one component by one rule; real paths need far fewer than 64 rounds.
@@ -68,11 +68,12 @@ struct LeastChange {
       let decision = decide(AccessEvaluator(facts: facts, credentials: credentials))
       if decision.isGranted { return decision }
       guard decision.errno == .EACCES, let inode = decision.inode,
-        let change = change(of: inode, decision.rule, asked: asking(decision))
+        var change = change(of: inode, decision.rule, asked: asking(decision))
       else {
         undo(undos)
         return decision
       }
+      change.isAsked = need != nil && decision.step != .walk
       undos.append(make(change))
     }
     undo(undos)
@@ -90,6 +91,7 @@ struct LeastChange {
       changes[known].after = change.after
       changes[known].permissions.formUnion(change.permissions)
       changes[known].asked.formUnion(change.asked)
+      changes[known].isAsked = changes[known].isAsked || change.isAsked
     } else {
       places[place] = changes.count
       changes.append(change)
@@ -146,7 +148,7 @@ struct LeastChange {
       // there.
       let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
       let had = [Permissions.read, .write, .execute].filter { evaluator.permits($0, of: index) }
-      let entry = asked.union(Permissions(had))
+      let entry = asked.union(Permissions(had).worth(inode.kind))
       return InodeChange(
         inode: index, attribute: .accessACL, before: inode,
         after: inode.granting(entry, to: credentials.user.fileSystem), permissions: entry,

@@ -49,7 +49,17 @@ struct RemedyFinder {
   }
 
   /// Returns changes as commands, with the others who gain.
-  func remedies(_ changes: [InodeChange]) -> [Remedy] { changes.map(remedy(for:)) }
+  func remedies(_ changes: [InodeChange]) -> [Remedy] {
+    var remedies = changes.map(remedy(for:))
+    if !remedies.isEmpty {
+      let openings = changes.flatMap {
+        $0.openings(
+          at: inspection.facts.path(of: $0.inode), for: inspection.subject.credentials)
+      }
+      remedies[0].opens = Opening.sentence(openings, for: inspection.subject)
+    }
+    return remedies
+  }
 
   private func remedy(for change: InodeChange) -> Remedy {
     let facts = inspection.facts

@@ -145,6 +145,8 @@ struct RequestAccess: AccessorCommand {
       GrantFlags.report(command, request.argument, system)
       guard dryRun else { return false }
     }
+    // Nobody sees the plan of a request that does not ask.
+    if yes, !dryRun { for note in plan.warnings { console.note(note) } }
     if let end = plan.end { plan.end = "\(end); \(result.howItEnds)" }
     result.plans.append(plan)
     return command == nil

@@ -29,6 +29,11 @@ struct judge_inode {
 // Mirrors acl_permission_check() of fs/namei.c and posix_acl_permission() of fs/posix_acl.c.
 uint8_t judge_model(const struct judge_inode *inode, uint32_t uid, const uint32_t *groups, size_t count);
 
+// The combinations that let somebody do something: on a directory, w is worth nothing without x.
+uint8_t judge_worth(uint8_t permitted, int is_directory);
+// The combinations after a change that neither `old` nor the permissions `asked` account for.
+uint8_t judge_beyond(uint8_t old, uint8_t new, int asked, int is_directory);
+
 struct judge_difference {
   uint64_t asked, gained, lost;
 };
@@ -71,12 +76,13 @@ int judge_look_at_states(struct judge_tree *tree, int time);
 int judge_is_same(const struct judge_tree *tree, int time, int other);
 // The number of answers of the kernel that differ from the model.
 uint64_t judge_disagreements(const struct judge_tree *tree, int time);
-// The number of other subjects that gained or lost a permission, and whether subject 0 lost one.
+// The number of other subjects that gained or lost a permission; whether subject 0 lost an operation, and got one beyond
+// `asked` on the target, the last inode, and x on the others.
 struct judge_changes {
   uint64_t gained, lost;
-  int subject_lost;
+  int subject_lost, subject_got_more;
 };
-struct judge_changes judge_changes(const struct judge_tree *tree, int before, int after);
+struct judge_changes judge_changes(const struct judge_tree *tree, int before, int after, int asked);
 // The permissions of subject 0 on the inode.
 uint8_t judge_permitted(const struct judge_tree *tree, int time, size_t inode);
 
