@@ -47,7 +47,7 @@ extension GrantPlanner {
         plan.othersAffected.append(
           "everybody whom only the umask keeps out of new files in \(path)")
       }
-      warnOfLosses(inode, change.after, index, &plan)
+      warn(ofNewFilesIn: index, inode, change.after, ask.need, &plan)
       plan.steps.append(step)
       folder = folder ?? index
     }
@@ -65,9 +65,10 @@ extension GrantPlanner {
   }
 
   /// Adds warnings about what users lose on new files: others by the end of the umask, and the user where the group of
-  /// a file, by its maker, gave more than the entry.
-  private func warnOfLosses(
-    _ before: InodeFacts, _ after: InodeFacts, _ index: Int, _ plan: inout GrantPlan
+  /// a file, by its maker, gave more than the entry; and about what the user gets beyond the need.
+  private func warn(
+    ofNewFilesIn index: Int, _ before: InodeFacts, _ after: InodeFacts, _ need: Permissions,
+    _ plan: inout GrantPlan
   ) {
     let path = facts.path(of: index)
     guard let old = before.defaultACL, let new = after.defaultACL else {
@@ -80,9 +81,16 @@ extension GrantPlanner {
       return
     }
     let credentials = request.subject.credentials
+    let names: Permissions = [.write, .execute]
     let (had, has) = (
       after.rightsOnNew(old, of: credentials), after.rightsOnNew(new, of: credentials)
     )
+    if has.all.isSuperset(of: names), !had.all.isSuperset(of: names), !need.contains(.write) {
+      // On files w is worth something without x, so it cannot be left out.
+      plan.warnings.append(
+        "\(request.subject.displayName) can then create, delete and replace every file in new folders below \(path)"
+      )
+    }
     let lost = had.some.subtracting(has.all)
     if lost.isEmpty { return }
     plan.warnings.append(
@@ -147,7 +155,7 @@ extension GrantPlanner {
 }
 
 extension InodeFacts {
-  /// Returns the rights of a subject on folders that are made here with a default ACL.
+  /// Returns the permissions of a subject on what is made here with a default ACL, whatever mode it is made with.
   ///
   /// Where a new file gets the group of its maker, nobody knows whether that is one of the subject's.
   ///
@@ -160,7 +168,7 @@ extension InodeFacts {
   ) -> (all: Permissions, some: Permissions) {
     func rights(_ gid: UInt32) -> Permissions {
       var made = InodeFacts(
-        kind: .directory, mode: list.mode, uid: AccessControlList.Entry.undefinedID, gid: gid)
+        kind: .regular, mode: list.mode, uid: AccessControlList.Entry.undefinedID, gid: gid)
       made.acl = list
       return SubjectClasses.rights(of: credentials, on: made)
     }

@@ -36,13 +36,6 @@ public struct Permissions: OptionSet, Hashable, Sendable {
   }
 }
 
-extension Permissions {
-  /// Returns the permissions that let somebody do something: `w` on a folder does nothing without `x`.
-  func worth(_ kind: FileKind) -> Permissions {
-    kind == .directory && !contains(.execute) ? subtracting(.write) : self
-  }
-}
-
 extension Permissions: CustomStringConvertible {
   /// Three characters, as ls(1) and getfacl(1) print them: `rw-`.
   public var description: String {

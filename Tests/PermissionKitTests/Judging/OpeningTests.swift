@@ -16,13 +16,13 @@ struct OpeningTests {
     ),
     (
       "/dev/sda", .blockDevice, 0o660, [.read, .write],
-      "change every file on the disk /dev/sda, whoever owns it, and so become root if the system is on it"
+      "change every file on the disk /dev/sda, and so become root if the system is on it"
     ),
     ("/dev/mem", .characterDevice, 0o640, [.read], "read the memory of every program"),
     ("/dev/null", .characterDevice, 0o640, [.read], nil),
     (
       "/run/docker.sock", .socket, 0o660, [.write],
-      "have the daemon at /run/docker.sock do anything, and so become root"
+      "have anything done by the daemon at /run/docker.sock, and so become root"
     ),
     ("/run/other.sock", .socket, 0o660, [.write], nil),
     ("/etc", .directory, 0o755, [.write], "replace everything in /etc, and so become root"),
@@ -54,10 +54,11 @@ struct OpeningTests {
     let had = SubjectClasses.rights(of: credentials, on: before)
     var change = InodeChange(
       inode: 0, attribute: .accessACL, before: before,
-      after: before.granting(gives.union(had.worth(kind)), to: 1000), permissions: gives,
+      after: before.granting(gives.union(had), to: 1000), permissions: gives,
       asked: gives)
-    let seen = change.openings(at: path, for: credentials).map(\.words)
-    #expect(seen == (words.map { [$0] } ?? []))
+    let subject = Subject(source: .user, credentials: credentials)
+    let seen = Opening.sentence(change.openings(at: path, for: credentials), for: subject)
+    #expect(seen == words.map { "\(subject.displayName) can then \($0)" })
     // To write in a folder is what was asked.
     change.isAsked = true
     let asked = change.openings(at: path, for: credentials)
@@ -67,16 +68,20 @@ struct OpeningTests {
   @Test func `The worst comes first, in one sentence`() {
     let subject = Subject(source: .user, credentials: Credentials(uid: 5, gid: 5, groups: []))
     func opening(_ rank: Opening.Rank, _ path: PathBytes) -> Opening {
-      Opening(rank: rank, path: path, words: "\(rank) \(path)")
+      Opening(rank, path, "\(rank)")
     }
-    let all = [
+    var all = [
       opening(.below, "/a/b"), opening(.names, "/c"), opening(.below, "/a"), opening(.root, "/etc"),
-      opening(.names, "/d"),
+      opening(.names, "/d"), opening(.names, "/d"),
     ]
     let name = subject.displayName
     #expect(
       Opening.sentence(all, for: subject)
-        == "\(name) can then root /etc; and names /c; and names /d; and the like in 1 more place")
+        == "\(name) can then root /etc; and names /c and /d; and below /a")
+    all += [opening(.names, "/e"), opening(.names, "/f")]
+    #expect(
+      Opening.sentence(all, for: subject)
+        == "\(name) can then root /etc; and names /c, /d and 2 more; and below /a")
     #expect(Opening.sentence([], for: subject) == nil)
   }
 }

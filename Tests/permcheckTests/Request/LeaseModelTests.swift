@@ -43,6 +43,13 @@ struct LeaseModelTests {
       ["--seed", "\(Effort.seed)", "--permcheck", Command.permcheck])
   }
 
+  /// What each user can do before and after, on what is there and on what comes.
+  @Test func `Grants give what was asked, and take nothing away`() throws {
+    try play(
+      "worth.py", Effort.of(600, atLeast: 24),
+      ["--seed", "\(Effort.seed)", "--permcheck", Command.permcheck])
+  }
+
   private func play(_ program: String, _ histories: Int, _ arguments: [String]) throws {
     let outcome = try Command.run(
       ["/usr/bin/python3", Self.model.appending(path: program).path, "--histories", "\(histories)"]

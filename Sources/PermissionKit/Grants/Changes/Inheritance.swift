@@ -41,12 +41,10 @@ struct Inheritance: Sendable {
       let item = ACLItem(.user, id: given.uid)
       guard let entry = list[item], given.rights.contains(entry), birth ?? .max >= given.since
       else { continue }
-      let kept = now?[item]
       if foreign.contains(given.uid) {
-        if kept != entry { left[item] = nil }
+        if now?[item] != entry { left[item] = nil }
       } else {
-        let common = kept?.intersection(entry) ?? []
-        left[item] = common.isEmpty ? nil : common
+        left[item] = now?.effective(item)?.intersection(entry)
       }
     }
     return left != list && now?.mask == nil ? left.withoutIdleMask : left
@@ -107,6 +105,13 @@ struct Inheritance: Sendable {
       }
     }
     return inside
+  }
+}
+
+extension AccessControlList {
+  /// The rights of an entry under the mask; nil for none, and where the kernel does not read it because the mask is empty.
+  fileprivate func effective(_ item: ACLItem) -> Permissions? {
+    mask?.isEmpty == true ? nil : self[item]?.intersection(mask ?? .all)
   }
 }
 

@@ -82,6 +82,11 @@ final class LeaseLook {
       seated: seated)
   }
 
+  /// The entries that a folder's new default ACL begins with.
+  private var origin: AccessControlList {
+    inode.acl?.unnamed ?? AccessControlList(mode: inode.mode)
+  }
+
   private var now: InodeGrant.State { .init(inode, grant.attribute) }
 
   /// The most entries of an ACL that is merged as a whole.
@@ -105,9 +110,7 @@ final class LeaseLook {
   /// - Returns: The inode; other attributes than that of the grant are as they are.
   func inode(with added: Lease? = nil, where isKept: (String) -> Bool) -> InodeFacts {
     let kept = zip(leases.grants, merge.leases).filter { isKept($0.0.id) }.map(\.1)
-    let list = merge.target(
-      kept + (added.map { [$0] } ?? []),
-      origin: inode.acl?.unnamed ?? AccessControlList(mode: inode.mode))
+    let list = merge.target(kept + (added.map { [$0] } ?? []), origin: origin)
     return inode.setting(now.setting(list, grant.attribute), grant.attribute)
   }
 
@@ -115,12 +118,14 @@ final class LeaseLook {
   /// hide; of a default ACL those on new files, whoever makes them.
   func hidden(_ credentials: Credentials) -> Permissions {
     let item = ACLItem(.user, id: credentials.user.fileSystem)
-    guard var list = merge.base, list[item] == nil || list.mask?.isEmpty == true else { return [] }
+    let isDefault = grant.attribute == .defaultACL
+    guard var list = merge.base ?? (isDefault ? leases.record.written?.unnamed ?? origin : nil),
+      list[item] == nil || list.mask?.isEmpty == true
+    else { return [] }
     list[item] = nil
-    if grant.attribute == .defaultACL { return inode.rightsOnNew(list, of: credentials).all }
+    if isDefault { return inode.rightsOnNew(list, of: credentials).all }
     let state = now.setting(list, grant.attribute)
     return SubjectClasses.rights(of: credentials, on: inode.setting(state, grant.attribute))
-      .worth(inode.kind)
   }
 
   /// Returns the record for the journal once the inode is in a state.

@@ -6,6 +6,16 @@ extension AccessEvaluator {
     var procedure = KernelCall(self, "")
     return (try? procedure.generic(inode, want, .target)) != nil
   }
+
+  /// Returns the permissions that let the subject do something: `w` on a folder does nothing without `x` by the same
+  /// entry.
+  func worth(of inode: Int) -> Permissions {
+    var had = Permissions([.read, .write, .execute].filter { permits($0, of: inode) })
+    if facts.inodes[inode].kind == .directory, !permits([.write, .execute], of: inode) {
+      had.remove(.write)
+    }
+    return had
+  }
 }
 
 /// Finds the smallest changes that give a subject the missing rights, by trying them on the facts.
@@ -147,8 +157,7 @@ struct LeastChange {
       // The new entry takes the subject out of group and other, so it includes the rights from
       // there.
       let evaluator = AccessEvaluator(facts: facts, credentials: credentials)
-      let had = [Permissions.read, .write, .execute].filter { evaluator.permits($0, of: index) }
-      let entry = asked.union(Permissions(had).worth(inode.kind))
+      let entry = asked.union(evaluator.worth(of: index))
       return InodeChange(
         inode: index, attribute: .accessACL, before: inode,
         after: inode.granting(entry, to: credentials.user.fileSystem), permissions: entry,

@@ -1,5 +1,5 @@
 /// One thing that a change lets the subject do beyond what was asked; the worst comes first.
-struct Opening: Hashable, Sendable {
+struct Opening: Sendable {
   /// The rank, from the worst on.
   enum Rank: Int, Sendable {
     /// The subject may become root.
@@ -8,26 +8,45 @@ struct Opening: Hashable, Sendable {
     case secrets
     /// Names in a folder: to create, delete and replace files.
     case names
-    /// What is below a folder.
+    /// The files below a folder.
     case below
   }
 
   let rank: Rank
   let path: PathBytes
-  /// The end of a sentence, for people: `can then …`.
-  let words: String
+  /// The words for people after `can then`, before and after the path; nil for no words after, and for no path.
+  let words: (lead: String, end: String?)
+
+  init(_ rank: Rank, _ path: PathBytes, _ lead: String, end: String? = "") {
+    (self.rank, self.path, words) = (rank, path, (lead, end))
+  }
 
   /// Returns the sentence about what changes open; nil if that is nothing.
   static func sentence(_ openings: [Opening], for subject: Subject) -> String? {
-    var words: [String] = []
-    for opening in worst(openings) where !words.contains(opening.words) {
-      words.append(opening.words)
+    var groups: [(words: (lead: String, end: String?), paths: [PathBytes])] = []
+    for one in worst(openings) {
+      let known = groups.firstIndex { $0.words == one.words }
+      if let known {
+        if !groups[known].paths.contains(one.path) { groups[known].paths.append(one.path) }
+      } else {
+        groups.append((one.words, [one.path]))
+      }
     }
-    if words.isEmpty { return nil }
-    let shown = words.prefix(3)
-    let rest = words.count - shown.count
-    let more = rest == 0 ? "" : "; and the like in \(rest) more place\(rest == 1 ? "" : "s")"
-    return "\(subject.displayName) can then \(shown.joined(separator: "; and "))\(more)"
+    if groups.isEmpty { return nil }
+    let clauses = groups.map { group in
+      group.words.end.map { "\(group.words.lead) \(names(group.paths))\($0)" } ?? group.words.lead
+    }
+    return "\(subject.displayName) can then \(clauses.joined(separator: "; and "))"
+  }
+
+  /// Returns paths, for people: `/a, /b and 2 more`.
+  private static func names(_ paths: [PathBytes]) -> String {
+    let shown = paths.prefix(paths.count > 3 ? 2 : 3).map(\.description)
+    let rest = paths.count - shown.count
+    let last = rest > 0 ? ["\(rest) more"] : []
+    let all = shown + last
+    return all.count == 1
+      ? all[0] : "\(all.dropLast().joined(separator: ", ")) and \(all[all.count - 1])"
   }
 
   /// The openings without those inside of another one, the worst first.
@@ -67,13 +86,11 @@ extension InodeChange {
     } else if makesNames, !isAsked || !asked.contains(.write) {
       let what =
         before.mode & 0o1000 != 0 ? "create files" : "create, delete and replace every file"
-      found.append(Opening(rank: .names, path: path, words: "\(what) in \(path)"))
+      found.append(Opening(.names, path, "\(what) in"))
     }
     if before.kind == .directory, gained.contains(.execute), !isAsked {
       found.append(
-        Opening(
-          rank: .below, path: path,
-          words: "reach everything below \(path) that is readable by everybody"))
+        Opening(.below, path, "reach everything below", end: " that is readable by everybody"))
     }
     return found
   }
@@ -102,7 +119,7 @@ private enum SystemPlaces {
     "/run/systemd", "/run/udev", "/sbin", "/sys", "/usr", "/var/lib/dpkg", "/var/lib/rpm",
     "/var/lib/systemd", "/var/spool/cron",
   ]
-  /// What only root reads.
+  /// Files and folders that only root reads.
   private static let secrets: [(path: PathBytes, words: String)] = [
     ("/etc/shadow", "read the password hashes of everybody"),
     ("/etc/shadow-", "read the password hashes of everybody"),
@@ -120,7 +137,6 @@ private enum SystemPlaces {
     "/run/podman/podman.sock", "/run/libvirt/libvirt-sock", "/run/lxd.socket",
     "/run/systemd/private", "/var/run/docker.sock", "/var/snap/lxd/common/lxd/unix.socket",
   ]
-  private static let asRoot = "and so become root"
 
   /// Returns whether a file at the path is one of them.
   static func has(_ path: PathBytes) -> Bool {
@@ -130,29 +146,30 @@ private enum SystemPlaces {
   static func words(
     _ path: PathBytes, _ inode: InodeFacts, _ gained: Permissions, makesNames: Bool
   ) -> Opening? {
-    func root(_ words: String) -> Opening { Opening(rank: .root, path: path, words: words) }
-    func secret(_ words: String) -> Opening { Opening(rank: .secrets, path: path, words: words) }
+    func root(_ lead: String, _ end: String = ", and so become root") -> Opening {
+      Opening(.root, path, lead, end: end)
+    }
+    func secret(_ lead: String, _ end: String? = nil) -> Opening {
+      Opening(.secrets, path, lead, end: end)
+    }
     func isIn(_ folder: PathBytes) -> Bool { path == folder || path.isBelow(folder) }
     let writes = inode.kind == .directory ? makesNames : gained.contains(.write)
     switch inode.kind {
     case .blockDevice:
-      let disk = "every file on the disk \(path), whoever owns it"
       return writes
-        ? root("change \(disk), \(asRoot) if the system is on it") : secret("read \(disk)")
+        ? root("change every file on the disk", ", and so become root if the system is on it")
+        : secret("read every file on the disk", ", whoever owns it")
     case .characterDevice where memory.contains(path):
       return writes
-        ? root("change the memory of the machine, \(asRoot)")
-        : secret("read the memory of every program")
+        ? root("change the memory of the machine by") : secret("read the memory of every program")
     case .socket where sockets.contains(path) && writes:
-      return root("have the daemon at \(path) do anything, \(asRoot)")
-    case .regular where writes && self.root.contains(path):
-      return root("change \(path), \(asRoot)")
-    case .directory where writes && self.root.contains(path):
-      return root("replace everything in \(path), \(asRoot)")
+      return root("have anything done by the daemon at")
+    case .regular where writes && self.root.contains(path): return root("change")
+    case .directory where writes && self.root.contains(path): return root("replace everything in")
     case .regular where writes && trusted.contains(where: isIn):
-      return root("change \(path), which root may run or read")
+      return root("change", ", which root may run or read")
     case .directory where writes && trusted.contains(where: isIn):
-      return root("replace everything in \(path), which root may run or read")
+      return root("replace everything in", ", which root may run or read")
     case .regular, .directory:
       guard gained.contains(.read), inode.mode & 0o004 == 0 else { return nil }
       return secrets.first { isIn($0.path) }.map { secret($0.words) }

@@ -161,13 +161,11 @@ struct SubjectClasses {
     }
   }
 
-  /// Returns the permissions that mode and ACL of an inode give to a subject, each checked by
-  /// itself.
+  /// Returns what mode and ACL of an inode let a subject do, see `AccessEvaluator.worth(of:)`.
   static func rights(of credentials: Credentials, on inode: InodeFacts) -> Permissions {
     var credentials = credentials
     credentials.effective = []
-    let evaluator = AccessEvaluator(evaluator(inode), credentials: credentials)
-    return Permissions([.read, .write, .execute].filter { evaluator.permits($0, of: 0) })
+    return AccessEvaluator(evaluator(inode), credentials: credentials).worth(of: 0)
   }
 
   /// Returns an evaluator of the inode alone; the caller sets the credentials later.
