@@ -270,6 +270,7 @@ package struct FactsReader: ~Copyable {
         device: kind.isDevice ? status.device : nil, mount: mount, parent: parent ?? index))
     facts.inodes[index].isImmutable = status.isImmutable
     facts.inodes[index].isAppendOnly = status.isAppendOnly
+    facts.inodes[index].hasOtherNames = kind == .regular && status.links > 1
     if facts.mounts[mount].fileSystem == "btrfs" {
       facts.inodes[index].subvolume = subvolume(descriptor, status, facts.mounts[mount])
     }

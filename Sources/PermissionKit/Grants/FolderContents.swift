@@ -85,8 +85,10 @@ extension FolderContents.Listing {
     guard let first = linked.min(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) else {
       return nil
     }
-    let more = linked.count > 1 ? " and \((linked.count - 1).grouped) more have" : " has"
-    return "\(first)\(more) hard links elsewhere, so access to them is not given here"
+    let others = linked.count - 1
+    let more = others > 0 ? " and \(others.grouped) more have" : " has"
+    return
+      "\(first)\(more) hard links elsewhere, and is left out; to give it by all its names, request the file itself"
   }
 }
 

@@ -7,6 +7,7 @@ extension GrantPlanner {
   func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
     var isLeftOut = false
     var folder: Int?
+    var words = NewFileWords()
     for ask in request.asks {
       guard let index = facts.inode(at: ask.path), facts.inodes[index].kind == .directory else {
         continue
@@ -35,22 +36,18 @@ extension GrantPlanner {
       guard change.after.defaultACL != inode.defaultACL || mayInherit else { continue }
       let (gains, losses) = effect(of: change.after, instead: inode, index)
       if let loss = losses.first {
-        plan.warnings.append(
-          "new files in \(path) are not included, because others would lose access to them (\(loss))"
-        )
+        words.add(.closed, loss, path)
         continue
       }
       for gain in gains where !plan.othersAffected.contains(gain) {
         plan.othersAffected.append(gain)
       }
-      if inode.defaultACL == nil {
-        plan.othersAffected.append(
-          "everybody whom only the umask keeps out of new files in \(path)")
-      }
-      warn(ofNewFilesIn: index, inode, change.after, ask.need, &plan)
+      look(atNewFilesIn: path, inode, change.after, ask.need, &words)
       plan.steps.append(step)
       folder = folder ?? index
     }
+    plan.othersAffected += words.others
+    plan.warnings += words.sentences(request.subject.displayName)
     if let folder {
       let makers = makers(least.facts.inodes[folder])
       plan.warnings.append(
@@ -59,26 +56,23 @@ extension GrantPlanner {
     }
     if isLeftOut {
       plan.warnings.append(
-        "new files there are not included, because a default ACL would replace everybody's umask; to include them, allow others to get access (allow-others)"
+        "new files there are not included, because a default ACL would replace everybody's umask; to include them, allow others to get access (--allow-others)"
       )
     }
   }
 
-  /// Adds warnings about what users lose on new files: others by the end of the umask, and the user where the group of
-  /// a file, by its maker, gave more than the entry; and about what the user gets beyond the need.
-  private func warn(
-    ofNewFilesIn index: Int, _ before: InodeFacts, _ after: InodeFacts, _ need: Permissions,
-    _ plan: inout GrantPlan
+  /// Notes what is to be said of new files in a folder whose default ACL changes.
+  private func look(
+    atNewFilesIn path: PathBytes, _ before: InodeFacts, _ after: InodeFacts, _ need: Permissions,
+    _ words: inout NewFileWords
   ) {
-    let path = facts.path(of: index)
-    guard let old = before.defaultACL, let new = after.defaultACL else {
-      // What most users have, see login.defs(5).
-      let losses = effect(of: after, instead: before, index, umask: 0o022).losses
-      if losses.isEmpty { return }
-      plan.warnings.append(
-        "new files and folders in \(path) are closed to some whom a umask of 022 lets in (\(losses.joined(separator: ", ")))"
-      )
-      return
+    guard let new = after.defaultACL else { return }
+    guard let old = before.defaultACL else {
+      let mode = new.unnamed.mode
+      let file = InodeFacts(kind: .regular, mode: mode & 0o666, uid: 0, gid: 0)
+      let folder = InodeFacts(kind: .directory, mode: mode, uid: 0, gid: 0)
+      return words.add(
+        .fixed, "\(file.summary.modeText) and new folders \(folder.summary.modeText)", path)
     }
     let credentials = request.subject.credentials
     let names: Permissions = [.write, .execute]
@@ -87,15 +81,10 @@ extension GrantPlanner {
     )
     if has.all.isSuperset(of: names), !had.all.isSuperset(of: names), !need.contains(.write) {
       // On files w is worth something without x, so it cannot be left out.
-      plan.warnings.append(
-        "\(request.subject.displayName) can then create, delete and replace every file in new folders below \(path)"
-      )
+      words.add(.names, "", path)
     }
     let lost = had.some.subtracting(has.all)
-    if lost.isEmpty { return }
-    plan.warnings.append(
-      "\(request.subject.displayName) loses \(lost.letters) on new files in \(path) that belong to one of the user's groups"
-    )
+    if !lost.isEmpty { words.add(.lost, lost.letters, path) }
   }
 
   /// Whether the user has a grant on a default ACL, from which files may have inherited access.
@@ -108,20 +97,19 @@ extension GrantPlanner {
   /// Returns the others who gain or lose access to new files by another default ACL of the
   /// directory.
   ///
-  /// Empty if there was no default ACL and no umask is given: then the umasks of others decide.
+  /// Empty if there was no default ACL: then the umasks of others decide.
   private func effect(
-    of after: InodeFacts, instead before: InodeFacts, _ index: Int, umask: UInt16? = nil
+    of after: InodeFacts, instead before: InodeFacts, _ index: Int
   ) -> (gains: [String], losses: [String]) {
     var (gains, losses): ([String], [String]) = ([], [])
-    guard before.defaultACL != nil || umask != nil else { return (gains, losses) }
-    let creation = Creation(credentials: own, umask: umask ?? 0)
+    guard before.defaultACL != nil else { return (gains, losses) }
+    let creation = Creation(credentials: own, umask: 0)
     func made(_ kind: FileKind, _ folder: InodeFacts) -> InodeFacts? {
       var facts = facts
       facts.inodes[index] = folder
       return creation.made(kind, in: index, of: facts)
     }
-    let kinds: [FileKind] = umask == nil ? [.regular, .directory] : [.directory]
-    for kind in kinds {
+    for kind in [FileKind.regular, .directory] {
       guard let old = made(kind, before), let new = made(kind, after) else { continue }
       let classes = SubjectClasses(of: old, and: new, without: [request.uid])
       gains += classes.gains.map { "\(request.users.describe($0)) of new files" }
@@ -175,5 +163,45 @@ extension InodeFacts {
     if mode & 0o2000 != 0 { return (rights(gid), rights(gid)) }
     let groups = [AccessControlList.Entry.undefinedID, credentials.group.fileSystem].map(rights)
     return (groups[0].intersection(groups[1]), groups[0].union(groups[1]))
+  }
+}
+
+/// The words about new files in many folders, each said once.
+private struct NewFileWords {
+  enum Kind { case closed, fixed, names, lost }
+
+  private var known: [(kind: Kind, detail: String, paths: [PathBytes])] = []
+
+  mutating func add(_ kind: Kind, _ detail: String, _ path: PathBytes) {
+    if let index = known.firstIndex(where: { $0.kind == kind && $0.detail == detail }) {
+      known[index].paths.append(path)
+    } else {
+      known.append((kind, detail, [path]))
+    }
+  }
+
+  /// The others who gain, because the first default ACL of a folder ends the power of every umask there.
+  var others: [String] {
+    let paths = known.filter { $0.kind == .fixed }.flatMap(\.paths)
+    if paths.isEmpty { return [] }
+    return [
+      "everybody whom only the umask keeps out of new files in \(Opening.names(paths)), also after the access ends"
+    ]
+  }
+
+  /// The sentences, for people.
+  func sentences(_ user: String) -> [String] {
+    known.map { kind, detail, paths in
+      let places = Opening.names(paths)
+      return switch kind {
+      case .closed:
+        "new files in \(places) are not included, because others would lose access to them (\(detail))"
+      case .fixed: "whatever the umask of their makers, new files in \(places) are \(detail)"
+      case .names:
+        "\(user) can then create, delete and replace every file in new folders below \(places)"
+      case .lost:
+        "\(user) loses \(detail) on new files in \(places) that belong to one of the user's groups"
+      }
+    }
   }
 }

@@ -66,8 +66,10 @@ struct GrantPlanner {
       plan.steps.append(step)
       if case .inode(let grant) = step.change { plan.warnings += grant.outcome?.notes ?? [] }
       warn(of: change, &plan)
+      // All of what is below was asked for.
       openings += change.openings(
-        at: facts.path(of: change.inode), for: request.subject.credentials)
+        at: facts.path(of: change.inode), for: request.subject.credentials
+      ).filter { ![.below, .links].contains($0.rank) || !request.isRecursive || !change.isAsked }
     }
     if let opens = Opening.sentence(openings, for: request.subject) { plan.warnings.append(opens) }
     if request.isRecursive { try addDefaults(&plan, least) }
@@ -142,6 +144,12 @@ struct GrantPlanner {
 
   /// Adds warnings about a change.
   private func warn(of change: InodeChange, _ plan: inout GrantPlan) {
+    // See setattr_prepare() of fs/attr.c and xattr_permission() of fs/xattr.c.
+    if change.before.kind == .directory, change.losesIdleWrite(request.subject.credentials) {
+      plan.warnings.append(
+        "meanwhile \(request.subject.displayName) cannot set the times and user attributes of \(facts.path(of: change.inode)), the only use of w without x"
+      )
+    }
     if facts.mounts[facts.inodes[change.inode].mount].fileSystem == "overlay",
       change.before != change.after
     {

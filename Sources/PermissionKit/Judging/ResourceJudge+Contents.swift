@@ -37,7 +37,7 @@ extension ResourceJudge {
         return []
       }
     }
-    return RemedyFinder(inspection).remedies(least.changes)
+    return RemedyFinder(inspection).remedies(least.changes, asksAll: true)
   }
 }
 

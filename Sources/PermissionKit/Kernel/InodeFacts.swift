@@ -63,6 +63,8 @@ package struct InodeFacts: Hashable, Sendable {
   /// Whether sysfs lists no driver for the number of a device node, so that only an open shows whether
   /// there is one.
   package var hasNoListedDriver = false
+  /// Whether the inode has several names, hard links; saved facts do not say.
+  package var hasOtherNames = false
   /// The index of the mount in `AccessFacts.mounts`.
   package var mount: Int
   /// The index of the directory that `..` leads to; a root is its own parent.

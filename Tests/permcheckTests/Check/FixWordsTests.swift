@@ -45,11 +45,13 @@ struct FixWordsTests {
     #expect(
       words == """
           lasts: until the next boot, at most until TIME; the next request or permcheck revoke --expired then ends it
+          note: ada can then reach what is below /mnt/album, as far as its own permissions allow
+        permcheck: note: ada can then reach what is below /mnt/album, as far as its own permissions allow
         given until TIME; the next request or permcheck revoke --expired then ends it
         path  ada  /mnt/album  ACL entry user:ada:r-x  since TIME  until TIME
         until the next boot, at most until TIME; the next request or permcheck revoke --expired then ends it
         UTC
-        []
+        ['ada can then create, delete and replace every file in /mnt/album']
 
         """)
   }
@@ -62,7 +64,7 @@ struct FixWordsTests {
       permcheck check photos=./album --user ada -v | grep -c fix
       """)
     let fix = """
-                  fix (1 change; lasts until the next boot; nobody else gets access):
+                  fix (1 change; lasts until the next boot; nobody else gets access; ada can then create, delete and replace every file in /mnt/album; and reach what is below /mnt/album, as far as its own permissions allow):
                     /mnt/permcheck request photos=/mnt/album --user ada
 
       """
@@ -178,7 +180,7 @@ struct FixWordsTests {
         |- a    drwx------  root root  search no other ---  decides
         `- b    not reached
         why: games may not search /mnt/a: games is neither the owner nor in group root (drwx------ root:root)
-        smallest fix (2 steps; lasts until the next boot; nobody else gets access; games can then reach everything below /mnt/a that is readable by everybody; tested by simulation):
+        smallest fix (2 steps; lasts until the next boot; nobody else gets access; games can then reach what is below /mnt/a, as far as its own permissions allow; tested by simulation):
           sudo setfacl -n -m u:5:--x,m::--x /mnt/a
           sudo setfacl -n -m u:5:r-x,m::r-x /mnt/a/b
 

@@ -247,7 +247,7 @@ class Tree:
         for path in set(usual[me]) & set(left[me]):
             if not is_open and f"-{me}-" not in path and left[me][path] - usual[me][path]:
                 raise Fault(f"the user keeps {left[me][path] - usual[me][path]} on {path}")
-            if usual[me][path] - left[me][path] and "closed to some" not in plan and "loses" not in plan:
+            if usual[me][path] - left[me][path] and "whatever the umask" not in plan and "loses" not in plan:
                 raise Fault(f"the user has lost {usual[me][path] - left[me][path]} on {path} for good")
 
     def judge(self, had, has, target, need, is_recursive, plan, status):
@@ -267,12 +267,12 @@ class Tree:
             if target.startswith(f"{path}/") or is_asked and is_recursive:
                 allowed |= {"search"}
             # Who may search a folder that he was given w on can make names in it.
-            said = re.search(r"create(?:, delete and replace every file| files) in (.*?)(?:; and|$)", plan, re.MULTILINE)
-            if said and (f"{self.top}/{path}" in re.split(", | and ", said[1]) or said[1].endswith(" more")):
+            said = re.findall(r"create(?:, delete and replace every file| files) in (.*?)(?=; and|$)", plan, re.MULTILINE)
+            if any(f"{self.top}/{path}" in re.split(", | and ", one) or one.endswith(" more") for one in said):
                 allowed |= {"names"}
             if gained - allowed:
                 raise Fault(f"the user gains {gained - allowed} on {path}, unasked and unsaid: {plan}")
-            if "search" in gained and not is_asked and "reach everything below" not in plan:
+            if "search" in gained and not is_asked and "reach what is below" not in plan:
                 raise Fault(f"nobody says that the user reaches what is below {path}: {plan}")
             if had[me][path] - has[me][path]:
                 raise Fault(f"the user loses {had[me][path] - has[me][path]} on {path}")
@@ -302,7 +302,7 @@ class Tree:
                 # In a folder without a default ACL before, he is one of them.
                 if gained and (nobody or user == me and "whom only the umask" not in plan):
                     raise Fault(f"{user} gains {gained} on new {path}, unasked and unsaid: {plan}")
-                if lost and not ("loses" in plan if user == me else False) and "closed to some" not in plan:
+                if lost and not ("loses" in plan if user == me else False) and "whatever the umask" not in plan:
                     raise Fault(f"{user} loses {lost} on new {path}, unsaid: {plan}")
 
     def type_fix(self, target, need, before):

@@ -58,8 +58,10 @@ struct GrantWorthTests {
       cd $1; mkdir d; echo x >d/f; chmod 666 d/f; \(setup); chmod 666 d/f
       as() { setpriv --reuid 5 --regid 5 --groups 7 "$@"; }
       ! as sh -c ': >d/new' 2>/dev/null || fail "no case"
+      HAD=no; ! as touch d 2>/dev/null || HAD=yes
       is 0 $P request $1/d/f --need r --uid 5 --gid 5 --groups 7 --yes
       as cat d/f >/dev/null || fail "no access"
+      as touch d 2>/dev/null || [ "$HAD" != yes ] || grep -q "cannot set the times and user attributes of $1/d" $OUT.e || fail "a loss is unsaid: $(cat $OUT.e)"
       ! as sh -c ': >d/new' 2>/dev/null || fail "creates: $(getfacl -cpn d)"
       ! as rm -f d/f 2>/dev/null || fail "deletes: $(getfacl -cpn d)"
       is 0 $P revoke --all
@@ -97,7 +99,7 @@ struct GrantWorthTests {
       # group:: of a folder without set-group-ID counts for nobody in particular: what is lost is said.
       rm -rf s; mkdir -m 700 s; setfacl -d -m g::rwx,g:7:rx s; mkdir -m 700 s/in
       is 0 $P request photos=$1/s --need rx --recursive --uid 5 --gid 5 --groups 12 --yes
-      grep -q "games loses w on new files in $1/s that belong to one of the user's groups" $OUT.e || fail "unsaid: $(cat $OUT.e)"
+      grep -q "games loses w on new files in $1/s and $1/s/in that belong to one of the user's groups" $OUT.e || fail "unsaid: $(cat $OUT.e)"
       """, [tree.root])
   }
 
@@ -123,17 +125,17 @@ struct GrantWorthTests {
       """
       cd $1; mkdir -m 700 d; echo s >d/other; echo x >d/f; mkdir -m 1770 sticky; touch sticky/f
       has() { grep -qF "$1" $OUT.o $OUT.e || fail "$1: $(cat $OUT.o $OUT.e)"; }
-      is 1 $P explain $1/d/f --user games; has "games can then reach everything below $1/d that is readable by everybody"
+      is 1 $P explain $1/d/f --user games; has "games can then reach what is below $1/d, as far as its own permissions allow"
       is 1 $P explain $1/d/f --to delete --user games; has "games can then create, delete and replace every file in $1/d; and reach"
       is 1 $P explain $1/sticky/new --to create --user games; has "games can then create files in $1/sticky"
       is 1 $P explain /etc/passwd --to delete --user games; has "games can then replace everything in /etc, and so become root"
       is 1 $P request /etc --need rwx --user games --dry-run; has "note: games can then replace everything in /etc, and so become root"
       is 1 $P request /etc/shadow --need r --user games --dry-run; has "read the password hashes of everybody"
-      is 1 $P check $1/d/f --user games --json; has '"opens":"games can then reach everything below'
+      is 1 $P check $1/d/f --user games --json; has '"opens":"games can then reach what is below'
       # Nothing of it where nothing is opened.
       mkdir -m 755 o; echo x >o/f; chmod 600 o/f
       is 1 $P explain $1/o/f --user games; ! grep -q 'can then' $OUT.o || fail "$(cat $OUT.o)"
-      is 1 $P request $1/d --need rwx --user games --dry-run; ! grep -q 'can then' $OUT.o || fail "asked for: $(cat $OUT.o)"
+      is 1 $P request $1/d --need rwx --user games --dry-run; has "games can then create, delete and replace every file in $1/d"
       """, [tree.root])
   }
 
@@ -148,6 +150,8 @@ struct GrantWorthTests {
         is 0 $P revoke --all; same "$(getfacl -Rpn h)" "$BEFORE" "revoked"
       done
       mkdir -m 755 else; ln h/a else/a
+      is 1 $P explain $1/h/a --user games; grep -q "use the other hard links of $1/h/a, wherever they are" $OUT.o || fail "$(cat $OUT.o)"
+      is 1 $P request $1/h/a --user games --dry-run; grep -q "use the other hard links of $1/h/a" $OUT.o || fail "$(cat $OUT.o)"
       is 1 $P request $1/h --need rx --recursive --user games --yes
       grep -q "$1/h/a has hard links elsewhere" $OUT.e || fail "$(cat $OUT.e)"
       ! as 5 cat else/a 2>/dev/null || fail "what is elsewhere was given"; as 5 ls h/s >/dev/null || fail "the rest was not done"
@@ -160,7 +164,11 @@ struct GrantWorthTests {
       """
       cd $1; mkdir p; chown 0:9 p; chmod 750 p; touch p/f; chmod 600 p/f
       is 1 $P request photos=$1/p --recursive --need rx --user games --allow-others --dry-run
-      grep -q "new files and folders in $1/p are closed to some whom a umask of 022 lets in (everybody else: rx)" $OUT.o || fail "$(cat $OUT.o)"
+      grep -q "whatever the umask of their makers, new files in $1/p are -rw-r----- and new folders drwxr-x---" $OUT.o || fail "$(cat $OUT.o)"
+      for d in 1 2 3 4 5 6; do mkdir p/$d; done
+      is 0 $P request photos=$1/p --recursive --need rx --user games --allow-others --yes
+      same "$(grep -c 'umask' $OUT.e)" 3 "lines about the umask: $(cat $OUT.e)"
+      grep -q "also get access: everybody whom only the umask keeps out" $OUT.e || fail "$(cat $OUT.e)"
       """, [tree.root])
   }
 }

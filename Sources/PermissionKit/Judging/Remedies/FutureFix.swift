@@ -175,6 +175,7 @@ struct FutureFix {
       inode: self.folder, attribute: .defaultACL, before: now, after: folder, permissions: entry,
       asked: entry)
     var remedy = ofFolder(now, .entry, inspection.facts.physical(change.command(path), self.folder))
+    remedy.undo = inspection.facts.physical(change.undo(path), self.folder)
     if now.defaultACL == nil {
       remedy.note =
         "a default ACL replaces every umask in \(path): new files there get these permissions, whoever makes them"

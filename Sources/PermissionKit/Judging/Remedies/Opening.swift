@@ -6,6 +6,8 @@ struct Opening: Sendable {
     case root
     /// Secrets of everybody.
     case secrets
+    /// A file by its other names.
+    case links
     /// Names in a folder: to create, delete and replace files.
     case names
     /// The files below a folder.
@@ -40,7 +42,7 @@ struct Opening: Sendable {
   }
 
   /// Returns paths, for people: `/a, /b and 2 more`.
-  private static func names(_ paths: [PathBytes]) -> String {
+  static func names(_ paths: [PathBytes]) -> String {
     let shown = paths.prefix(paths.count > 3 ? 2 : 3).map(\.description)
     let rest = paths.count - shown.count
     let last = rest > 0 ? ["\(rest) more"] : []
@@ -70,32 +72,42 @@ extension InodeChange {
   ///   - credentials: The subject; its capabilities do not count.
   /// - Returns: What nobody who reads the question expects.
   func openings(at path: PathBytes, for credentials: Credentials) -> [Opening] {
+    var found: [Opening] = []
+    if before.kind == .regular, before.hasOtherNames, attribute != .defaultACL {
+      found.append(
+        Opening(.links, path, "use the other hard links of", end: ", wherever they are"))
+    }
     // A recursive request has many files.
     guard attribute != .defaultACL, before.kind != .regular || SystemPlaces.has(path) else {
-      return []
+      return found
     }
     let old = SubjectClasses.rights(of: credentials, on: before)
     let new = SubjectClasses.rights(of: credentials, on: after)
     let gained = new.subtracting(old)
-    if gained.isEmpty { return [] }
+    if gained.isEmpty { return found }
     let makesNames =
       before.kind == .directory && new.isSuperset(of: Self.names) && !old.isSuperset(of: Self.names)
-    var found: [Opening] = []
     if let words = SystemPlaces.words(path, before, gained, makesNames: makesNames) {
       found.append(words)
-    } else if makesNames, !isAsked || !asked.contains(.write) {
+    } else if makesNames {
       let what =
         before.mode & 0o1000 != 0 ? "create files" : "create, delete and replace every file"
       found.append(Opening(.names, path, "\(what) in"))
     }
-    if before.kind == .directory, gained.contains(.execute), !isAsked {
+    if before.kind == .directory, gained.contains(.execute) {
       found.append(
-        Opening(.below, path, "reach everything below", end: " that is readable by everybody"))
+        Opening(.below, path, "reach what is below", end: ", as far as its own permissions allow"))
     }
     return found
   }
 
   private static let names: Permissions = [.write, .execute]
+
+  /// Returns whether the subject had w on a folder, which did next to nothing without x, and has it no more.
+  func losesIdleWrite(_ credentials: Credentials) -> Bool {
+    attribute != .defaultACL && SubjectClasses.hasWrite(of: credentials, on: before)
+      && !SubjectClasses.hasWrite(of: credentials, on: after)
+  }
 }
 
 /// The places of a Linux system whose permissions are as much as root, or show secrets.

@@ -48,16 +48,21 @@ struct RemedyFinder {
     return remedies
   }
 
-  /// Returns changes as commands, with the others who gain.
-  func remedies(_ changes: [InodeChange]) -> [Remedy] {
+  /// Returns changes as commands, with the others who gain, and what else they open.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes, which are made together.
+  ///   - asksAll: Whether everything in the folders was asked for, so that reaching it is nothing else.
+  /// - Returns: A remedy for each change.
+  func remedies(_ changes: [InodeChange], asksAll: Bool = false) -> [Remedy] {
     var remedies = changes.map(remedy(for:))
-    if !remedies.isEmpty {
-      let openings = changes.flatMap {
-        $0.openings(
-          at: inspection.facts.path(of: $0.inode), for: inspection.subject.credentials)
-      }
-      remedies[0].opens = Opening.sentence(openings, for: inspection.subject)
+    if remedies.isEmpty { return [] }
+    let openings = changes.flatMap { change in
+      change.openings(
+        at: inspection.facts.path(of: change.inode), for: inspection.subject.credentials
+      ).filter { $0.rank != .below || !asksAll || !change.isAsked }
     }
+    remedies[0].opens = Opening.sentence(openings, for: inspection.subject)
     return remedies
   }
 

@@ -161,6 +161,13 @@ struct SubjectClasses {
     }
   }
 
+  /// Returns whether mode and ACL of an inode give a subject w, also where it does nothing without x.
+  static func hasWrite(of credentials: Credentials, on inode: InodeFacts) -> Bool {
+    var credentials = credentials
+    credentials.effective = []
+    return AccessEvaluator(evaluator(inode), credentials: credentials).permits(.write, of: 0)
+  }
+
   /// Returns what mode and ACL of an inode let a subject do, see `AccessEvaluator.worth(of:)`.
   static func rights(of credentials: Credentials, on inode: InodeFacts) -> Permissions {
     var credentials = credentials

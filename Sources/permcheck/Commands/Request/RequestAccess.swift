@@ -146,7 +146,12 @@ struct RequestAccess: AccessorCommand {
       guard dryRun else { return false }
     }
     // Nobody sees the plan of a request that does not ask.
-    if yes, !dryRun { for note in plan.warnings { console.note(note) } }
+    if yes, !dryRun {
+      if !plan.othersAffected.isEmpty {
+        console.note("also get access: \(plan.othersAffected.joined(separator: "; "))")
+      }
+      for note in plan.warnings { console.note(note) }
+    }
     if let end = plan.end { plan.end = "\(end); \(result.howItEnds)" }
     result.plans.append(plan)
     return command == nil
