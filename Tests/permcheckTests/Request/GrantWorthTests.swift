@@ -158,6 +158,17 @@ struct GrantWorthTests {
       """, [tree.root])
   }
 
+  /// A file system without ACLs.
+  @Test func `Why nothing was changed is said where others would gain`() throws {
+    let tree = try Tree()
+    try PrivateJournal().expect(
+      """
+      cd $1; mkdir r; mount -t ramfs none r; chmod 755 r; echo x >r/f; chmod 600 r/f
+      is 1 $P request $1/r/f --need r --user games --yes; umount -l r
+      grep -q "others would get access, too (everybody else: r); --allow-others makes the change anyway" $OUT.e || fail "$(cat $OUT.e)"
+      """, [tree.root])
+  }
+
   @Test func `W12: What others lose on new files is in the plan`() throws {
     let tree = try Tree()
     try PrivateJournal().expect(

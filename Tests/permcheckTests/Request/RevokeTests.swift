@@ -83,6 +83,10 @@ struct RevokeTests {
       is 0 $P revoke --request "$($P list --grants --json | grep -o '"request":"[^"]*"' | head -n1 | cut -d'"' -f4)"
       same "$(state . a)" "$CLEAN" "the folders"
       is 64 $P revoke --request x photos
+      for id in x 2026 2026-11-24T14:26:45.408913Z 2026-11-24T14:26:45.408913Z-x; do
+        is 64 $P revoke --request $id; grep -q "$id is no request" $OUT.e || fail "$(cat $OUT.e)"
+      done
+      is 0 $P revoke --request 2026-11-24T14:26:45.408913Z-30520
       """, [tree.root])
   }
 

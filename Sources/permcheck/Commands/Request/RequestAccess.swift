@@ -108,14 +108,7 @@ struct RequestAccess: AccessorCommand {
   ) throws -> Bool {
     let prepared = request.prepared
     guard prepared.isNeeded else {
-      if prepared.report.status == .limited {
-        let shown = request.argument.shown
-        if prepared.report.includesContents {
-          console.warn("no change of permissions gives access to everything in \(shown)")
-        } else if !all {
-          console.warn("\(shown) is limited, which counts as access; --all requests the rest")
-        }
-      }
+      sayWhyNothing(request, options, console)
       return false
     }
     if let program = request.program {
@@ -155,6 +148,26 @@ struct RequestAccess: AccessorCommand {
     if let end = plan.end { plan.end = "\(end); \(result.howItEnds)" }
     result.plans.append(plan)
     return command == nil
+  }
+
+  /// Says why a request changes nothing, if the report does not.
+  private func sayWhyNothing(
+    _ request: ArgumentRequest, _ options: GrantOptions, _ console: Console
+  ) {
+    let (report, shown) = (request.prepared.report, request.argument.shown)
+    if report.status == .limited {
+      if report.includesContents {
+        console.warn("no change of permissions gives access to everything in \(shown)")
+      } else if !all {
+        console.warn("\(shown) is limited, which counts as access; --all requests the rest")
+      }
+    } else if !report.isGranted, !options.allowsOthers,
+      let others = report.remedies.first(where: \.isGrant)?.othersAffected, !others.isEmpty
+    {
+      console.warn(
+        "\(shown): nothing is changed, because others would get access, too (\(others.joined(separator: "; "))); --allow-others makes the change anyway"
+      )
+    }
   }
 
   /// Lets the program of an accessor request access, if the person at the terminal agrees.

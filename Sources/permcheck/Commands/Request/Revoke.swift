@@ -28,7 +28,7 @@ struct Revoke: AccessorCommand {
   @Option(
     name: .customLong("request"),
     help: ArgumentHelp(
-      "Revoke what this request gave; permcheck list --grants shows the ids.", valueName: "id"))
+      "Revoke what this request gave; list --grants --json shows the ids.", valueName: "id"))
   var requests: [TextArgument] = []
 
   @Flag(help: "Revoke every grant.")
@@ -68,6 +68,19 @@ struct Revoke: AccessorCommand {
     if chosen > 1 {
       throw ValidationError("names, --request, --all and --expired cannot be combined")
     }
+    // What has ended is not remembered, so only what can be no identifier is a mistake.
+    if let other = requests.map(\.text).first(where: { !Self.isRequest($0) }) {
+      throw ValidationError(
+        "\(Sanitizer.clean(other)) is no request; \(Tool.name) list --grants --json shows them, as in 2026-11-24T14:26:45.408913Z-30520"
+      )
+    }
+  }
+
+  /// Returns whether a text has the form of a request's identifier: a time and a process.
+  private static func isRequest(_ text: String) -> Bool {
+    let parts = text.utf8.split(separator: UInt8(ascii: "Z"), omittingEmptySubsequences: false)
+    return parts.count == 2 && parts[0].count == 26 && parts[1].first == UInt8(ascii: "-")
+      && Int32(Substring(parts[1].dropFirst())) != nil
   }
 
   func run(_ accessors: Accessors) throws {
