@@ -26,12 +26,13 @@ struct Opening: Sendable {
   /// Returns the sentence about what changes open; nil if that is nothing.
   static func sentence(_ openings: [Opening], for subject: Subject) -> String? {
     var groups: [(words: (lead: String, end: String?), paths: [PathBytes])] = []
+    var seen: [Set<PathBytes>] = []
     for one in worst(openings) {
-      let known = groups.firstIndex { $0.words == one.words }
-      if let known {
-        if !groups[known].paths.contains(one.path) { groups[known].paths.append(one.path) }
+      if let known = groups.firstIndex(where: { $0.words == one.words }) {
+        if seen[known].insert(one.path).inserted { groups[known].paths.append(one.path) }
       } else {
         groups.append((one.words, [one.path]))
+        seen.append([one.path])
       }
     }
     if groups.isEmpty { return nil }
