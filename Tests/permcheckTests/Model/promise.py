@@ -30,12 +30,6 @@ def mode_of(entries):
     return entries[OWNER] << 6 | group << 3 | entries[OTHERS]
 
 
-def rights_in(entries, uid, owner, gid, of=None):
-    """What a user with the group of the same number has by these entries."""
-    state = State(mode_of(entries), owner, gid, None, entries)
-    return state.rights(uid, uid if of is None else of)
-
-
 @dataclass(eq=False)
 class Lease:
     identifier: str
@@ -201,7 +195,9 @@ class Node:
             return Lease("", self, uid, need, plan, is_owners=True)
         if base.get(("u", uid)) is None or base.get(MASK) == 0:
             around = {row: rights for row, rights in base.items() if row != ("u", uid)}
-            need |= rights_in(around, uid, now.uid, now.gid)
+            had = State(mode_of(around), now.uid, now.gid, None, around)
+            # On a folder w does nothing without x by the same entry, so it is not handed on.
+            need |= had.rights(uid, uid) & ~(0 if had.allows(uid, uid, 3) else 2)
         return Lease("", self, uid, need, plan)
 
     def shorter(self, uid, allows):
