@@ -21,15 +21,46 @@ struct FolderContents {
 
   /// Returns the files and directories below a resource, with the permissions that each needs.
   ///
-  /// Skips symbolic links, special files and other file systems.
+  /// Skips symbolic links, special files and other file systems. A file with several names is looked for again if
+  /// somebody changes it meanwhile, because a name that is moved within the directory could be counted twice.
   ///
   /// - Parameter resource: A directory.
   /// - Returns: What is there.
   /// - Throws: If a directory cannot be listed.
   func resources(below resource: Resource) throws(PermissionError) -> Listing {
+    for _ in 0..<Self.tries {
+      let (listing, isStill) = try look(below: resource)
+      if isStill { return listing }
+      _ = try? system.poll([], timeout: Self.tick)
+    }
+    return try look(below: resource).listing
+  }
+
+  /// How often files that somebody else changes are looked for again.
+  private static let tries = 3
+  /// The time after which a change has another ctime, in milliseconds.
+  private static let tick: Int32 = 20
+
+  /// A file with several names.
+  private struct Names {
+    let first: PathBytes
+    /// When the inode changed last: rename(2), link(2) and unlink(2) count.
+    let changed: Int64?
+    var unseen: Int
+    var isStill: Bool
+
+    mutating func see(_ status: StatusFields) {
+      unseen -= 1
+      isStill = isStill && changed == status.changed
+    }
+  }
+
+  private func look(
+    below resource: Resource
+  ) throws(PermissionError) -> (listing: Listing, isStill: Bool) {
     var listing = Listing()
-    /// The files with several names: the names seen, and those that are not.
-    var names: [InodeIdentity: (first: PathBytes, unseen: Int)] = [:]
+    let start = (system.realtime() - Int64(Self.tick) * 1_000) * 1_000
+    var names: [InodeIdentity: Names] = [:]
     var folders = [resource.path]
     var path = resource.path
     do throws(Errno) {
@@ -48,9 +79,10 @@ struct FolderContents {
           else { continue }
           let identity = InodeIdentity(status)
           if kind == .regular, status.links > 1 {
-            let known = names[identity]
-            names[identity] = (known?.first ?? path, (known?.unseen ?? Int(status.links)) - 1)
-            if known != nil { continue }
+            if names[identity]?.see(status) != nil { continue }
+            names[identity] = Names(
+              first: path, changed: status.changed, unseen: Int(status.links) - 1,
+              isStill: status.changed.map { $0 < start } ?? false)
           }
           var one = resource
           one.path = path
@@ -71,11 +103,13 @@ struct FolderContents {
         path: path, call: "open", errno: error)
     }
     listing.found.removeAll { found in
-      guard !found.isOwn, let name = names[found.identity], name.unseen > 0 else { return false }
+      guard !found.isOwn, let name = names[found.identity], name.unseen > 0 || !name.isStill else {
+        return false
+      }
       listing.linked.append(name.first)
       return true
     }
-    return listing
+    return (listing, names.values.allSatisfy { $0.isStill || $0.unseen > 0 })
   }
 }
 

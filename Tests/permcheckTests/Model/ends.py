@@ -503,29 +503,7 @@ def main():
     kinds = options.kinds.split(",")
     # Those of one file system together: to make one takes longer than a history.
     numbers = [options.only] if options.only is not None else sorted(range(options.histories), key=lambda n: n % len(kinds))
-    reader, writer = os.pipe()
-    if not os.fork():
-        os.close(reader)
-        status = 1
-        try:
-            status = ground.report_from_own_world(writer, lambda report: work(numbers, options, report))
-        except BaseException:
-            traceback.print_exc()
-        os._exit(abs(status))
-    os.close(writer)
-    counts, done, faults = Counter(), 0, 0
-    with os.fdopen(reader) as lines:
-        for line in lines:
-            told = json.loads(line)
-            done += 1
-            counts.update(told["counts"])
-            if told["commands"]:
-                print(f"--- history {told['number']} of seed {options.seed}", *told["commands"], sep="\n")
-            if told["fault"]:
-                faults += 1
-                print(f"FAULT: {told['fault']}", flush=True)
-    _, status = os.wait()
-    faults += bool(status) + (done != len(numbers))
+    counts, done, faults = ground.collect(numbers, options, work, "history")
     if options.counts:
         print(", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
     print(f"lease ends: {done} histories, {counts['calls']} calls, {counts['left']} left, {counts['outside']} outside, {faults} faults, seed {options.seed}")

@@ -2,11 +2,14 @@
 
 import errno
 import fcntl
+import json
 import os
 import stat
 import struct
 import subprocess
 import sys
+import traceback
+from collections import Counter
 from pathlib import Path
 
 ORACLE = Path(__file__).resolve().parents[2] / "KernelConformanceTests" / "Oracle"
@@ -244,3 +247,33 @@ def report_from_own_world(writer, work):
     with os.fdopen(writer, "w") as report:
         work(report)
     return 0
+
+
+def collect(numbers, options, work, title):
+    """Does the numbered work in a world of our own, and prints each fault; returns counts, how many were done, faults.
+
+    `work` gets the numbers, the options and a file for a line of JSON each: number, fault, commands, counts.
+    """
+    reader, writer = os.pipe()
+    if not os.fork():
+        os.close(reader)
+        status = 1
+        try:
+            status = report_from_own_world(writer, lambda report: work(numbers, options, report))
+        except BaseException:
+            traceback.print_exc()
+        os._exit(abs(status))
+    os.close(writer)
+    counts, done, faults = Counter(), 0, 0
+    with os.fdopen(reader) as lines:
+        for line in lines:
+            told = json.loads(line)
+            done += 1
+            counts.update(told["counts"])
+            if told["commands"]:
+                print(f"--- {title} {told['number']} of seed {options.seed}", *told["commands"], sep="\n")
+            if told["fault"]:
+                faults += 1
+                print(f"FAULT: {told['fault']}", flush=True)
+    _, status = os.wait()
+    return counts, done, faults + bool(status) + (done != len(numbers))

@@ -371,29 +371,7 @@ def main():
     options = parser.parse_args()
     options.permcheck = os.path.abspath(options.permcheck)
     numbers = [options.only] if options.only is not None else list(range(options.histories))
-    reader, writer = os.pipe()
-    if not os.fork():
-        os.close(reader)
-        status = 1
-        try:
-            status = ground.report_from_own_world(writer, lambda report: work(numbers, options, report))
-        except BaseException:
-            traceback.print_exc()
-        os._exit(abs(status))
-    os.close(writer)
-    counts, done, faults = Counter(), 0, 0
-    with os.fdopen(reader) as lines:
-        for line in lines:
-            told = json.loads(line)
-            done += 1
-            counts.update(told["counts"])
-            if told["commands"]:
-                print(f"--- request {told['number']} of seed {options.seed}", *told["commands"], sep="\n")
-            if told["fault"]:
-                faults += 1
-                print(f"FAULT: {told['fault']}", flush=True)
-    _, status = os.wait()
-    faults += bool(status) + (done != len(numbers))
+    counts, done, faults = ground.collect(numbers, options, work, "request")
     print(
         f"grants: {done} requests, {counts['made']} made, {counts['created']} created, {counts['undos']} undos typed,"
         f" {faults} faults, seed {options.seed}"

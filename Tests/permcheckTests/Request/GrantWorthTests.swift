@@ -155,6 +155,8 @@ struct GrantWorthTests {
       is 1 $P request $1/h --need rx --recursive --user games --yes
       grep -q "$1/h/a has hard links elsewhere" $OUT.e || fail "$(cat $OUT.e)"
       ! as 5 cat else/a 2>/dev/null || fail "what is elsewhere was given"; as 5 ls h/s >/dev/null || fail "the rest was not done"
+      # What the note advises: it gives the file by all its names.
+      is 0 $P request $1/h/a --need r --user games --yes; as 5 cat else/a >/dev/null || fail "$(getfacl -cpn h/a)"
       """, [tree.root])
   }
 
@@ -164,7 +166,9 @@ struct GrantWorthTests {
     try PrivateJournal().expect(
       """
       cd $1; mkdir r; mount -t ramfs none r; chmod 755 r; echo x >r/f; chmod 600 r/f
-      is 1 $P request $1/r/f --need r --user games --yes; umount -l r
+      is 1 $P request $1/r/f --need r --user games --yes; cp $OUT.e $OUT.said
+      is 0 $P request $1/r/f --need r --user games --yes --allow-others; as 5 cat r/f >/dev/null || fail "no access"
+      umount -l r; mv $OUT.said $OUT.e
       grep -q "others would get access, too (everybody else: r); --allow-others makes the change anyway" $OUT.e || fail "$(cat $OUT.e)"
       """, [tree.root])
   }
