@@ -79,7 +79,8 @@ extension GrantPlanner {
     let (had, has) = (
       after.rightsOnNew(old, of: credentials), after.rightsOnNew(new, of: credentials)
     )
-    if has.all.isSuperset(of: names), !had.all.isSuperset(of: names), !need.contains(.write) {
+    let made = after.rightsOnNew(old, of: credentials, .directory).all
+    if has.all.isSuperset(of: names), !made.isSuperset(of: names), !need.contains(.write) {
       // On files w is worth something without x, so it cannot be left out.
       words.add(.names, "", path)
     }
@@ -150,13 +151,14 @@ extension InodeFacts {
   /// - Parameters:
   ///   - list: The default ACL.
   ///   - credentials: The subject; its capabilities do not count.
+  ///   - kind: What is made; in a folder w counts where the same entry gives x.
   /// - Returns: The rights whoever makes them, and those where one maker or another does.
   func rightsOnNew(
-    _ list: AccessControlList, of credentials: Credentials
+    _ list: AccessControlList, of credentials: Credentials, _ kind: FileKind = .regular
   ) -> (all: Permissions, some: Permissions) {
     func rights(_ gid: UInt32) -> Permissions {
       var made = InodeFacts(
-        kind: .regular, mode: list.mode, uid: AccessControlList.Entry.undefinedID, gid: gid)
+        kind: kind, mode: list.mode, uid: AccessControlList.Entry.undefinedID, gid: gid)
       made.acl = list
       return SubjectClasses.rights(of: credentials, on: made)
     }
