@@ -164,7 +164,7 @@ let package = Package(
       dependencies: [
         "PermissionKit", "PermissionKitPlugins", "PermissionKitTesting", "TestSupport",
       ],
-      exclude: ["Machine/pipewire-0.3.65.bin"],
+      exclude: ["Judging/Precedence", "Machine/pipewire-0.3.65.bin"],
       swiftSettings: settings
     ),
     .testTarget(

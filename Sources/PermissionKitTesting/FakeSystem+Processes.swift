@@ -49,6 +49,16 @@ extension FakeSystem {
     try call("getgrgid") { state throws(Errno) in state.groups[gid] }
   }
 
+  /// See `System.getgrnam`; knows the groups of `addGroup`, and their members of `addUser`.
+  @_spi(SystemCalls) public func getgrnam(
+    _ name: String
+  ) throws(Errno) -> (gid: UInt32, members: [String])? {
+    try call("getgrnam") { state throws(Errno) in
+      guard let gid = state.groups.first(where: { $0.value == name })?.key else { return nil }
+      return (gid, state.users.map(\.name).filter { state.members[$0]?.contains(gid) == true })
+    }
+  }
+
   /// Advances the clock.
   package func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
 

@@ -30,12 +30,6 @@ extension FakeSystem {
     throw .EOPNOTSUPP
   }
   /// Fails with ENOSYS.
-  @_spi(SystemCalls) public func getgrnam(
-    _ name: String
-  ) throws(Errno) -> (gid: UInt32, members: [String])? {
-    throw .ENOSYS
-  }
-  /// Fails with ENOSYS.
   @_spi(SystemCalls) public func rmdir(_ path: PathBytes) throws(Errno) { throw .ENOSYS }
   /// Fails with ENOSYS.
   @_spi(SystemCalls) public func getpwent() throws(Errno) -> [UserRecord] { throw .ENOSYS }

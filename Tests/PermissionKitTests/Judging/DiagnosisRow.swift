@@ -11,6 +11,8 @@ struct Question: Sendable {
     /// The microphones that a sound server offers.
     case sound
     case photos
+    /// A folder of pictures, named by its path.
+    case folder(PathBytes)
     /// A camera's node or a microphone's, named by its path.
     case node(PathBytes, DeviceFamily)
     /// A declared socket.
@@ -53,8 +55,15 @@ struct Question: Sendable {
   }
 
   /// Checks on a system.
-  func report(_ fake: FakeSystem) throws -> AccessReport {
+  ///
+  /// - Parameters:
+  ///   - fake: The system.
+  ///   - contents: What is in the folder; nil to check the folder alone.
+  /// - Returns: The report.
+  /// - Throws: An error if the facts cannot be read.
+  func report(_ fake: FakeSystem, contents: ContentsReport? = nil) throws -> AccessReport {
     var context = AccessContext(system: fake, subject: subject, probe: probe, need: need)
+    if let contents { context.examines = { _, _, _ in contents } }
     switch what {
     case .camera: return CameraAccessor(context, analytics: .inMemory).checkAccess()
     case .microphone: return MicrophoneAccessor(context, analytics: .inMemory).checkAccess()
@@ -62,6 +71,9 @@ struct Question: Sendable {
       context.through = .server
       return MicrophoneAccessor(context, analytics: .inMemory).checkAccess()
     case .photos: return PhotoLibraryAccessor(context, analytics: .inMemory).checkAccess()
+    case .folder(let path):
+      context.path = path
+      return PhotoLibraryAccessor(context, analytics: .inMemory).checkAccess()
     case .node(let path, let family):
       context.path = path
       let accessor: ResourceAccessor =
