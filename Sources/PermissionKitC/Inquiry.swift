@@ -36,7 +36,7 @@ struct Inquiry: Sendable {
     }
     self.entry = entry
     question = try unsafe Question(options, system)
-    if question.context.question != nil {
+    if case .operation = question.context.question {
       throw Question.misuse("only pk_explain_path knows `to`")
     }
   }

@@ -51,7 +51,7 @@ struct Question {
     who = try unsafe Self.who(options)
     try context.judge(who)
     if let operation = try unsafe Self.operation(options, context) {
-      context.question = OperationJudge.may(operation)
+      context.question = .operation(operation)
     }
     self.context = context
     isStrict = unsafe options.flags & PK_ALL != 0

@@ -53,8 +53,7 @@ open class ResourceAccessor: PermissionAccessor {
     do throws(PermissionError) {
       let inspection = try inspect()
       self.inspection = inspection
-      let reports = context.question?.reports(inspection) ?? ResourceJudge(inspection).reports()
-      if var report = reports.first {
+      if var report = ResourceJudge(inspection).reports().first {
         report.requestability = requestability(report)
         return report
       }

@@ -28,10 +28,8 @@ public struct AccessContext: Sendable {
   public var families = DeviceFamily.builtIn
   /// Whether a report also has the rule that grants access and how long it lasts (more system calls).
   public var wantsDetail = false
-  /// Replaces the question of a check; nil asks for permissions on existing files.
-  ///
-  /// Only a program that sets this links the code for the question.
-  package var question: OtherQuestion?
+  /// The question about each resource.
+  package var question = Question.permissions
   /// Checks everything in a folder, see `includeContents()`; nil to check the folder alone.
   ///
   /// Its argument is whether the folder itself is refused; it returns nil for anything but a
@@ -69,16 +67,6 @@ public struct AccessContext: Sendable {
   package var probesAsSelf: Probe.Method {
     subject == nil || subject?.source == .current ? probe : .none
   }
-}
-
-/// A question other than that for permissions on existing files: about future files, or about an
-/// operation.
-package struct OtherQuestion: Sendable {
-  /// Reads facts that the question needs in addition, after the path of a resource was read up to
-  /// an inode.
-  var reads: @Sendable (inout FactsReader, Int?) -> Void
-  /// Returns a report for each target.
-  var reports: @Sendable (Inspection) -> [AccessReport]
 }
 
 extension AccessContext {

@@ -5,8 +5,10 @@ package struct Explanation: Sendable {
   /// One report for each target, with the walk of each resource.
   package let reports: [AccessReport]
 
-  /// Whether the reports answer an `OtherQuestion`.
-  package var isOfOtherQuestion: Bool { inspection.context.question != nil }
+  /// Whether the question is that for permissions on what exists, which the facts alone answer.
+  package var isOfPermissions: Bool {
+    if case .permissions = inspection.context.question { true } else { false }
+  }
 
   /// Judges everything that was inspected, and explains the decisions.
   ///
@@ -15,9 +17,7 @@ package struct Explanation: Sendable {
   ///   - acceptsLimited: Whether the status `limited` counts as access.
   package init(_ inspection: Inspection, acceptsLimited: Bool = true) {
     self.inspection = inspection
-    var reports =
-      inspection.context.question?.reports(inspection)
-      ?? ResourceJudge(inspection, explains: true).reports()
+    var reports = ResourceJudge(inspection, explains: true).reports()
     for index in reports.indices { reports[index].acceptsLimited = acceptsLimited }
     self.reports = reports
   }

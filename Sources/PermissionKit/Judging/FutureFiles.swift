@@ -1,53 +1,16 @@
 /// Judges which access a subject will have to the next file and the next folder that somebody makes
 /// in a folder.
-package struct FutureFiles {
+struct FutureFiles {
   private let inspection: Inspection
   private let creator: FileCreator
-
-  /// Returns the question about the next files of a creator.
-  package static func made(by creator: FileCreator) -> OtherQuestion {
-    OtherQuestion {
-      if let folder = $1 { $0.readDefaultACL(folder) }
-    } reports: {
-      FutureFiles($0, creator).reports
-    }
-  }
+  private let resource: Resource
+  private let users: UserDatabase
+  private let folder: Int?
 
   /// - Parameters:
   ///   - inspection: The subject, the folders and the facts, with what new files inherit.
   ///   - creator: Who makes the files.
-  init(_ inspection: Inspection, _ creator: FileCreator) {
-    self.inspection = inspection
-    self.creator = creator
-  }
-
-  /// One report for each target, with the next file and the next folder in each of its folders.
-  var reports: [AccessReport] {
-    inspection.targets.map { target in
-      var resources = target.set.absences
-      for resource in target.set.resources {
-        resources += Forecast(inspection, creator, resource).reports()
-      }
-      // Whoever asks for new files wants each of them.
-      var status = resources.first?.status ?? .unavailable
-      for resource in resources { status.worsen(to: resource.status) }
-      var report = AccessReport(
-        accessor: target.name, status: status, resources: resources, subject: inspection.subject,
-        time: inspection.time)
-      if inspection.context.root != "/" { report.root = inspection.context.root }
-      return report
-    }
-  }
-}
-
-/// The next file and the next folder in one folder.
-private struct Forecast {
-  let inspection: Inspection
-  let creator: FileCreator
-  let resource: Resource
-  private let users: UserDatabase
-  private let folder: Int?
-
+  ///   - resource: The folder.
   init(_ inspection: Inspection, _ creator: FileCreator, _ resource: Resource) {
     self.inspection = inspection
     self.creator = creator
@@ -203,11 +166,10 @@ private struct Forecast {
     guard report.status == .authorized else { return }
     // What is not there yet cannot be tried.
     let ask = inspection.ask(resource, need: report.need)
-    let decision = inspection.evaluator.decide(ask)
-    let diagnosis = Diagnosis(inspection)
-    var possibleRefusals = diagnosis.refusalsOfProcess(ask, decision, nil)
+    var possibleRefusals = OtherProcess.doubts(inspection, ask)
     if inspection.subject.source == .current,
-      let doubt = diagnosis.confined("a file that does not exist yet cannot be tried")
+      let doubt = OwnConfinement.reason(
+        "a file that does not exist yet cannot be tried", inspection.system)
     {
       possibleRefusals.append(doubt)
     }

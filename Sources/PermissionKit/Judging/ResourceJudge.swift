@@ -1,16 +1,12 @@
-/// Judges an inspection: decides on the facts, asks the kernel, and finds the reasons.
+/// Judges an inspection: makes the evidence about each resource, and folds what the causes find in it.
 package struct ResourceJudge {
   let inspection: Inspection
   /// Whether reports contain the walk, even if access is granted.
   private let explains: Bool
   /// Whether the facts were read again because the kernel contradicted them.
   private let isRetry: Bool
-  private let evaluator: AccessEvaluator
-  private let finder: ReasonFinder
 
   private var facts: AccessFacts { inspection.facts }
-  /// Examines this machine; nil if the facts were saved earlier or elsewhere.
-  private var diagnosis: Diagnosis? { inspection.isSaved ? nil : Diagnosis(inspection) }
 
   /// Creates a judge.
   ///
@@ -25,8 +21,6 @@ package struct ResourceJudge {
     self.inspection = inspection
     self.explains = explains
     self.isRetry = isRetry
-    evaluator = inspection.evaluator
-    finder = ReasonFinder(inspection)
   }
 
   /// Returns one report for each target, in their order.
@@ -39,15 +33,34 @@ package struct ResourceJudge {
   }
 
   private func report(_ target: Inspection.Target) -> AccessReport {
+    let absences = target.set.absences.map(judge(absence:))
+    switch inspection.context.question {
+    case .permissions: return report(target, target.set.resources.map(judge) + absences)
+    case .operation: return report(ofEach: target.set.resources.map(judge) + absences, target)
+    case .newFiles(let creator):
+      let files = target.set.resources.flatMap { FutureFiles(inspection, creator, $0).reports() }
+      return report(ofEach: absences + files, target)
+    }
+  }
+
+  /// Returns the report on resources that are all wanted.
+  private func report(
+    ofEach resources: [ResourceReport], _ target: Inspection.Target
+  ) -> AccessReport {
+    AccessReport(
+      accessor: target.name, status: .worst(resources.map(\.status)) ?? .unavailable,
+      resources: resources, subject: inspection.subject, time: inspection.time)
+  }
+
+  /// Returns the report on devices of which one is enough, or on what a server offers instead.
+  private func report(
+    _ target: Inspection.Target, _ resources: [ResourceReport]
+  ) -> AccessReport {
     let route = route(to: target)
     if route == .server { return serverReport(target) }
-    var reports = reports(on: target.set.resources)
-    for absence in target.set.absences {
-      reports.append(diagnosis?.refine(absence: absence) ?? absence)
-    }
     var report = AccessReport(
-      target.name, reports, subject: inspection.subject, time: inspection.time)
-    if report.status != .authorized { report.requestability = requestability(reports) }
+      target.name, resources, subject: inspection.subject, time: inspection.time)
+    if report.status != .authorized { report.requestability = requestability(resources) }
     addServer(to: &report, target, route)
     return report
   }
@@ -122,69 +135,79 @@ package struct ResourceJudge {
     }
   }
 
-  private func reports(on resources: [Resource]) -> [ResourceReport] {
-    var reports: [ResourceReport] = []
-    reports.reserveCapacity(resources.count)
-    for index in resources.indices {
-      let ask = inspection.ask(resources[index])
-      reports.append(
-        ResourceReport(
-          path: ask.path, label: resources[index].label, device: resources[index].device,
-          need: ask.need, status: .unavailable))
-      judge(ask, &reports[index])
+  // MARK: - Resources
+
+  private func judge(_ resource: Resource) -> ResourceReport {
+    let ask = query(resource)
+    let evidence = Evidence(inspection, ask, explains: explains || ask.named != nil)
+    if isContradiction(evidence.decision, evidence.probe), let second = judgedAgain(resource) {
+      return second
     }
-    return reports
+    let verdict = Verdict(Causes.all, evidence)
+    var report = ResourceReport(resource, verdict, need: ask.need)
+    report.contents = evidence.contents
+    report.isFolder = ask.isDirectory
+    // A cover is told with all that is known of the path.
+    let isOther = evidence.otherKind != nil && verdict.status == .unavailable
+    if ask.named == nil, verdict.status == .unavailable, !isOther,
+      evidence.decision.rule != .missing || isPlaceOfDevice(resource)
+    {
+      report.family = resource.family
+    }
+    if !isOther { describe(&report, evidence) }
+    return report
   }
 
-  private func judge(_ ask: ResourceQuery, _ report: inout ResourceReport) {
-    let decision = evaluator.decide(ask)
-    let otherKind =
-      decision.step == .target
-      ? decision.inode.flatMap { inspection.otherKind(ask.resource, $0) } : nil
-    // What is of another type is not opened.
-    let probe = otherKind == nil ? inspection.probe(ask, decision) : nil
-    if otherKind == nil, isContradiction(decision, probe),
-      let second = judgedAgain(ask.resource)
-    {
-      report = second
-      return
+  private func judge(absence report: ResourceReport) -> ResourceReport {
+    let verdict = Verdict(Absence(inspection: inspection, report: report).finding())
+    var judged = report
+    (judged.reasons, judged.remedies) = (verdict.reasons, verdict.remedies)
+    judged.status = verdict.status
+    if verdict.status != report.status { judged.family = nil }
+    return judged
+  }
+
+  private func query(_ resource: Resource) -> ResourceQuery {
+    guard case .operation(let operation) = inspection.context.question else {
+      return inspection.ask(resource)
     }
-    report.contents = otherKind == nil ? contents(ask, decision, probe) : nil
-    report.isFolder = ask.isDirectory
-    let ruling = StatusRules(
-      inspection: inspection, ask: ask, decision: decision, probe: probe, otherKind: otherKind,
-      contents: report.contents, diagnosis: diagnosis
-    ).ruling()
-    report.status = ruling.status
-    if ruling.status == .unavailable, ruling.rule != .otherKind,
-      decision.rule != .missing || isPlaceOfDevice(ask.resource)
-    {
-      report.family = ask.resource.family
+    var ask = ResourceQuery(
+      resource: resource, need: [], isDirectory: false, isSocket: operation.name == .connect)
+    ask.named = operation
+    ask.operation = OperationQuestion(operation.call(at: resource.path, facts))
+    return ask
+  }
+
+  /// Adds how the decision was made.
+  private func describe(_ report: inout ResourceReport, _ evidence: Evidence) {
+    let (ask, decision) = (evidence.ask, evidence.decision)
+    report.probe = evidence.probe?.shown
+    let meaning = Meaning(evidence)
+    let wantsMeaning =
+      report.status == .authorized && ask.named == nil
+      && (explains || inspection.context.wantsDetail)
+    report.decision = ResourceDecision(
+      verdict: decision.verdict, rule: decision.rule, step: decision.step,
+      component: decision.inode.map { facts.path(of: $0, asked: ask.path) },
+      basis: meaning.basis, meaning: wantsMeaning ? meaning.text : nil)
+    if decision.rule == .missing {
+      report.decision?.component = facts.missingPath(evidence.steps)
     }
-    if ruling.rule == .otherKind {
-      report.reasons = ruling.reasons
-      return
+    if report.status != .authorized {
+      report.isChangeable = decision.inode.map { facts.keepsChanges(of: $0) } ?? true
     }
-    report.probe = probe?.shown
-    report.decision = resourceDecision(ask, decision, isAuthorized: report.status == .authorized)
-    if report.status.isAccess() {
+    if evidence.explains {
+      let walks = WalkExplainer(ReasonFinder(inspection))
+        .walks(evidence.steps, decision, ask.path, ask.named?.target)
+      (report.walk, report.targetWalk) = (walks[0], walks.count > 1 ? walks[1] : [])
+    }
+    if let operation = ask.named {
+      report.operation = operation
+      report.need = decision.asked
+    } else if report.status.isAccess() {
       report.aside =
         decision.inode.flatMap { inspection.unknownDevice(ask.resource, $0) }
-        ?? diagnosis?.noSignOfLandlock
-    }
-    if report.status != .authorized || !decision.isGranted || explains {
-      explain(&report, ask, decision, ruling)
-    }
-    switch ruling.rule {
-    case .covered: (report.reasons, report.remedies) = (ruling.reasons, ruling.remedies)
-    case .possiblyRefused, .notListening, .contents, .login: report.reasons = ruling.reasons
-    case .locked where report.reasons.isEmpty:
-      report.reasons = [finder.locked(ask.path, ["STATX_ATTR_ENCRYPTED"])]
-    case .otherKind, .locked, .busy, .granted, .limited, .service, .refused: break
-    }
-    if ruling.rule == .contents { report.remedies = remedies(ask, report.contents) }
-    if let probe, probe.isLate, let obstacle = probe.obstacle {
-      report.reasons = [Reason(.notAnswering, .proven, obstacle)]
+        ?? (evidence.isHere ? inspection.noSignOfLandlock : nil)
     }
   }
 
@@ -197,70 +220,6 @@ package struct ResourceJudge {
     return family.isPlace(resource.path, below: root)
       || resource.path.isBelow(root.appending("dev"))
         && resource.path.components.contains { $0.hasPrefix("by-") }
-  }
-
-  /// Adds the reasons and remedies, and the walk if the caller wants it.
-  private func explain(
-    _ report: inout ResourceReport, _ ask: ResourceQuery, _ decision: Decision,
-    _ ruling: StatusRules.Ruling
-  ) {
-    let probe = report.probe
-    // If the facts grant access, no step of the walk explains a refusal.
-    let steps = decision.isGranted && !explains ? [] : evaluator.steps(ask)
-    if explains { report.walk = WalkExplainer(finder).walk(steps, decision, ask.path) }
-    if decision.rule == .missing { report.decision?.component = facts.missingPath(steps) }
-    report.reasons = finder.reasons(ask, decision, steps: steps, probe: probe) { errno in
-      if probe?.method == .enter, let reason = diagnosis?.refusedInside(ask, errno, probe) {
-        return reason
-      }
-      return Contradiction(
-        inspection, ask, decision, probe ?? Probe(method: .none, errno: errno)
-      ).reason(errno)
-    }
-    if ruling.rule == .busy || probe?.isBusy == true
-      || [.EBUSY, .ETXTBSY].contains(probe?.errno),
-      let busy = diagnosis?.busyReason(ask, decision, probe)
-    {
-      report.reasons = [busy]
-    }
-    if ruling.rule == .limited { report.reasons += ruling.reasons }
-    report.isChangeable = isChangeable(decision)
-    if report.status == .denied || report.status == .limited, !decision.isGranted {
-      report.remedies = RemedyFinder(inspection).remedies(ask)
-      if report.remedies.isEmpty, !report.reasons.isEmpty {
-        report.reasons[0].ownAdvice = report.reasons[0].ownAdvice ?? whyNoChange(decision)
-      }
-    }
-    if report.status != .authorized { diagnosis?.refine(&report, ask, decision) }
-  }
-
-  /// Returns why no change of the refusing mode or ACL helps; nil if there is no special obstacle.
-  func whyNoChange(_ decision: Decision) -> String? {
-    guard let index = decision.inode, decision.rule.bits != nil else { return nil }
-    let (inode, path) = (facts.inodes[index], facts.path(of: index))
-    let mount = facts.mounts[inode.mount]
-    if inode.isImmutable {
-      return "make \(path) changeable first (chattr -i), since its permissions are immutable"
-    }
-    if inode.isAppendOnly {
-      return "make \(path) changeable first (chattr -a), since it is append-only"
-    }
-    if mount.isReadOnly {
-      return
-        "mount \(mount.point) read-write first, since permissions cannot be changed while it is read-only"
-    }
-    if inode.subvolume?.isReadOnly == true {
-      return
-        "make the subvolume writable first (btrfs property set … ro false), since permissions in it cannot be changed"
-    }
-    return decision.step == .walk && inspection.method != .none
-      ? "ask as root, who sees what is below \(path)" : nil
-  }
-
-  /// Returns whether a change of the refusing mode or ACL would be stored and would take effect.
-  private func isChangeable(_ decision: Decision) -> Bool {
-    guard let index = decision.inode else { return true }
-    return facts.keepsChanges(of: index)
   }
 
   /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
@@ -281,23 +240,16 @@ package struct ResourceJudge {
     context.system = context.system.uncached()
     let target = Inspection.Target(name: "", set: ResourceSet(resources: [resource]))
     let again = try? Inspection(context, users: inspection.users) { _ in [target] }
-    return again.flatMap { again in
-      ResourceJudge(again, explains: explains, isRetry: true).reports().first?.resources.first
-    }
+    return again.map { ResourceJudge($0, explains: explains, isRetry: true).judge(resource) }
   }
+}
 
-  private func resourceDecision(
-    _ ask: ResourceQuery, _ decision: Decision, isAuthorized: Bool
-  ) -> ResourceDecision {
-    var basis = finder.basis(decision)
-    if decision.isGranted, case .aclUser = decision.rule {
-      basis = diagnosis?.basis(decision, basis) ?? basis
-    }
-    return ResourceDecision(
-      verdict: decision.verdict, rule: decision.rule, step: decision.step,
-      component: decision.inode.map { facts.path(of: $0, asked: ask.path) }, basis: basis,
-      meaning: isAuthorized && (explains || inspection.context.wantsDetail)
-        ? diagnosis?.meaning(ask, decision) : nil)
+extension ResourceReport {
+  /// Creates the report on a resource.
+  fileprivate init(_ resource: Resource, _ verdict: Verdict, need: Permissions) {
+    self.init(
+      path: resource.path, label: resource.label, device: resource.device, need: need,
+      status: verdict.status, reasons: verdict.reasons, remedies: verdict.remedies)
   }
 }
 

@@ -8,8 +8,10 @@ package struct ResourceQuery: Hashable, Sendable {
   package let isDirectory: Bool
   /// Whether the path names a socket, which connect(2) needs write permission for.
   package var isSocket = false
-  /// The operation on the path; nil to ask for the permissions.
+  /// The system call on the path; nil to ask for the permissions.
   var operation: OperationQuestion?
+  /// The operation that the call is for; nil to ask for the permissions.
+  var named: NamedOperation?
 
   /// Whether the accessor needs connect(2), of which the permissions are only a part.
   package var connects: Bool { resource.kind == .socket && need.contains(.write) }
@@ -21,7 +23,7 @@ package struct ResourceQuery: Hashable, Sendable {
   package func asking(for need: Permissions) -> ResourceQuery {
     ResourceQuery(
       resource: resource, need: need, isDirectory: isDirectory, isSocket: isSocket,
-      operation: operation)
+      operation: operation, named: named)
   }
 
   /// The permissions that an open can ask for; faccessat2(2) asks for the others.

@@ -39,7 +39,7 @@ struct JSONFormat: ReportFormat {
       reports: result.explanation.reports, exitStatus: result.status.rawValue)
     document.setting = result.context.map { Setting($0, result.explanation.reports) }
     // Facts tell nothing of what is not there yet.
-    if !result.explanation.isOfOtherQuestion { document.basis = FactsDocument(result.explanation) }
+    if result.explanation.isOfPermissions { document.basis = FactsDocument(result.explanation) }
     return document.text
   }
 

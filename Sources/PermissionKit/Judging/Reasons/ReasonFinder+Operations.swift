@@ -1,7 +1,31 @@
 // Why an operation on a path is refused.
 extension ReasonFinder {
+  /// Returns why an operation is refused or unknown; empty if it is granted.
+  func reasons(
+    _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, steps: [WalkStep]
+  ) -> [Reason] {
+    var reason: Reason
+    switch decision.verdict {
+    case .granted: return []
+    case .undetermined:
+      reason = undetermined(decision, ask, nil)
+      if decision.rule == .fileSystemRules {
+        reason.ownAdvice = "only doing it as \(name) shows whether it is allowed"
+      }
+    case .refused(let errno):
+      reason = refusal(operation, ask, decision, errno, steps: steps)
+      if decision.rule == .notEmpty, operation.name != .rename {
+        reason.ownAdvice = "delete what is in it first"
+      }
+      if decision.rule == .needsChown || decision.rule == .needsMknod {
+        reason.ownAdvice = "let root do it"
+      }
+    }
+    return [reason]
+  }
+
   /// Returns the reason why a rule refuses an operation.
-  func refusal(
+  private func refusal(
     _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, _ errno: Errno,
     steps: [WalkStep]
   ) -> Reason {

@@ -53,8 +53,7 @@ struct FutureFix {
     if isGranted(facts, creation) { return steps }
     guard case let mount = facts.mounts[facts.inodes[folder].mount], mount.rules.storesModes else {
       let decision = Decision(.undetermined, .unreadable, step: .target, inode: folder)
-      let ask = inspection.ask(resource)
-      return LayerRemedies(inspection, ask).mountRemedy(decision).map { steps + [$0] } ?? []
+      return MountOwner.remedy(inspection, decision).map { steps + [$0] } ?? []
     }
     guard facts.keepsChanges(of: folder), mount.idMapping == nil else { return [] }
     var least: (way: Way, gains: [String])?

@@ -18,7 +18,7 @@ extension Inspection {
   private func ownSide(_ mount: MountFacts) -> Persistence? {
     // What is mounted at / of a machine is the top of a file system, or a subvolume.
     guard HostSide.isOwn(mount), mount.point != "/" || HostSide.mayBeRoot(mount) else { return nil }
-    for (place, _) in Diagnosis(self).confinement.found {
+    for (place, _) in confinement.found {
       switch place {
       case .docker, .podman, .container, .flatpak, .snap, .bubblewrap, .firejail, .privateDevices:
         return .untilContainerEnds

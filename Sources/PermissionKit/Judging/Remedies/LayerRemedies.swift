@@ -141,27 +141,14 @@ struct LayerRemedies {
     }
     return []
   }
-
-  /// Returns the mount options that give such a file system to the subject; nil for other ones.
-  func mountRemedy(_ decision: Decision) -> Remedy? {
-    guard let index = decision.inode, case let mount = facts.mounts[facts.inodes[index].mount],
-      !mount.rules.storesModes, !mount.point.isEmpty
-    else { return nil }
-    let credentials = inspection.subject.credentials
-    let options =
-      "uid=\(credentials.user.fileSystem),gid=\(credentials.group.fileSystem),umask=077"
-    var remedy = Remedy(
-      .mountOptions, command: ["umount", mount.point], needsRoot: true, persistence: .permanent,
-      othersAffected: [], outcome: .granted)
-    remedy.line =
-      "\(options)   to the options of \(mount.point) in /etc/fstab, then mount it again"
-    remedy.note =
-      "\(mount.fileSystem) stores no owners and no ACLs, so chmod and setfacl do not help"
-    return remedy
-  }
 }
 
 extension Inspection {
+  /// A note that Landlock of another process cannot be seen, and nothing suggests it; nil for others.
+  var noSignOfLandlock: String? {
+    subject.process.flatMap { ProcessLayers(system, $0).noSignOfLandlock }
+  }
+
   /// The sandbox that made the mounts of the process, found among its ancestors.
   var maker: String? {
     guard subject.source != .user, context.root == "/" else { return nil }

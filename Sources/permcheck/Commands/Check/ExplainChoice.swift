@@ -29,8 +29,7 @@ struct ExplainChoice {
     var names = names
     if let operation {
       let target = try Self.target(of: operation, &names)
-      context.question = OperationJudge.may(
-        try NamedOperation(operation, target: target, context))
+      context.question = .operation(try NamedOperation(operation, target: target, context))
     }
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     if operation != nil, let accessor = arguments.first(where: { !$0.isPath }) {
@@ -40,7 +39,7 @@ struct ExplainChoice {
       if let device = arguments.first(where: { $0.entry.family != nil }) {
         throw ValidationError("\(device.shown): --future works only for a folder")
       }
-      context.question = FutureFiles.made(
+      context.question = .newFiles(
         by: try FileCreator(user: future.creator, umask: future.umask, context))
     }
     let inspection = try Inspection(context) {

@@ -128,8 +128,8 @@ struct Verifier {
     var context = AccessContext(system: system, need: item.expectation.need)
     if item.who != .current { context.subject = item.subject }
     if item.expectation.isRecursive { context.includeContents() }
-    context.question =
-      item.creator.map(FutureFiles.made) ?? item.operation.map(OperationJudge.may)
+    if let operation = item.operation { context.question = .operation(operation) }
+    if let creator = item.creator { context.question = .newFiles(by: creator) }
     switch item.expectation.target {
     case .accessor(let argument): context.path = argument.path
     case .path(let path): context.path = path

@@ -1,24 +1,22 @@
-// What is in a folder, if the caller asks about that too.
-extension ResourceJudge {
-  /// Returns the findings in a folder that the subject can reach; nil unless the context asks for
-  /// them.
-  func contents(_ ask: ResourceQuery, _ decision: Decision, _ probe: Probe?) -> ContentsReport? {
-    guard let examine = inspection.context.examines, !inspection.isSaved, ask.isDirectory else {
-      return nil
-    }
-    let answer = StatusRules.status(decision, probe)
-    guard answer == .authorized || answer == .denied && decision.step == .target else {
-      return nil
-    }
-    return examine(inspection, ask, answer != .authorized)
+/// What is in a folder, where the question is about that too.
+struct Contents: Cause {
+  func find(in evidence: Evidence) -> Finding? {
+    guard let contents = evidence.contents, contents.refused > 0 || contents.isUnknown,
+      evidence.isGranted || contents.granted > 0
+    else { return nil }
+    return Finding(
+      status: contents.refused > 0 ? .limited : .notDetermined,
+      reasons: contents.reasons(below: evidence.ask.path),
+      remedies: Self.remedies(evidence, contents), replaces: .all)
   }
 
   /// Returns the smallest changes that give access to the refused files in a folder; empty if no
   /// changes give all of it, or if there are too many files to list.
-  func remedies(_ ask: ResourceQuery, _ contents: ContentsReport?) -> [Remedy] {
-    guard let contents, contents.refused > 0, !contents.isCut else { return [] }
-    var context = inspection.context
-    context.subject = inspection.subject
+  private static func remedies(_ evidence: Evidence, _ contents: ContentsReport) -> [Remedy] {
+    guard contents.refused > 0, !contents.isCut else { return [] }
+    let ask = evidence.ask
+    var context = evidence.inspection.context
+    context.subject = evidence.subject
     (context.need, context.examines) = (nil, nil)
     let resources = contents.paths.map { path in
       var resource = ask.resource
@@ -26,10 +24,9 @@ extension ResourceJudge {
       return resource
     }
     let target = Inspection.Target(name: "", set: ResourceSet(resources: resources))
-    guard let inspection = try? Inspection(context, users: inspection.users, { _ in [target] })
+    guard let inspection = try? Inspection(context, users: evidence.users, { _ in [target] })
     else { return [] }
-    var least = LeastChange(
-      facts: inspection.facts, credentials: inspection.subject.credentials)
+    var least = LeastChange(facts: inspection.facts, credentials: inspection.subject.credentials)
     for resource in resources {
       let one = inspection.ask(resource)
       let need = one.isDirectory ? ask.need : ask.need.subtracting(.execute)
@@ -49,7 +46,7 @@ extension ContentsReport {
   ///
   /// - Parameter top: The folder, from which names begin.
   /// - Returns: At least one reason if something is refused or unknown.
-  func reasons(below top: PathBytes) -> [Reason] {
+  fileprivate func reasons(below top: PathBytes) -> [Reason] {
     var texts = causes.prefix(Self.told).map { cause in
       let why = RuleWords(cause.rule).cause(
         Self.name(cause.folder, below: top).description, isSearch: cause.isSearch,

@@ -1,28 +1,28 @@
-// What a security module's policy says about another process.
-extension Diagnosis {
+/// The policy of SELinux, which can be asked about another process.
+struct ModulePolicy: Cause {
   /// The answer of the policy: it allows everything, or the reason why it does not.
-  enum PolicyAnswer {
+  enum Answer {
     case allows
     case refuses(Reason)
   }
 
-  /// Asks SELinux whether another process is allowed what mode and ACL grant it.
+  func find(in evidence: Evidence) -> Finding? {
+    guard case .refuses(let reason) = evidence.policy else { return nil }
+    return Finding(status: .restricted, reasons: [reason], replaces: .all)
+  }
+
+  /// Asks whether another process is allowed what mode and ACL grant it.
   ///
-  /// - Parameters:
-  ///   - ask: The path and the permissions that were asked for.
-  ///   - process: The process.
   /// - Returns: The answer; nil if some part of it is not known: no SELinux, no right to ask it, a
-  ///   capability that the policy may refuse as well, or a permission that depends on more than the file.
-  func answerOfPolicy(_ ask: ResourceQuery, _ process: Int32) -> PolicyAnswer? {
-    let (facts, system) = (inspection.facts, inspection.system)
+  ///   capability that the policy may refuse as well, or a permission that depends on more than the
+  ///   file.
+  static func answer(_ evidence: Evidence, _ process: Int32) -> Answer? {
+    let (facts, system, path) = (evidence.facts, evidence.system, evidence.ask.path)
     let modules = SecurityModules(system, process: process)
-    guard let source = modules.context, modules.has("selinux"), ask.operation == nil else {
-      return nil
-    }
-    let evaluator = AccessEvaluator(facts: facts, credentials: inspection.subject.credentials)
-    let target = facts.target(of: ask.path)
+    guard let source = modules.context, modules.has("selinux"), evidence.ask.operation == nil
+    else { return nil }
     let policy = SELinuxPolicy(system: system)
-    for step in evaluator.steps(ask) {
+    for step in evidence.inspection.evaluator.steps(evidence.ask) {
       let asked: (inode: Int, need: Permissions)
       switch step.event {
       case .permission(let inode, let need, _, let rule):
@@ -31,22 +31,18 @@ extension Diagnosis {
       case .link(let inode): asked = (inode, .read)
       case .start, .lookup, .turn: continue
       }
-      let kind = facts.inodes[asked.inode].kind
-      guard
-        let (name, permissions) = Self.permissions(
-          kind, asked.need),
-        let label = label(of: asked.inode, process),
+      guard let (name, permissions) = permissions(facts.inodes[asked.inode].kind, asked.need),
+        let label = label(of: asked.inode, process, evidence),
         let missing = policy.missing(source, label, name, permissions)
       else { return nil }
       if missing.isEmpty { continue }
-      let place = facts.path(of: asked.inode)
       return .refuses(
         Reason(
           .landlockOrLSM, .proven,
-          "mode and ACL grant \(ask.path), but the policy of SELinux does not allow process \(process) (\(source)): \(missing.joined(separator: ", ")) of \(place)",
+          "mode and ACL grant \(path), but the policy of SELinux does not allow process \(process) (\(source)): \(missing.joined(separator: ", ")) of \(facts.path(of: asked.inode))",
           evidence: ["/sys/fs/selinux/access: \(source) \(label) \(name)"] + modules.evidence))
     }
-    return target == nil ? nil : .allows
+    return facts.target(of: path) == nil ? nil : .allows
   }
 
   /// Returns the class of an inode and the permissions that opening it requires; nil if other
@@ -77,9 +73,11 @@ extension Diagnosis {
     }
   }
 
-  /// The context of an inode, as the process sees it.
-  private func label(of inode: Int, _ process: Int32) -> String? {
-    let (facts, system) = (inspection.facts, inspection.system)
+  /// Returns the context of an inode, as the process sees it.
+  private static func label(
+    of inode: Int, _ process: Int32, _ evidence: Evidence
+  ) -> String? {
+    let (facts, system) = (evidence.facts, evidence.system)
     guard case .kernel = facts.mounts[facts.inodes[inode].mount].rules.authority else { return nil }
     let path = PathBytes("/proc/\(process)/root").appending(facts.path(of: inode))
     guard

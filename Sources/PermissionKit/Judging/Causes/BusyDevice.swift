@@ -1,0 +1,131 @@
+/// A device that another program uses, or a program that runs and shall be written.
+struct BusyDevice: Cause {
+  func find(in evidence: Evidence) -> Finding? {
+    guard evidence.isHere, let reason = Self.reason(evidence) else { return nil }
+    return Finding(status: .restricted, reasons: [reason], replaces: .all)
+  }
+
+  private static func reason(_ evidence: Evidence) -> Reason? {
+    let probe = evidence.probe?.shown
+    if probe?.isBusy == true || [.EBUSY, .ETXTBSY].contains(probe?.errno) {
+      return reason(evidence, probe)
+    }
+    // In the place of another process nobody asks the driver.
+    guard evidence.isGranted, probe?.method.opens != true || probe?.method == .enter,
+      isBusy(evidence)
+    else { return nil }
+    return reason(evidence, probe)
+  }
+
+  /// Returns a reason that names the process that uses the device; nil if the inode is no device.
+  private static func reason(_ evidence: Evidence, _ probe: Probe?) -> Reason? {
+    let (ask, system, users) = (evidence.ask, evidence.system, evidence.users)
+    var known: [String] = []
+    if let probe {
+      known.append("\(probe.method.rawValue): \(probe.errno?.description ?? "granted")")
+    }
+    guard let device = evidence.device(evidence.decision.inode) else {
+      guard let running = running(evidence) else {
+        // Only this process was asked, which does not see who runs it.
+        return probe?.errno == .ETXTBSY
+          ? DeviceHolders(system, users).reason(running: ask.path, evidence: known) : nil
+      }
+      return running.reason(running: ask.path, evidence: known)
+    }
+    let family = ask.resource.family
+    if probe?.isBusy == true
+      || family?.busyTest == .videoBuffers && buffersAreInUse(device, evidence.inspection) == true
+    {
+      known.append("VIDIOC_REQBUFS: EBUSY, another program captures")
+    }
+    if probe?.method.opens != true {
+      let owners = DeviceHolders.substreams(system, device, of: family).compactMap { $0 }
+      known += owners.map { "/proc/asound: owner_pid \($0)" }
+    }
+    var holders = DeviceHolders(system, users)
+    holders.find(device, of: family)
+    return holders.reason(
+      ask.path, for: users.userName(evidence.subject.credentials.user.fileSystem),
+      evidence: known)
+  }
+
+  /// Returns whether every usable part of a device is in use, if the subject itself did not try to
+  /// open it.
+  private static func isBusy(_ evidence: Evidence) -> Bool {
+    if running(evidence) != nil { return true }
+    guard evidence.isAtRoot, let family = evidence.ask.resource.family,
+      let device = evidence.device(evidence.facts.target(of: evidence.ask.path))
+    else { return false }
+    switch family.busyTest {
+    case .none: return false
+    case .soundSubstreams:
+      let substreams = DeviceHolders.substreams(evidence.system, device, of: family)
+      return !substreams.isEmpty && substreams.allSatisfy { $0 != nil }
+    case .videoBuffers:
+      if let isTaken = buffersAreInUse(device, evidence.inspection) { return isTaken }
+      var holders = DeviceHolders(evidence.system, evidence.users)
+      holders.find(device, of: family)
+      return holders.holders.contains(where: \.streams)
+    }
+  }
+
+  /// Returns the processes that run the program that is to be written; nil if none is visible.
+  ///
+  /// Linux 6.11 allowed everybody to write it.
+  private static func running(_ evidence: Evidence) -> DeviceHolders? {
+    let (facts, ask, identities) = (
+      evidence.facts, evidence.ask, evidence.inspection.identities
+    )
+    guard evidence.isAtRoot, ask.need.contains(.write) || ask.truncates,
+      let index = facts.target(of: ask.path), facts.inodes[index].kind == .regular,
+      facts.inodes[index].mode & 0o111 != 0, identities.indices.contains(index)
+    else { return nil }
+    var holders = DeviceHolders(evidence.system, evidence.users)
+    holders.findRunning(identities[index])
+    guard !holders.holders.isEmpty, evidence.system.refusesWritingOfPrograms else { return nil }
+    return holders
+  }
+
+  /// Asks the driver of a camera, through the machine's own node, whether a program captures.
+  ///
+  /// Only one program has the buffers of a camera, so VIDIOC_REQBUFS of no buffers fails for the
+  /// others, and changes nothing: see `vb2_ioctl_reqbufs()` in
+  /// drivers/media/common/videobuf2/videobuf2-v4l2.c.
+  ///
+  /// - Returns: Nil if this process may not open the node, or the check opens nothing.
+  private static func buffersAreInUse(_ device: DeviceNumber, _ inspection: Inspection) -> Bool? {
+    let system = inspection.system
+    guard inspection.context.probe.opens, let name = inspection.registeredName(device),
+      let node = try? system.openat(
+        .currentDirectory, PathBytes("/dev").appending(name),
+        [.readWrite, .nonBlocking, .noControllingTerminal, .noFollow], mode: 0)
+    else { return nil }
+    defer { system.close(node) }
+    guard (try? system.statx(node))?.device == device else { return nil }
+    do throws(Errno) {
+      try system.reqbufs(none: node)
+      return false
+    } catch {
+      return error == .EBUSY
+    }
+  }
+}
+
+extension ResourceQuery {
+  /// Whether the operation is truncate(2), which also writes: vfs_truncate() in fs/open.c.
+  fileprivate var truncates: Bool {
+    if case .truncate? = operation?.operation { true } else { false }
+  }
+}
+
+extension System {
+  /// Whether the kernel refuses to open a running program for writing, as an attempt of this
+  /// process shows.
+  fileprivate var refusesWritingOfPrograms: Bool {
+    guard let file = try? openat(.currentDirectory, "/proc/self/exe", .writeOnly, mode: 0) else {
+      return true
+    }
+    close(file)
+    return false
+  }
+}

@@ -1,0 +1,124 @@
+/// The kernel's own answer, or that of the facts where it was not asked.
+struct KernelAnswer: Cause {
+  func find(in evidence: Evidence) -> Finding? {
+    let remedies = evidence.leastChange
+    var reasons = evidence.refusal
+    if evidence.answer == .denied, remedies.isEmpty, !reasons.isEmpty {
+      reasons[0].ownAdvice = reasons[0].ownAdvice ?? Self.whyNoChange(evidence)
+    }
+    // An operation that a change of mode or ACL allows is denied, whatever refuses it.
+    let isChangeable = evidence.ask.operation != nil && !remedies.isEmpty
+    return Finding(
+      status: isChangeable ? .denied : evidence.answer, reasons: reasons, remedies: remedies)
+  }
+
+  /// Returns why access is refused or unknown, the main reason first; empty if it is granted.
+  static func reasons(in evidence: Evidence) -> [Reason] {
+    let (finder, ask, decision) = (
+      ReasonFinder(evidence.inspection), evidence.ask, evidence.decision
+    )
+    if let operation = ask.named {
+      return finder.reasons(operation, ask, decision, steps: evidence.steps)
+    }
+    let probe = evidence.probe?.shown
+    return finder.reasons(ask, decision, steps: evidence.steps, probe: probe) { errno in
+      if probe?.method == .enter, evidence.isHere,
+        let reason = OtherProcess.refusal(evidence, errno)
+      {
+        return reason
+      }
+      return Contradiction(
+        evidence.inspection, ask, decision, probe ?? Probe(method: .none, errno: errno)
+      ).reason(errno)
+    }
+  }
+
+  /// Returns the smallest change of modes and ACLs that gives access; empty if none does.
+  static func remedies(in evidence: Evidence) -> [Remedy] {
+    guard evidence.decision.errno != nil,
+      evidence.answer == .denied || evidence.ask.operation != nil
+    else { return [] }
+    var remedies = RemedyFinder(evidence.inspection).remedies(evidence.ask)
+    if !remedies.isEmpty, let note = Seat.note(evidence) { remedies[0].note = note }
+    return remedies
+  }
+
+  /// Returns why no change of the refusing mode or ACL helps; nil if there is no special obstacle.
+  private static func whyNoChange(_ evidence: Evidence) -> String? {
+    let (facts, decision) = (evidence.facts, evidence.decision)
+    guard let index = decision.inode, decision.rule.bits != nil else { return nil }
+    let (inode, path) = (facts.inodes[index], facts.path(of: index))
+    let mount = facts.mounts[inode.mount]
+    if inode.isImmutable {
+      return "make \(path) changeable first (chattr -i), since its permissions are immutable"
+    }
+    if inode.isAppendOnly {
+      return "make \(path) changeable first (chattr -a), since it is append-only"
+    }
+    if mount.isReadOnly {
+      return
+        "mount \(mount.point) read-write first, since permissions cannot be changed while it is read-only"
+    }
+    if inode.subvolume?.isReadOnly == true {
+      return
+        "make the subvolume writable first (btrfs property set … ro false), since permissions in it cannot be changed"
+    }
+    return decision.step == .walk && evidence.inspection.method != .none
+      ? "ask as root, who sees what is below \(path)" : nil
+  }
+}
+
+// MARK: - The status
+
+extension AuthorizationStatus {
+  /// Creates the status for a decision alone.
+  init(_ decision: Decision) {
+    switch decision.verdict {
+    case .granted: self = .authorized
+    case .undetermined: self = .notDetermined
+    case .refused(let errno): self.init(errno, decision.rule)
+    }
+  }
+
+  private init(_ errno: Errno, _ rule: Rule) {
+    switch rule.layer {
+    case .bits: self = .denied
+    case .lookup: self = .unavailable
+    // The bits granted access before the driver refused. No request can end another program's use,
+    // so EBUSY is restricted too.
+    case .driver: self = errno == .ENXIO || errno == .ENODEV ? .unavailable : .restricted
+    case .capability, .link, .mount, .attribute, .idMapping, .deviceCgroup, .securityModule,
+      .fileSystem, .call, .nothing, .unknown:
+      self = .restricted
+    }
+  }
+
+  /// Creates the status for a decision and the kernel's answer; the kernel takes precedence.
+  init(_ decision: Decision, _ probe: Probe?) {
+    self.init(decision)
+    guard let probe else { return }
+    if probe.isLate {
+      self = .notDetermined
+    } else if let errno = probe.errno {
+      if decision.errno == errno { return }
+      switch errno {
+      case .EACCES, .EPERM, .EROFS:
+        // The facts predict a refusal with another errno; their rule still gives the status.
+        if decision.errno == nil { self = .restricted }
+      case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: self = .unavailable
+      case .EBUSY, .ETXTBSY, .ENOKEY, .ENOSYS: self = .restricted
+      default: self = .notDetermined
+      }
+    } else if !probe.isInconclusive {
+      self = probe.isBusy ? .restricted : .authorized
+    }
+  }
+}
+
+extension Probe {
+  /// The answer, if the kernel could be asked.
+  var shown: Probe? { obstacle == nil ? self : nil }
+
+  /// Whether a server did not answer in time.
+  var isLate: Bool { obstacle != nil && method != .enter }
+}

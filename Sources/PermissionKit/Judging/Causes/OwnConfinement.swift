@@ -1,0 +1,64 @@
+/// What confines this process, so that only the operation itself shows whether it has what mode and
+/// ACL grant.
+///
+/// faccessat2(2) asks only for the permission bits. Landlock, AppArmor and filters of system calls
+/// decide when a file is opened or created, see hook_file_open() and hook_path_mknod() in
+/// security/landlock/fs.c.
+struct OwnConfinement: Cause {
+  func find(in evidence: Evidence) -> Finding? {
+    guard evidence.isHere, evidence.isGranted, let missing = Self.missingProof(evidence),
+      let reason = Self.reason(missing, evidence.system)
+    else { return nil }
+    return Finding(status: .notDetermined, reasons: [reason])
+  }
+
+  /// Returns what may refuse this process the access that mode and ACL grant.
+  ///
+  /// - Parameters:
+  ///   - missing: Why it was not tried.
+  ///   - system: The system that the process runs on.
+  /// - Returns: The reason; nil if nothing confines the process.
+  static func reason(_ missing: String, _ system: any System) -> Reason? {
+    guard let status = system.status(ofProcess: nil) else { return nil }
+    let modules = SecurityModules(system)
+    let filters = status.seccomp == 2
+    // Of no_new_privs alone nothing follows where the domains can be counted.
+    let domains = filters || !modules.mayBeLandlock ? nil : system.landlockLayers()
+    let confinement: String
+    if let profile = modules.profileOfPaths {
+      confinement = "AppArmor profile \(profile)"
+    } else if let domains, domains > 0 {
+      confinement = "Landlock, \(domains) domain\(domains == 1 ? "" : "s")"
+    } else if status.noNewPrivileges,
+      filters || modules.context != nil || modules.mayBeLandlock && domains == nil
+    {
+      confinement = "no_new_privs"
+    } else {
+      return nil
+    }
+    return Reason(
+      .landlockOrLSM, .suspected, "this process is confined (\(confinement)), and \(missing)",
+      evidence: ["NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)", "Seccomp: \(status.seccomp)"]
+        + modules.evidence)
+  }
+
+  /// Returns the operation that alone would show the answer; nil if it was tried.
+  private static func missingProof(_ evidence: Evidence) -> String? {
+    let (ask, inspection) = (evidence.ask, evidence.inspection)
+    if ask.operation != nil {
+      return evidence.subject.source == .current ? "only doing it shows whether it may" : nil
+    }
+    guard let probe = evidence.probe, let index = evidence.decision.inode else { return nil }
+    if evidence.facts.inodes[index].kind == .directory, ask.need.contains(.write),
+      probe.method != .write
+    {
+      return
+        "only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one"
+    }
+    guard probe.method == .access, !ask.opened.isEmpty else { return nil }
+    let only = "only opening \(ask.path) shows whether it may"
+    return inspection.mayBeReplaced(inspection.place(of: ask))
+      ? "\(only); root opens nothing whose path somebody else could change"
+      : "\(only); a probe by opening (open) does"
+  }
+}

@@ -1,0 +1,30 @@
+/// What a check asks about each of its resources: how facts become decisions, and nothing else.
+package enum Question: Sendable {
+  /// The permissions of the context or of the resource, on what exists.
+  case permissions
+  /// An operation, which is never tried, because it would then be done.
+  case operation(NamedOperation)
+  /// The permissions on the next file and the next folder that somebody makes in a folder.
+  case newFiles(by: FileCreator)
+
+  /// Reads the facts that the question needs in addition to those about a path.
+  ///
+  /// - Parameters:
+  ///   - reader: The reader, which has read the path.
+  ///   - index: The inode at its end; nil if it was not reached.
+  func read(_ reader: inout FactsReader, _ index: Int?) {
+    switch self {
+    case .permissions: break
+    case .newFiles: if let index { reader.readDefaultACL(index) }
+    case .operation(let operation):
+      // Of a directory that is removed or replaced it matters whether it is empty.
+      let replaced = operation.target.flatMap { reader.read($0, followsLast: false) }
+      for inode in [index, replaced] {
+        if let inode, [.delete, .rmdir, .rename].contains(operation.name) {
+          reader.readEmptiness(inode)
+        }
+      }
+      if operation.name == .link { reader.readSysctls() }
+    }
+  }
+}
