@@ -19,7 +19,7 @@ enum Causes {
     UnitPolicy(), UnitFilter(), Surroundings(), ModuleProfile(), UnmappedGroups(), ClosedMount(),
     LayerChange(), GivenMount(), UnitSetting(), LoginGroup(),
     // What is granted in part.
-    LesserNeed(), Contents(),
+    LesserNeed(), Contents(), UnknownUmask(),
     // What may refuse, and cannot be asked.
     OtherProcess(), OwnConfinement(), LoginDevices(), ModulePolicy(),
     // What makes a granted access useless.

@@ -11,7 +11,7 @@ struct CrossCheck {
   var open2: Errno?
   /// Files that anybody may open, with the answer to the same open.
   var controls: [(path: PathBytes, errno: Errno?)] = []
-  var status: ProcStatus?
+  var process: ProcStatus?
   var evidence: [String] = []
 
   /// Returns whether the call fails in the same way on every control file.
@@ -52,8 +52,8 @@ extension Inspection {
         for control in answers.controls { note("the same open of \(control.path)", control.errno) }
       }
     }
-    answers.status = system.status(ofProcess: nil)
-    if let status = answers.status {
+    answers.process = system.status(ofProcess: nil)
+    if let status = answers.process {
       answers.evidence.append("Seccomp: \(status.seccomp)")
       answers.evidence.append("NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)")
     } else {

@@ -1,4 +1,4 @@
-/// What is known about one resource of a check: each part is looked at when a cause first asks for
+/// The evidence about one resource of a check: each part is looked at when a cause first asks for
 /// it, and then kept.
 final class Evidence {
   let inspection: Inspection
@@ -9,8 +9,14 @@ final class Evidence {
   /// Whether the report shall contain the walk.
   let explains: Bool
 
-  init(_ inspection: Inspection, _ ask: ResourceQuery, explains: Bool) {
+  /// The file that the question is about, which does not exist yet; nil for what exists.
+  let future: NewFile?
+
+  init(
+    _ inspection: Inspection, _ ask: ResourceQuery, explains: Bool, future: NewFile? = nil
+  ) {
     self.inspection = inspection
+    self.future = future
     self.ask = ask
     self.explains = explains
     decision = inspection.evaluator.decide(ask)
@@ -34,9 +40,10 @@ final class Evidence {
 
   /// The kernel's own answer; nil if it was not asked.
   ///
-  /// What is of another type is not opened.
+  /// A file of another type is not opened.
   private(set) lazy var probe: Probe? =
-    ask.operation == nil && otherKind == nil ? inspection.probe(ask, decision) : nil
+    ask.operation == nil && future == nil && otherKind == nil
+    ? inspection.probe(ask, decision) : nil
 
   /// The status by the kernel's answer, or else by the decision.
   private(set) lazy var answer = AuthorizationStatus(decision, probe)
@@ -66,7 +73,8 @@ final class Evidence {
 
   /// The findings in the folder; nil unless the question is about what is in it, too.
   private(set) lazy var contents: ContentsReport? = {
-    guard let examine = inspection.context.examines, isHere, ask.isDirectory, otherKind == nil,
+    guard let examine = inspection.context.examines, isHere, future == nil, ask.isDirectory,
+      otherKind == nil,
       isGranted || answer == .denied && decision.step == .target
     else { return nil }
     return examine(inspection, ask, !isGranted)

@@ -1,6 +1,6 @@
-/// What a cause found in the evidence about one resource.
+/// The result of one cause on the evidence about one resource.
 struct Finding {
-  /// What is left out of the findings of the causes before.
+  /// The part of the findings of earlier causes that this one replaces.
   enum Replaced {
     case nothing
     case reasons

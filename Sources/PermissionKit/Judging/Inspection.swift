@@ -117,9 +117,9 @@ package final class Inspection: Sendable {
     isSaved = true
   }
 
-  /// Creates an inspection of facts after a planned change.
+  /// Creates an inspection of facts with what does not exist yet.
   ///
-  /// It asks neither the kernel nor this machine; each resource has its need.
+  /// It does not ask the kernel; each resource has its need.
   init(_ other: Inspection, foreseeing facts: AccessFacts, _ targets: [Target]) {
     var context = other.context
     (context.need, context.question) = (nil, .permissions)
@@ -128,7 +128,7 @@ package final class Inspection: Sendable {
     self.targets = targets
     self.facts = facts
     evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
-    (identities, method, isSaved) = ([], .none, true)
+    (identities, method, isSaved) = ([], .none, other.isSaved)
   }
 
   /// Creates the same inspection, which asks through another system.

@@ -1,4 +1,4 @@
-/// What a granted access is worth: where and how long it holds, and which privileges come with it.
+/// The worth of a granted access: where and how long it holds, and which privileges come with it.
 struct Meaning {
   private let evidence: Evidence
 

@@ -1,4 +1,4 @@
-/// What a check asks about each of its resources: how facts become decisions, and nothing else.
+/// The question of a check about each of its resources: how facts become decisions, and nothing else.
 package enum Question: Sendable {
   /// The permissions of the context or of the resource, on what exists.
   case permissions

@@ -35,34 +35,58 @@ package struct ResourceJudge {
   private func report(_ target: Inspection.Target) -> AccessReport {
     let absences = target.set.absences.map(judge(absence:))
     switch inspection.context.question {
-    case .permissions: return report(target, target.set.resources.map(judge) + absences)
-    case .operation: return report(ofEach: target.set.resources.map(judge) + absences, target)
+    case .permissions:
+      return route(to: target) == .server
+        ? report(on: serverOnly(target), of: target)
+        : report(target, target.set.resources.map(judge) + absences)
+    case .operation: return report(onEach: target.set.resources.map(judge) + absences, of: target)
     case .newFiles(let creator):
-      let files = target.set.resources.flatMap { FutureFiles(inspection, creator, $0).reports() }
-      return report(ofEach: absences + files, target)
+      let files = target.set.resources.flatMap { judge(NewFiles(inspection, creator, $0)) }
+      return report(onEach: absences + files, of: target)
     }
+  }
+
+  /// Returns the report on devices of which one is enough; a device needs all of its resources.
+  private func report(
+    on resources: [ResourceReport], of target: Inspection.Target,
+    _ status: AuthorizationStatus? = nil
+  ) -> AccessReport {
+    AccessReport(
+      accessor: target.name, status: status ?? .any(ofDevices: resources), resources: resources,
+      subject: inspection.subject, time: inspection.time)
   }
 
   /// Returns the report on resources that are all wanted.
   private func report(
-    ofEach resources: [ResourceReport], _ target: Inspection.Target
+    onEach resources: [ResourceReport], of target: Inspection.Target
   ) -> AccessReport {
-    AccessReport(
-      accessor: target.name, status: .worst(resources.map(\.status)) ?? .unavailable,
-      resources: resources, subject: inspection.subject, time: inspection.time)
+    report(on: resources, of: target, .worst(resources.map(\.status)))
   }
 
-  /// Returns the report on devices of which one is enough, or on what a server offers instead.
+  /// Returns the report on devices, with what a server offers, if the nodes give no access.
   private func report(
     _ target: Inspection.Target, _ resources: [ResourceReport]
   ) -> AccessReport {
-    let route = route(to: target)
-    if route == .server { return serverReport(target) }
-    var report = AccessReport(
-      target.name, resources, subject: inspection.subject, time: inspection.time)
+    var report = report(on: resources, of: target)
     if report.status != .authorized { report.requestability = requestability(resources) }
-    addServer(to: &report, target, route)
-    return report
+    guard !report.status.isAccess(), let family = offeredFamily(target),
+      let server = ServerRoute(inspection, family).report()
+    else { return report }
+    guard route(to: target) == .any else {
+      report.alternatives = [server]
+      return report
+    }
+    if server.status == .authorized {
+      var offered = self.report(on: [server], of: target)
+      offered.alternatives = resources
+      return offered
+    }
+    // A server that may offer one leaves it open.
+    let isOpen = server.status == .notDetermined
+    var both = self.report(
+      on: resources + [server], of: target, isOpen ? server.status : report.status)
+    both.requestability = report.requestability
+    return both
   }
 
   /// Returns who can make the changes that give the refused access: the changes are known, or root
@@ -102,37 +126,10 @@ package struct ResourceJudge {
     offeredFamily(target)?.busyTest == .soundSubstreams ? inspection.context.through : .alsa
   }
 
-  private func serverReport(_ target: Inspection.Target) -> AccessReport {
-    let resources = offeredFamily(target).map { family in
-      let route = ServerRoute(inspection, family)
-      return [route.report() ?? route.absence]
-    }
-    return AccessReport(
-      target.name, resources ?? [], subject: inspection.subject, time: inspection.time)
-  }
-
-  /// Adds what a server offers, if the nodes give no access or the caller wants to know.
-  private func addServer(
-    to report: inout AccessReport, _ target: Inspection.Target, _ route: AudioRoute
-  ) {
-    guard !report.status.isAccess(),
-      let family = offeredFamily(target), let server = ServerRoute(inspection, family).report()
-    else { return }
-    guard route == .any else {
-      report.alternatives = [server]
-      return
-    }
-    switch server.status {
-    case .authorized:
-      report.status = .authorized
-      report.requestability = .notNeeded
-      report.alternatives = report.resources
-      report.resources = [server]
-    case .notDetermined:
-      report.status = .notDetermined
-      report.resources.append(server)
-    case .limited, .denied, .restricted, .unavailable: report.resources.append(server)
-    }
+  private func serverOnly(_ target: Inspection.Target) -> [ResourceReport] {
+    guard let family = offeredFamily(target) else { return [] }
+    let route = ServerRoute(inspection, family)
+    return [route.report() ?? route.absence]
   }
 
   // MARK: - Resources
@@ -143,6 +140,11 @@ package struct ResourceJudge {
     if isContradiction(evidence.decision, evidence.probe), let second = judgedAgain(resource) {
       return second
     }
+    return report(on: evidence)
+  }
+
+  private func report(on evidence: Evidence) -> ResourceReport {
+    let (ask, resource) = (evidence.ask, evidence.ask.resource)
     let verdict = Verdict(Causes.all, evidence)
     var report = ResourceReport(resource, verdict, need: ask.need)
     report.contents = evidence.contents
@@ -156,6 +158,18 @@ package struct ResourceJudge {
     }
     if !isOther { describe(&report, evidence) }
     return report
+  }
+
+  private func judge(_ new: NewFiles) -> [ResourceReport] {
+    guard let folder = new.folder else {
+      var resource = new.resource
+      (resource.kind, resource.lesserNeed) = (.directory, nil)
+      return [report(on: Evidence(inspection, inspection.ask(resource), explains: true))]
+    }
+    if let obstacle = new.obstacle(in: folder) {
+      return [ResourceReport(new.resource, Verdict(obstacle), need: new.need)]
+    }
+    return new.evidence(in: folder).map(report(on:))
   }
 
   private func judge(absence report: ResourceReport) -> ResourceReport {
@@ -180,7 +194,7 @@ package struct ResourceJudge {
 
   /// Adds how the decision was made.
   private func describe(_ report: inout ResourceReport, _ evidence: Evidence) {
-    let (ask, decision) = (evidence.ask, evidence.decision)
+    let (ask, decision, facts) = (evidence.ask, evidence.decision, evidence.facts)
     report.probe = evidence.probe?.shown
     let meaning = Meaning(evidence)
     let wantsMeaning =
@@ -196,8 +210,14 @@ package struct ResourceJudge {
     if report.status != .authorized {
       report.isChangeable = decision.inode.map { facts.keepsChanges(of: $0) } ?? true
     }
+    if let future = evidence.future {
+      report.future = future.report(inspection.users)
+      report.path = future.folder
+      if decision.step == .target { report.decision?.component = future.folder }
+      if report.reasons.first?.code == .unknownUmask { report.decision?.verdict = .undetermined }
+    }
     if evidence.explains {
-      let walks = WalkExplainer(ReasonFinder(inspection))
+      let walks = WalkExplainer(ReasonFinder(evidence.inspection))
         .walks(evidence.steps, decision, ask.path, ask.named?.target)
       (report.walk, report.targetWalk) = (walks[0], walks.count > 1 ? walks[1] : [])
     }
@@ -253,12 +273,9 @@ extension ResourceReport {
   }
 }
 
-extension AccessReport {
-  /// Creates the report on an accessor from the reports on its resources.
-  fileprivate init(
-    _ accessor: String, _ resources: [ResourceReport], subject: Subject, time: Int64
-  ) {
-    // One usable device is enough, but a device needs all of its resources.
+extension AuthorizationStatus {
+  /// Returns the status of devices, each of which needs all of its resources.
+  fileprivate static func any(ofDevices resources: [ResourceReport]) -> AuthorizationStatus {
     var devices: [String] = []
     var statuses: [AuthorizationStatus] = []
     devices.reserveCapacity(resources.count)
@@ -272,8 +289,6 @@ extension AccessReport {
         statuses.append(status)
       }
     }
-    self.init(
-      accessor: accessor, status: .any(of: statuses), resources: resources, subject: subject,
-      time: time)
+    return .any(of: statuses)
   }
 }

@@ -1,4 +1,4 @@
-/// What is in a folder, where the question is about that too.
+/// Refused or unknown files in a folder, where the question is about them too.
 struct Contents: Cause {
   func find(in evidence: Evidence) -> Finding? {
     guard let contents = evidence.contents, contents.refused > 0 || contents.isUnknown,

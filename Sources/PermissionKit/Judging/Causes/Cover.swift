@@ -1,4 +1,4 @@
-/// What a sandbox or a service mounts over a node or a folder, to keep its processes from it.
+/// A mount over a node or a folder, by which a sandbox or a service keeps its processes from it.
 struct Cover: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let (facts, decision) = (evidence.facts, evidence.decision)

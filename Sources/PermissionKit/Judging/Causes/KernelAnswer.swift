@@ -21,7 +21,7 @@ struct KernelAnswer: Cause {
       return finder.reasons(operation, ask, decision, steps: evidence.steps)
     }
     let probe = evidence.probe?.shown
-    return finder.reasons(ask, decision, steps: evidence.steps, probe: probe) { errno in
+    let reasons = finder.reasons(ask, decision, steps: evidence.steps, probe: probe) { errno in
       if probe?.method == .enter, evidence.isHere,
         let reason = OtherProcess.refusal(evidence, errno)
       {
@@ -31,6 +31,14 @@ struct KernelAnswer: Cause {
         evidence.inspection, ask, decision, probe ?? Probe(method: .none, errno: errno)
       ).reason(errno)
     }
+    guard let future = evidence.future, let reason = reasons.first, decision.step == .target,
+      evidence.answer == .denied
+    else { return reasons }
+    let what = future.inode.kind == .directory ? "folder" : "file"
+    return [
+      Reason(
+        .futureFiles, .proven, "the next \(what): \(reason.message)", evidence: reason.evidence)
+    ]
   }
 
   /// Returns the smallest change of modes and ACLs that gives access; empty if none does.
@@ -38,6 +46,7 @@ struct KernelAnswer: Cause {
     guard evidence.decision.errno != nil,
       evidence.answer == .denied || evidence.ask.operation != nil
     else { return [] }
+    if let future = evidence.future { return future.remedies }
     var remedies = RemedyFinder(evidence.inspection).remedies(evidence.ask)
     if !remedies.isEmpty, let note = Seat.note(evidence) { remedies[0].note = note }
     return remedies

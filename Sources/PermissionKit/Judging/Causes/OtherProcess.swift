@@ -1,35 +1,30 @@
 /// The layers around another process that may refuse what the facts grant, and cannot be asked.
 struct OtherProcess: Cause {
   func find(in evidence: Evidence) -> Finding? {
-    guard evidence.isHere, evidence.subject.process != nil,
+    guard evidence.isHere, let process = evidence.subject.process,
       evidence.isGranted || evidence.grantsLess
     else {
       return nil
     }
     let probe = evidence.isGranted ? evidence.probe : nil
-    let reasons = Self.reasons(evidence, probe)
+    let reasons = Self.reasons(evidence, process, probe)
     return reasons.isEmpty ? nil : Finding(status: .notDetermined, reasons: reasons)
   }
 
-  private static func reasons(_ evidence: Evidence, _ probe: Probe?) -> [Reason] {
+  private static func reasons(
+    _ evidence: Evidence, _ process: Int32, _ probe: Probe?
+  ) -> [Reason] {
     if let obstacle = probe?.obstacle {
       var reason = Reason(.unreadableFacts, .proven, obstacle)
       if probe?.method == .enter { reason.ownAdvice = "ask without --probe enter" }
       return [reason]
     }
-    let reasons = doubts(evidence.inspection, evidence.ask, policyAllows: evidence.policy != nil)
+    let (ask, path) = (evidence.ask, evidence.ask.path)
+    let reasons = ProcessLayers(evidence.system, process).possibleRefusals(
+      path, ask.need, isDevice: evidence.facts.isDevice(path),
+      policyAllows: evidence.policy != nil)
     // The device cgroup was asked, as it was taken on.
     return probe?.method == .enter ? reasons.filter { $0.code != .deviceCgroup } : reasons
-  }
-
-  /// Returns a reason for each layer around another process; empty for other subjects.
-  static func doubts(
-    _ inspection: Inspection, _ ask: ResourceQuery, policyAllows: Bool = false
-  ) -> [Reason] {
-    guard let process = inspection.subject.process else { return [] }
-    return ProcessLayers(inspection.system, process).possibleRefusals(
-      ask.path, ask.need, isDevice: inspection.facts.isDevice(ask.path),
-      policyAllows: policyAllows)
   }
 
   /// Returns the reason why the kernel, asked in the place of another process, refuses what the

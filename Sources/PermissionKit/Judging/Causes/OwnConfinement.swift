@@ -1,5 +1,5 @@
-/// What confines this process, so that only the operation itself shows whether it has what mode and
-/// ACL grant.
+/// The confinement of this process, with which only the operation itself shows whether it has what mode
+/// and ACL grant.
 ///
 /// faccessat2(2) asks only for the permission bits. Landlock, AppArmor and filters of system calls
 /// decide when a file is opened or created, see hook_file_open() and hook_path_mknod() in
@@ -12,13 +12,8 @@ struct OwnConfinement: Cause {
     return Finding(status: .notDetermined, reasons: [reason])
   }
 
-  /// Returns what may refuse this process the access that mode and ACL grant.
-  ///
-  /// - Parameters:
-  ///   - missing: Why it was not tried.
-  ///   - system: The system that the process runs on.
-  /// - Returns: The reason; nil if nothing confines the process.
-  static func reason(_ missing: String, _ system: any System) -> Reason? {
+  /// Returns what may refuse this process the access that mode and ACL grant; nil if nothing does.
+  private static func reason(_ missing: String, _ system: any System) -> Reason? {
     guard let status = system.status(ofProcess: nil) else { return nil }
     let modules = SecurityModules(system)
     let filters = status.seccomp == 2
@@ -45,8 +40,10 @@ struct OwnConfinement: Cause {
   /// Returns the operation that alone would show the answer; nil if it was tried.
   private static func missingProof(_ evidence: Evidence) -> String? {
     let (ask, inspection) = (evidence.ask, evidence.inspection)
-    if ask.operation != nil {
-      return evidence.subject.source == .current ? "only doing it shows whether it may" : nil
+    if ask.operation != nil || evidence.future != nil {
+      guard evidence.subject.source == .current else { return nil }
+      return evidence.future == nil
+        ? "only doing it shows whether it may" : "a file that does not exist yet cannot be tried"
     }
     guard let probe = evidence.probe, let index = evidence.decision.inode else { return nil }
     if evidence.facts.inodes[index].kind == .directory, ask.need.contains(.write),

@@ -23,7 +23,7 @@ struct Contradiction {
     func reason(_ code: Reason.Code, _ certainty: Reason.Certainty, _ message: String) -> Reason {
       Reason(code, certainty, message, evidence: answers.evidence)
     }
-    let filters = answers.status?.seccomp == 2
+    let filters = answers.process?.seccomp == 2
     if probe.isOfControl {
       return reason(
         filters ? .seccomp : .landlockOrLSM, filters && errno != .EACCES ? .proven : .suspected,
@@ -37,7 +37,7 @@ struct Contradiction {
         "a system call filter (seccomp) refuses to open \(path) (\(errno)), but openat2(2) opens it"
       )
     }
-    if opens, answers.isRefusedEverywhere(errno), filters || answers.status == nil {
+    if opens, answers.isRefusedEverywhere(errno), filters || answers.process == nil {
       // Landlock answers EACCES too, and may refuse every control file.
       let isSure = errno != .EACCES && filters
       return reason(
@@ -73,9 +73,9 @@ struct Contradiction {
     let mayBeDriver = isDevice && !isKnownDriver
     let isSure =
       errno == .EACCES && answers.open == .EACCES && answers.access == nil && !mayBeDriver
-      && answers.status?.seccomp == 0
+      && answers.process?.seccomp == 0
     let cause = own.likeliestCause(
-      noNewPrivileges: answers.status?.noNewPrivileges == true, isSure: isSure)
+      noNewPrivileges: answers.process?.noNewPrivileges == true, isSure: isSure)
     return Reason(
       .landlockOrLSM, isSure ? .proven : .suspected,
       "mode and ACL do not explain why the kernel refuses \(path) (\(errno)); \(cause)",
