@@ -61,15 +61,22 @@ final class Evidence {
   /// The smallest change of modes and ACLs that gives access; empty if none does.
   private(set) lazy var leastChange: [Remedy] = KernelAnswer.remedies(in: self)
 
-  /// Whether the fewer permissions that make the resource useful are granted.
-  private(set) lazy var grantsLess: Bool = {
-    guard let need = ask.resource.lesserNeed, !isLocked, probe?.shown?.isInconclusive != true
-    else { return false }
+  /// The question for the fewer permissions that make the resource useful, with its answers; nil if all
+  /// are granted, or if nothing less is of use.
+  private(set) lazy var lesser: (ask: ResourceQuery, decision: Decision, probe: Probe?)? = {
+    guard !isGranted, let need = ask.resource.lesserNeed, !isLocked,
+      probe?.shown?.isInconclusive != true
+    else { return nil }
     let less = ResourceQuery(
       resource: ask.resource, need: need, isDirectory: ask.resource.kind == .directory)
     let decision = inspection.evaluator.decide(less)
-    return AuthorizationStatus(decision, inspection.probe(less, decision)) == .authorized
+    return (less, decision, inspection.probe(less, decision))
   }()
+
+  /// Whether these fewer permissions are granted.
+  var grantsLess: Bool {
+    lesser.map { AuthorizationStatus($0.decision, $0.probe) == .authorized } ?? false
+  }
 
   /// The findings in the folder; nil unless the question is about what is in it, too.
   private(set) lazy var contents: ContentsReport? = {

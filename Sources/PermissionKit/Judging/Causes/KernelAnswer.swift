@@ -111,11 +111,9 @@ extension AuthorizationStatus {
     } else if let errno = probe.errno {
       if decision.errno == errno { return }
       switch errno {
-      case .EACCES, .EPERM, .EROFS:
-        // The facts predict a refusal with another errno; their rule still gives the status.
-        if decision.errno == nil { self = .restricted }
+      // Where the facts predict a refusal with another errno, another layer refuses before.
       case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: self = .unavailable
-      case .EBUSY, .ETXTBSY, .ENOKEY, .ENOSYS: self = .restricted
+      case .EACCES, .EPERM, .EROFS, .EBUSY, .ETXTBSY, .ENOKEY, .ENOSYS: self = .restricted
       default: self = .notDetermined
       }
     } else if !probe.isInconclusive {

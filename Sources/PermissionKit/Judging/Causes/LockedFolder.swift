@@ -1,9 +1,14 @@
-/// A folder that opens, but is encrypted without its key, so that nothing in it can be used.
+/// A folder that is encrypted without its key: it opens, but nothing in it can be used.
+///
+/// A change of mode or ACL does not help where they refuse as well.
 struct LockedFolder: Cause {
   func find(in evidence: Evidence) -> Finding? {
-    guard evidence.isGranted, evidence.isLocked else { return nil }
+    let decision = evidence.decision
+    let isRefused = decision.rule.bits != nil && decision.step == .target
+    guard evidence.isGranted || isRefused, evidence.isLocked else { return nil }
     let reason = ReasonFinder(evidence.inspection)
       .locked(evidence.ask.path, ["STATX_ATTR_ENCRYPTED"])
-    return Finding(status: .restricted, reasons: [reason], replaces: .all)
+    return Finding(
+      status: .restricted, reasons: [reason], replaces: evidence.isGranted ? .all : .remedies)
   }
 }
