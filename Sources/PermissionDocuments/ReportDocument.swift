@@ -199,6 +199,12 @@ enum ReportDocument {
     .always("certainty", JSONSchema.oneOf(["proven", "suspected"])) {
       .string($0.certainty.rawValue)
     },
+    .sometimes(
+      "whose",
+      JSONSchema.about(
+        "Whose refusal it is; absent where something is missing or unknown.",
+        JSONSchema.oneOf(Refuser.allCases.map(\.rawValue)))
+    ) { $0.whose.map { .string($0.rawValue) } },
     .always("message", JSONSchema.string) { .string($0.message) },
     .always("evidence", JSONSchema.array(JSONSchema.string)) {
       .array($0.evidence.map { .string($0) })

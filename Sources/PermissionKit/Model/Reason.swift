@@ -134,6 +134,8 @@ public struct Reason: Hashable, Sendable {
   public var evidence: [String]
   /// The advice for this case; nil for the advice of the code.
   package var ownAdvice: String?
+  /// The one whose refusal this is; nil for what the code says.
+  var ownWhose: Refuser?
 
   /// Creates a reason with these values.
   ///

@@ -216,8 +216,9 @@ import Testing
     let codes = resource.reasons.map { "\($0.code.rawValue)\($0.certainty == .proven ? "" : "?")" }
     let forms = resource.remedies.map(\.form.rawValue)
     let subject = isCamera ? "camera" : "folder"
-    let texts = [codes, forms].map { $0.isEmpty ? "-" : $0.joined(separator: ", ") }
-    return "\(subject): \(names): \(report.status.rawValue) | \(texts[0]) | \(texts[1])"
+    let whose = resource.reasons.map { $0.whose?.rawValue ?? "nobody" }
+    let texts = [codes, whose, forms].map { $0.isEmpty ? "-" : $0.joined(separator: ", ") }
+    return "\(subject): \(names): \(([report.status.rawValue] + texts).joined(separator: " | "))"
   }
 
   static func combinations(_ causes: [Cause]) -> [[Cause]] {

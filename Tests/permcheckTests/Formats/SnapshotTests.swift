@@ -160,7 +160,8 @@ struct SnapshotTests {
             },
             "probe": {"method": "open", "errno": "EACCES"},
             "reasons": [{
-              "code": "not-in-group", "certainty": "proven", "evidence": ["crw-rw---- root:video"],
+              "code": "not-in-group", "certainty": "proven", "whose": "file",
+              "evidence": ["crw-rw---- root:video"],
               "message":
               "tester is not in group video (crw-rw---- root:video) and no ACL entry names tester"
             }],

@@ -13,10 +13,11 @@ struct LoginGroup: Cause {
       let moved = AccessEvaluator(facts: evidence.facts, credentials: credentials)
         .decide(evidence.ask)
       guard moved.errno == nil || moved.inode != decision.inode else { continue }
-      let reason = Reason(
+      var reason = Reason(
         .loginPolicy, .suspected,
         "\(subject.displayName) is not in group \(group.name), but pam_group may give it to some logins (/etc/security/group.conf)",
         evidence: ["group.conf: \(group.line)"])
+      reason.ownWhose = .file
       return Finding(status: .notDetermined, reasons: [reason], replaces: .all)
     }
     return nil

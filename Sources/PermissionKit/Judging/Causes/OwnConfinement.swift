@@ -31,10 +31,12 @@ struct OwnConfinement: Cause {
     } else {
       return nil
     }
-    return Reason(
+    var reason = Reason(
       .landlockOrLSM, .suspected, "this process is confined (\(confinement)), and \(missing)",
       evidence: ["NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)", "Seccomp: \(status.seccomp)"]
         + modules.evidence)
+    if modules.profileOfPaths == nil, let domains, domains > 0 { reason.ownWhose = .landlock }
+    return reason
   }
 
   /// Returns the operation that alone would show the answer; nil if it was tried.

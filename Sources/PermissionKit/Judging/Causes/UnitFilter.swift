@@ -7,10 +7,11 @@ struct UnitFilter: Cause {
     for case (.service(let unit, let settings), let found) in evidence.confinement.found {
       let filters = settings.filter { $0.hasPrefix("SystemCallFilter=") }
       guard !filters.isEmpty else { continue }
-      let reason = Reason(
+      var reason = Reason(
         .sandbox, .suspected,
         "\(unit.name) has a filter of system calls (\(filters.joined(separator: ", ")))",
         evidence: found)
+      reason.ownWhose = .service
       // Adds to a list of allowed calls, and takes out of one of refused calls.
       return Finding(
         reasons: [reason], remedies: [.unit(unit, ["SystemCallFilter=openat openat2 ioctl"])])

@@ -6,10 +6,12 @@ struct UnitPolicy: Cause {
     let resource = evidence.ask.resource
     return Finding(
       reasons: policies.map { policy in
-        Reason(
+        var reason = Reason(
           .sandbox, .suspected,
           "\(policy.unit.name) allows only some devices (\(policy.settings.joined(separator: ", ")))",
           evidence: ["unit \(policy.unit.name)"] + policy.settings)
+        reason.ownWhose = .service
+        return reason
       },
       remedies: policies.map {
         .device($0.unit, resource.family?.deviceAllow ?? resource.path.description)

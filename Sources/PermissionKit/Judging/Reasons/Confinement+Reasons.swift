@@ -65,10 +65,11 @@ extension Confinement {
       if case .service(_, let settings) = place, !isMissing, settings.isEmpty { continue }
       // The settings that reach a folder are told on their own.
       if case .service = place, resource == .folder { continue }
-      reasons.append(
-        Reason(
-          place.code, .suspected, message(place, resource, isMissing: isMissing),
-          evidence: evidence + hidden))
+      var reason = Reason(
+        place.code, .suspected, message(place, resource, isMissing: isMissing),
+        evidence: evidence + hidden)
+      if case .service = place { reason.ownWhose = .service }
+      reasons.append(reason)
       remedies += self.remedies(place, resource, path)
     }
     return (reasons, remedies)

@@ -76,10 +76,16 @@ struct Contradiction {
       && answers.process?.seccomp == 0
     let cause = own.likeliestCause(
       noNewPrivileges: answers.process?.noNewPrivileges == true, isSure: isSure)
-    return Reason(
+    var reason = Reason(
       .landlockOrLSM, isSure ? .proven : .suspected,
       "mode and ACL do not explain why the kernel refuses \(path) (\(errno)); \(cause)",
       evidence: answers.evidence + own.evidence)
+    if own.profile == nil, own.context == nil, answers.process?.noNewPrivileges == true,
+      own.has("landlock")
+    {
+      reason.ownWhose = .landlock
+    }
+    return reason
   }
 }
 

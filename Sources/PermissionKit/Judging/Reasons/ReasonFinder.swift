@@ -205,7 +205,10 @@ extension ReasonFinder {
       return Reason(code, .proven, message, evidence: evidence)
     }
     let (code, message) = otherRefusal(decision, inode, place, steps: steps)
-    return Reason(code, .proven, message, evidence: evidence)
+    var reason = Reason(code, .proven, message, evidence: evidence)
+    if case .landlock = decision.rule { reason.ownWhose = .landlock }
+    if decision.rule == .protectedSymlink { reason.ownWhose = .kernelSetting }
+    return reason
   }
 
   /// Whether an ACL grants access, but the kernel ignores ACLs on this mount.
