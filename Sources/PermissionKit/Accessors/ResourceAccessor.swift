@@ -294,7 +294,7 @@ open class ResourceAccessor: PermissionAccessor {
     let wanted = grants.isConfinedToDevices ? try servable(wanted, inspection.facts) : wanted
     for resource in wanted {
       if let index = inspection.facts.target(of: resource.path),
-        let reason = inspection.otherKind(resource, index)
+        let reason = OtherKind.reason(inspection, resource, index)
       {
         throw PermissionError(.changeFailed, reason.message, path: resource.path)
       }

@@ -36,14 +36,14 @@ final class Evidence {
   /// Why the file is of another type than what is needed; nil if it is not.
   private(set) lazy var otherKind: Reason? =
     decision.step == .target
-    ? decision.inode.flatMap { inspection.otherKind(ask.resource, $0) } : nil
+    ? decision.inode.flatMap { OtherKind.reason(inspection, ask.resource, $0) } : nil
 
   /// The kernel's own answer; nil if it was not asked.
   ///
   /// A file of another type is not opened.
   private(set) lazy var probe: Probe? =
     ask.operation == nil && future == nil && otherKind == nil
-    ? inspection.probe(ask, decision) : nil
+    ? Prober.probe(inspection, ask, decision) : nil
 
   /// The status by the kernel's answer, or else by the decision.
   private(set) lazy var answer = AuthorizationStatus(decision, probe)
@@ -70,7 +70,7 @@ final class Evidence {
     let less = ResourceQuery(
       resource: ask.resource, need: need, isDirectory: ask.resource.kind == .directory)
     let decision = inspection.evaluator.decide(less)
-    return (less, decision, inspection.probe(less, decision))
+    return (less, decision, Prober.probe(inspection, less, decision))
   }()
 
   /// Whether these fewer permissions are granted.

@@ -226,7 +226,7 @@ package struct ResourceJudge {
       report.need = decision.asked
     } else if report.status.isAccess() {
       report.aside =
-        decision.inode.flatMap { inspection.unknownDevice(ask.resource, $0) }
+        decision.inode.flatMap { OtherKind.doubt(inspection, ask.resource, $0) }
         ?? (evidence.isHere ? inspection.noSignOfLandlock : nil)
     }
   }

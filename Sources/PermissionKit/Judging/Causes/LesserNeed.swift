@@ -8,6 +8,7 @@ struct LesserNeed: Cause {
       let probe = probe?.shown, let errno = probe.errno, errno == .EACCES || errno == .EPERM
     else { return nil }
     let reason = Contradiction(evidence.inspection, ask, decision, probe).reason(errno)
-    return Finding(status: .restricted, reasons: [reason], replaces: .remedies)
+    return Finding(
+      status: .restricted, reasons: [reason] + evidence.refusal, replaces: .all)
   }
 }

@@ -9,6 +9,6 @@ struct LockedFolder: Cause {
     let reason = ReasonFinder(evidence.inspection)
       .locked(evidence.ask.path, ["STATX_ATTR_ENCRYPTED"])
     return Finding(
-      status: .restricted, reasons: [reason], replaces: evidence.isGranted ? .all : .remedies)
+      status: .restricted, reasons: [reason] + evidence.refusal, replaces: .all)
   }
 }

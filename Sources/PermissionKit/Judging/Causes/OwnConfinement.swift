@@ -56,7 +56,7 @@ struct OwnConfinement: Cause {
     }
     guard probe.method == .access, !ask.opened.isEmpty else { return nil }
     let only = "only opening \(ask.path) shows whether it may"
-    return inspection.mayBeReplaced(inspection.place(of: ask))
+    return Opener(inspection, ask).mayBeReplaced
       ? "\(only); root opens nothing whose path somebody else could change"
       : "\(only); a probe by opening (open) does"
   }

@@ -1,22 +1,45 @@
-extension Inspection {
+/// Asks the kernel the question of a check.
+struct Prober {
+  private let inspection: Inspection
+  private let ask: ResourceQuery
+  private let decision: Decision
+  private let opener: Opener
+
+  private init(
+    _ inspection: Inspection, _ ask: ResourceQuery, _ decision: Decision, _ opener: Opener
+  ) {
+    (self.inspection, self.ask, self.decision) = (inspection, ask, decision)
+    self.opener = opener
+  }
+
+  private var facts: AccessFacts { inspection.facts }
+  private var system: any System { inspection.system }
+
   /// Asks the kernel the same question once; nil if the kernel may not be asked.
   ///
   /// Opens a directory for reading, and uses faccessat2(2) for the permissions that an open cannot
-  /// ask for. Uses only faccessat2(2) for what `method(_:)` does not allow to be opened. After the open
+  /// ask for. Uses only faccessat2(2) for what `Opener.method` does not allow to be opened. After the open
   /// of a video node, asks the driver whether somebody captures, which starts nothing.
   /// Where a server or daemon decides, the operation itself is tried: a directory is listed, a name
   /// is looked up. Never opens what waits for a server or would mount something.
-  package func probe(_ ask: ResourceQuery, _ decision: Decision) -> Probe? {
-    if decision.rule == .automount || decision.rule == .notAnswering { return nil }
-    if context.probe == .enter, let process = subject.process {
-      return entered(ask, decision, process)
-    }
-    if method == .none || leavesRoot(ask) { return nil }
-    let place = place(of: ask)
-    let how = method(ask, place)
-    if how.opens, let test = controlTest(ask, decision) { return probeDevice(ask, place, test) }
-    let asking = asking(ask)
-    var probe = asking.answer(ask, decision, place, how)
+  static func probe(
+    _ inspection: Inspection, _ ask: ResourceQuery, _ decision: Decision
+  ) -> Probe? {
+    let process = inspection.context.probe == .enter ? inspection.subject.process : nil
+    guard decision.rule != .automount, decision.rule != .notAnswering,
+      inspection.method != .none || process != nil
+    else { return nil }
+    let prober = Prober(inspection, ask, decision, Opener(inspection, ask))
+    if let process { return prober.entered(process) }
+    return prober.leavesRoot ? nil : prober.asked()
+  }
+
+  private func asked() -> Probe {
+    let how = opener.method
+    if how.opens, let test = controlTest { return probeDevice(test) }
+    let asking = inspection.asking(ask)
+    guard asking !== inspection else { return answer(how) }
+    var probe = Prober(asking, ask, decision, Opener(asking, ask)).answer(how)
     if asking.system.isUnresponsive {
       probe.obstacle = facts.mounts.first(where: \.rules.mayKeepWaiting)
         .flatMap { PathAvailability.unresponsive($0.point).reason?.message }
@@ -25,35 +48,17 @@ extension Inspection {
   }
 
   /// Whether a call could follow a link, or two dots, out of the root that is meant.
-  private func leavesRoot(_ ask: ResourceQuery) -> Bool {
+  private var leavesRoot: Bool {
     guard let base = facts.base else { return false }
     if ask.path.components.contains("..") { return true }
-    let steps = evaluator.steps(ask)
+    let steps = inspection.evaluator.steps(ask)
     let below = steps.firstIndex {
       if case .lookup(_, _, base, _) = $0.event { true } else { false }
     }
     return steps[(below ?? 0)...].contains { if case .link = $0.event { true } else { false } }
   }
 
-  /// Returns this inspection, or one whose calls another process makes, where a server may block.
-  func asking(_ ask: ResourceQuery) -> Inspection {
-    guard facts.mounts.contains(where: \.rules.mayKeepWaiting) else { return self }
-    var served: MountFacts?
-    for step in evaluator.steps(ask) {
-      guard case .permission(let index, _, _, _) = step.event else { continue }
-      let inode = facts.inodes[index]
-      // To another process /proc/self is itself.
-      if facts.mounts[inode.mount].fileSystem == "proc" { return self }
-      if facts.mounts[inode.mount].rules.mayKeepWaiting { served = facts.mounts[inode.mount] }
-    }
-    guard let served else { return self }
-    return Inspection(
-      self, by: system.withCallProcess(served.point, within: PathAvailability.limit))
-  }
-
-  private func answer(
-    _ ask: ResourceQuery, _ decision: Decision, _ place: Place, _ how: Probe.Method
-  ) -> Probe {
+  private func answer(_ how: Probe.Method) -> Probe {
     switch how {
     case .none, .access, .automatic:
       // As the calls that would follow: a capability can give each permission and not both at once.
@@ -61,18 +66,19 @@ extension Inspection {
       var errno = ask.opened.isEmpty ? nil : refusal(ask.path, ask.opened)
       if errno == nil, !rest.isEmpty { errno = refusal(ask.path, rest) }
       var probe = Probe(method: .access, errno: errno)
-      if probe.errno == nil, isServed(ask, decision) || isOnlyForOpen(ask, decision) {
+      if probe.errno == nil, isServed || isOnlyForOpen {
         probe.unproven = ask.need
       }
       return probe
     case .open, .write, .enter:
-      if isServed(ask, decision) { return probeServed(ask, place) }
+      if isServed { return probeServed() }
       var errno: Errno?
-      if !ask.opened.isEmpty { errno = refusalToOpen(ask, place) }
+      if !ask.opened.isEmpty { errno = opener.refusal() }
       let rest = ask.need.subtracting(ask.opened)
       let isAsked = errno == nil && !rest.isEmpty
       if isAsked { errno = refusal(ask.path, rest) }
-      guard errno == nil, method == .write, ask.isDirectory, ask.need.contains(.write) else {
+      guard errno == nil, inspection.method == .write, ask.isDirectory, ask.need.contains(.write)
+      else {
         var probe = Probe(method: .open, errno: errno)
         probe.isAsked = isAsked && errno != nil || ask.opened.isEmpty
         return probe
@@ -82,7 +88,7 @@ extension Inspection {
   }
 
   /// Asks the kernel from a child that joins another process.
-  private func entered(_ ask: ResourceQuery, _ decision: Decision, _ process: Int32) -> Probe {
+  private func entered(_ process: Int32) -> Probe {
     var probe = Probe(method: .enter, errno: nil)
     // A child that takes on ids can then be traced by their user, until it forbids that; see proc(5).
     guard (try? system.line(of: "/proc/sys/fs/suid_dumpable")) != "1" else {
@@ -90,11 +96,10 @@ extension Inspection {
         "process \(process) is not entered while fs.suid_dumpable is 1, because its user could read the memory of the child"
       return probe
     }
-    let place = place(of: ask)
-    let opens = !ask.opened.isEmpty && (device(place) == nil || opensHarmlessly(ask, place))
+    let opens = !ask.opened.isEmpty && (opener.device == nil || opener.opensHarmlessly)
     do throws(Errno) {
       let answer = try system.enter(
-        process, as: subject.credentials, path: ask.path, flags: opens ? ask.flags : nil,
+        process, as: inspection.subject.credentials, path: ask.path, flags: opens ? ask.flags : nil,
         need: ask.need)
       switch answer {
       case .answered(let opened, let accessed):
@@ -102,9 +107,8 @@ extension Inspection {
         probe.accessed = accessed
         // Root may not even see what a server or daemon decides about, and faccessat2(2) asks neither
         // of them nor a driver.
-        let isSeen = place.inode != nil
         if probe.errno == nil, decision.verdict == .undetermined,
-          !isSeen || isServed(ask, decision) || !opens && decision.rule == .driver
+          !opener.isKnown || isServed || !opens && decision.rule == .driver
         {
           let tried = opens && !ask.isDirectory ? ask.opened : []
           probe.unproven = ask.need.subtracting(tried)
@@ -125,14 +129,14 @@ extension Inspection {
 
   /// Whether only open(2) would be refused, by a nodev mount or a missing driver: faccessat2(2) grants access there, or
   /// another rule decides about it, so that its answer says nothing about the first one.
-  private func isOnlyForOpen(_ ask: ResourceQuery, _ decision: Decision) -> Bool {
+  private var isOnlyForOpen: Bool {
     !decision.isGranted
-      && evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).rule
+      && inspection.evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).rule
         != decision.rule
   }
 
   /// Whether a server or daemon decides about the inode, and faccessat2(2) does not ask it.
-  private func isServed(_ ask: ResourceQuery, _ decision: Decision) -> Bool {
+  private var isServed: Bool {
     guard decision.verdict == .undetermined, let index = facts.target(of: ask.path) else {
       return false
     }
@@ -142,7 +146,7 @@ extension Inspection {
 
   /// Asks the kernel by the operations themselves: open, list, look up, and create if the caller
   /// wants that.
-  private func probeServed(_ ask: ResourceQuery, _ place: Place) -> Probe {
+  private func probeServed() -> Probe {
     var probe = Probe(method: .open, errno: nil)
     func attempt(_ operation: () throws(Errno) -> Void) {
       guard probe.errno == nil else { return }
@@ -150,7 +154,7 @@ extension Inspection {
     }
     if !ask.opened.isEmpty {
       attempt { () throws(Errno) in
-        let file = try open(ask, place)
+        let file = try opener.open()
         defer { system.close(file) }
         if ask.isDirectory { _ = try system.getdents(file) }
       }
@@ -173,7 +177,7 @@ extension Inspection {
       }
     }
     if rest.contains(.write), probe.errno == nil {
-      if method == .write {
+      if inspection.method == .write {
         probe = Probe(method: .write, errno: refusalToCreate(in: ask.path))
       } else {
         probe.unproven = .write
@@ -202,7 +206,7 @@ extension Inspection {
   }
 
   /// The test of whether a device is in use; nil if its family has no such test.
-  private func controlTest(_ ask: ResourceQuery, _ decision: Decision) -> DeviceFamily.BusyTest? {
+  private var controlTest: DeviceFamily.BusyTest? {
     guard let family = ask.resource.family, family.busyTest != .none,
       decision.step == .target, ask.need != .execute, let index = decision.inode,
       facts.inodes[index].kind == .characterDevice, let device = facts.inodes[index].device
@@ -214,12 +218,10 @@ extension Inspection {
   ///
   /// VIDIOC_REQBUFS of no buffers changes nothing on a camera; a sound device knows no such call and
   /// answers ENOTTY.
-  private func probeDevice(
-    _ ask: ResourceQuery, _ place: Place, _ test: DeviceFamily.BusyTest
-  ) -> Probe {
+  private func probeDevice(_ test: DeviceFamily.BusyTest) -> Probe {
     var probe = Probe(method: .open, errno: nil)
     do throws(Errno) {
-      let node = try open(ask, place)
+      let node = try opener.open()
       defer { system.close(node) }
       do throws(Errno) {
         try system.reqbufs(none: node)
@@ -246,5 +248,23 @@ extension Inspection {
     } catch {
       return error
     }
+  }
+}
+
+extension Inspection {
+  /// Returns this inspection, or one whose calls another process makes, where a server may block.
+  func asking(_ ask: ResourceQuery) -> Inspection {
+    guard facts.mounts.contains(where: \.rules.mayKeepWaiting) else { return self }
+    var served: MountFacts?
+    for step in evaluator.steps(ask) {
+      guard case .permission(let index, _, _, _) = step.event else { continue }
+      let inode = facts.inodes[index]
+      // To another process /proc/self is itself.
+      if facts.mounts[inode.mount].fileSystem == "proc" { return self }
+      if facts.mounts[inode.mount].rules.mayKeepWaiting { served = facts.mounts[inode.mount] }
+    }
+    guard let served else { return self }
+    return Inspection(
+      self, by: system.withCallProcess(served.point, within: PathAvailability.limit))
   }
 }

@@ -1,82 +1,61 @@
-// Why an operation on a path is refused.
-extension ReasonFinder {
-  /// Returns why an operation is refused or unknown; empty if it is granted.
-  func reasons(
-    _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, steps: [WalkStep]
-  ) -> [Reason] {
-    var reason: Reason
-    switch decision.verdict {
-    case .granted: return []
-    case .undetermined:
-      reason = undetermined(decision, ask, nil)
-      if decision.rule == .fileSystemRules {
-        reason.ownAdvice = "only doing it as \(name) shows whether it is allowed"
-      }
-    case .refused(let errno):
-      reason = refusal(operation, ask, decision, errno, steps: steps)
-      if decision.rule == .notEmpty, operation.name != .rename {
-        reason.ownAdvice = "delete what is in it first"
-      }
-      if decision.rule == .needsChown || decision.rule == .needsMknod {
-        reason.ownAdvice = "let root do it"
-      }
-    }
-    return [reason]
-  }
+/// The sentence of a refused operation.
+struct OperationReason {
+  let finder: ReasonFinder
+  let operation: NamedOperation
+  let ask: ResourceQuery
+  let decision: Decision
+  let steps: [WalkStep]
 
-  /// Returns the reason why a rule refuses an operation.
-  private func refusal(
-    _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, _ errno: Errno,
-    steps: [WalkStep]
-  ) -> Reason {
+  private var facts: AccessFacts { finder.facts }
+  private var users: UserDatabase { finder.users }
+
+  /// Returns the reason for an errno.
+  func reason(_ errno: Errno) -> Reason {
     let name = operation.name.rawValue
     guard let inode = decision.inode else {
-      return refusal(ask.asking(for: decision.asked), decision, errno, steps: steps)
+      return finder.refusal(ask.asking(for: decision.asked), decision, errno, steps: steps)
     }
     let place = facts.path(of: inode)
     if decision.rule.bits != nil {
-      var reason = refusal(ask.asking(for: decision.asked), decision, errno, steps: steps)
+      var reason = finder.refusal(ask.asking(for: decision.asked), decision, errno, steps: steps)
       if decision.step == .create || decision.step == .remove {
         let verb =
           decision.step == .create ? "create" : operation.name == .rename ? "rename" : "delete"
         reason.code = .parentWrite
-        reason.message = "\(self.name) may not \(verb) anything in \(place): \(reason.message)"
+        reason.message = "\(finder.name) may not \(verb) anything in \(place): \(reason.message)"
       }
       return reason
     }
-    if let (code, message) = operationRefusal(operation, ask, decision, inode, place) {
-      return Reason(code, .proven, message, evidence: [modeAndOwners(inode)])
+    if let (code, message) = text(inode, place) {
+      return Reason(code, .proven, message, evidence: [finder.modeAndOwners(inode)])
     }
     if decision.rule == .notADirectory, decision.step == .target {
       return Reason(
         .notPossible, .proven, "\(name) is for directories, and \(place) is none (\(errno))")
     }
-    return refusal(ask, decision, errno, steps: steps)
+    return finder.refusal(ask, decision, errno, steps: steps)
   }
 
-  private func operationRefusal(
-    _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, _ inode: Int,
-    _ place: PathBytes
-  ) -> (Reason.Code, String)? {
+  private func text(_ inode: Int, _ place: PathBytes) -> (Reason.Code, String)? {
     let errno = decision.errno?.description ?? ""
     let call = operation.name.rawValue
     let owner = users.userName(facts.inodes[inode].uid)
     let mount = facts.mounts[facts.inodes[inode].mount]
     switch decision.rule {
-    case .sticky: return (.sticky, sticky(operation, ask, inode, place))
+    case .sticky: return (.sticky, sticky(inode, place))
     case .notOwner:
       return (.notOwner, "only \(owner), the owner of \(place), or root may \(call) it (\(errno))")
     case .needsChown:
       return (
         .notOwner,
-        "only root may give \(place) to \(operation.uid == nil && operation.gid != nil ? "a group that \(name) is not in" : "another owner") (\(errno), CAP_CHOWN)"
+        "only root may give \(place) to \(operation.uid == nil && operation.gid != nil ? "a group that \(finder.name) is not in" : "another owner") (\(errno), CAP_CHOWN)"
       )
     case .needsMknod:
       return (.notOwner, "only root may make device nodes (\(errno), CAP_MKNOD)")
     case .protectedHardlink:
       return (
         .protectedHardlink,
-        "\(name) is not the owner of \(place), \(decision.asked.isEmpty ? "which is no plain file" : "and cannot both read and write it"), so the kernel allows no second name (\(errno), fs.protected_hardlinks)"
+        "\(finder.name) is not the owner of \(place), \(decision.asked.isEmpty ? "which is no plain file" : "and cannot both read and write it"), so the kernel allows no second name (\(errno), fs.protected_hardlinks)"
       )
     case .exists: return (.notPossible, "\(place) exists already (\(errno))")
     case .exclusiveButExists: return (.notPossible, "\(place) exists already (\(errno))")
@@ -115,9 +94,7 @@ extension ReasonFinder {
   }
 
   /// Returns the owner of the names in a sticky directory, for people.
-  private func sticky(
-    _ operation: NamedOperation, _ ask: ResourceQuery, _ folder: Int, _ place: PathBytes
-  ) -> String {
+  private func sticky(_ folder: Int, _ place: PathBytes) -> String {
     let verb = operation.name == .rename ? "rename" : "delete"
     let holder = users.userName(facts.inodes[folder].uid)
     // The name that is removed, or the one that is replaced.
@@ -143,7 +120,35 @@ extension ReasonFinder {
   }
 
   private func isSubjects(_ inode: Int) -> Bool {
-    facts.inodes[inode].uid == inspection.subject.credentials.user.fileSystem
+    facts.inodes[inode].uid == finder.inspection.subject.credentials.user.fileSystem
+  }
+}
+
+extension ReasonFinder {
+  /// Returns why an operation is refused or unknown; empty if it is granted.
+  func reasons(
+    _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, steps: [WalkStep]
+  ) -> [Reason] {
+    var reason: Reason
+    switch decision.verdict {
+    case .granted: return []
+    case .undetermined:
+      reason = OpenReason(finder: self, decision: decision, ask: ask, probe: nil).reason
+      if decision.rule == .fileSystemRules {
+        reason.ownAdvice = "only doing it as \(name) shows whether it is allowed"
+      }
+    case .refused(let errno):
+      reason = OperationReason(
+        finder: self, operation: operation, ask: ask, decision: decision, steps: steps
+      ).reason(errno)
+      if decision.rule == .notEmpty, operation.name != .rename {
+        reason.ownAdvice = "delete what is in it first"
+      }
+      if decision.rule == .needsChown || decision.rule == .needsMknod {
+        reason.ownAdvice = "let root do it"
+      }
+    }
+    return [reason]
   }
 }
 
@@ -151,16 +156,5 @@ extension [String] {
   /// The words as a list: `bob, the owner of a, or root`.
   fileprivate var formatted: String {
     count < 2 ? joined() : dropLast().joined(separator: ", ") + ", or " + self[count - 1]
-  }
-}
-
-extension AccessFacts {
-  /// Returns the inode at a path, for any subject; a link at the end is not followed.
-  func inode(named path: PathBytes) -> Int? {
-    let anybody = Credentials(uid: 0, gid: 0, groups: [])
-    var call = KernelCall(AccessEvaluator(facts: self, credentials: anybody), path)
-    call.grantsEverything = true
-    let decision = call.run(.open([.path, .noFollow]))
-    return decision.isGranted ? decision.inode : nil
   }
 }

@@ -32,7 +32,7 @@ extension Inspection {
       "predicted \(decision.errno?.description ?? decision.verdict.name) by \(decision.rule)")
     note(probe.method.rawValue, probe.errno)
     if probe.method.opens, !ask.opened.isEmpty {
-      answers.open = refusalToOpen(ask, place(of: ask))
+      answers.open = Opener(self, ask).refusal()
     }
     // The same permissions as in the call that was refused.
     let asked = answers.open != nil ? ask.opened : ask.need
@@ -43,7 +43,7 @@ extension Inspection {
       if answers.open != nil {
         answers.open2 = refused { () throws(Errno) in
           system.close(
-            try open(ask, place(of: ask)) { (path, flags) throws(Errno) in
+            try Opener(self, ask).open { (path, flags) throws(Errno) in
               try system.openat2(.currentDirectory, path, flags)
             })
         }

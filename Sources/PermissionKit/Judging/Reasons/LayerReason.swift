@@ -1,0 +1,133 @@
+/// The sentence of a refusal by anything but the mode or the ACL.
+struct LayerReason {
+  let finder: ReasonFinder
+  let decision: Decision
+  /// The inode that refuses, and its path.
+  let inode: Int
+  let place: PathBytes
+  let steps: [WalkStep]
+
+  private var facts: AccessFacts { finder.facts }
+
+  /// The code and the message.
+  var text: (Reason.Code, String) {
+    let errno = decision.errno?.description ?? ""
+    let onMount = "\(place) is on \(facts.mountPoint(inode)),"
+    switch decision.rule {
+    case .noDeviceMount:
+      return (.nodevMount, "\(onMount) and the mount allows no devices (nodev)")
+    case .noExecuteMount:
+      return (.noexecMount, "\(onMount) and the mount allows no programs (noexec)")
+    case .readOnlyMount, .readOnlySuperblock:
+      return (.readOnlyMount, "\(onMount) which is mounted read-only (\(errno))")
+    case .readOnlySubvolume:
+      return (.readOnlySubvolume, "\(place) is in a read-only subvolume of btrfs (\(errno))")
+    case .protectedSymlink:
+      return (
+        .parentSearch,
+        "\(place) is another user's symbolic link in a sticky, world-writable directory, and the kernel does not follow such links (fs.protected_symlinks)"
+      )
+    case .noSymlinkMount:
+      return (
+        .parentSearch,
+        "\(place) is a symbolic link on a mount that does not follow links (nosymfollow)"
+      )
+    case .appendOnly: return (.appendOnly, "\(place) is append-only (chattr +a)")
+    case .immutable:
+      return (
+        .immutable,
+        facts.inodes[inode].isImmutable
+          ? "\(place) is immutable (chattr +i)"
+          : "\(place) is immutable because its whole file system is"
+      )
+    case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
+    case .landlock:
+      return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")
+    case .driver where decision.errno == .ENXIO || decision.errno == .ENODEV:
+      return (.noDriver, "\(place) exists, but no driver handles it (\(errno))")
+    case .driver: return (.driver, "the driver of \(place) refuses access (\(errno))")
+    case .fuseOtherUser:
+      return (
+        .networkFS,
+        "\(facts.mountPoint(inode)) is another user's FUSE mount without allow_other (\(errno))"
+      )
+    case .unmappedOwner, .unmappedSubject:
+      let whose = decision.rule == .unmappedOwner ? "its owner or group" : finder.name
+      return (.usernsUnmapped, "the mount of \(place) has no id mapping for \(whose) (\(errno))")
+    case .locked:
+      let reason = finder.locked(place, [])
+      return (reason.code, reason.message)
+    default:
+      if decision.rule.layer == .lookup {
+        return lookup
+      }
+      return (.driver, "the rule \(decision.rule) refuses access to \(place) (\(errno))")
+    }
+  }
+
+  /// The paths of links that lead in a circle, in their order; empty if none do.
+  private var circle: [String] {
+    var links: [Int] = []
+    for step in steps {
+      guard case .link(let inode) = step.event else { continue }
+      if let first = links.firstIndex(of: inode) {
+        return links[first...].map { facts.path(of: $0).description }
+      }
+      links.append(inode)
+    }
+    return []
+  }
+
+  private var lookup: (Reason.Code, String) {
+    switch decision.rule {
+    case .missing: return missing
+    case .notADirectory: return (.noDevice, "\(place) is not a directory")
+    case .tooManyLinks:
+      let circle = circle
+      if circle.count == 1 {
+        return (.danglingSymlink, "\(circle[0]) is a symbolic link that points at itself (ELOOP)")
+      }
+      if circle.count > 1 {
+        let names = circle.dropLast().joined(separator: ", ") + " and " + circle[circle.count - 1]
+        return (.danglingSymlink, "\(names) are symbolic links that point at each other (ELOOP)")
+      }
+      return (
+        .danglingSymlink, "the path follows too many symbolic links, the last one \(place) (ELOOP)"
+      )
+    case .pathTooLong, .nameTooLong: return (.noDevice, "the path is too long (ENAMETOOLONG)")
+    case .emptyPath: return (.noDevice, "the path is empty (ENOENT)")
+    default:
+      return (.noDevice, "\(place) is a \(facts.inodes[inode].kind.rawValue), not a device")
+    }
+  }
+
+  private var missing: (Reason.Code, String) {
+    let missing = facts.missingPath(steps) ?? place
+    for step in steps.reversed() {
+      guard case .link(let link) = step.event else { continue }
+      return (
+        .danglingSymlink,
+        "\(facts.path(of: link)) is a symbolic link, but \(missing) does not exist"
+      )
+    }
+    return (.noDevice, "there is no \(missing)\(relativeTo(missing))")
+  }
+
+  /// Returns the folder that a relative path of another process starts at; empty for other paths.
+  private func relativeTo(_ path: PathBytes) -> String {
+    guard !path.isAbsolute, let process = finder.inspection.subject.process else { return "" }
+    let folder =
+      finder.inspection.isSaved
+      ? nil : finder.inspection.system.destination(ofLink: PathBytes("/proc/\(process)/cwd"))
+    return folder.map { " in \($0), the working directory of process \(process)" }
+      ?? " in the working directory of process \(process)"
+  }
+}
+
+extension AccessFacts {
+  /// Returns the mount point of an inode, for people.
+  func mountPoint(_ inode: Int) -> String {
+    let point = mounts[inodes[inode].mount].point
+    return point.isEmpty ? "a mount" : point.description
+  }
+}
