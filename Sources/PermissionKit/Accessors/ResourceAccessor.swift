@@ -17,7 +17,7 @@ open class ResourceAccessor: PermissionAccessor {
   /// The answer of permcheck-helper to the latest request; nil if it was not asked.
   package private(set) var answer: HelperAnswer?
   /// The inspection of the latest check; nil if it failed.
-  private(set) var inspection: Inspection?
+  package private(set) var inspection: Inspection?
   /// The subject's open grants, read before the facts of the latest check of a request.
   ///
   /// Access that ends after the facts were read still has its grant here.

@@ -1,18 +1,18 @@
 /// Something that can refuse access, make it unknown, or explain a refusal.
 ///
 /// A cause is one file in this folder, one line in `Causes.all`, and one row of a test.
-protocol Cause: Sendable {
+package protocol Cause: Sendable {
   /// Returns what the evidence shows of this cause; nil if it does not apply.
   func find(in evidence: Evidence) -> Finding?
 }
 
 /// The causes that decide about a resource.
-enum Causes {
+package enum Causes {
   /// Every cause, in the order in which `Verdict` reads them: from the kernel's answer to what makes that
   /// answer meaningless.
   ///
   /// Documentation/causes.md is made of it.
-  static let all: [any Cause] = [
+  package static let all: [any Cause] = [
     // What the kernel answers, and what changes it.
     KernelAnswer(), ContainerStart(), DynamicUser(), Seat(), Udev(), StaleGroups(), MountOwner(),
     // What refuses beyond mode and ACL.

@@ -1,6 +1,6 @@
 /// The evidence about one resource of a check: each part is looked at when a cause first asks for
 /// it, and then kept.
-final class Evidence {
+package final class Evidence {
   let inspection: Inspection
   /// The resource, and what is asked of it.
   let ask: ResourceQuery
@@ -12,14 +12,17 @@ final class Evidence {
   /// The file that the question is about, which does not exist yet; nil for what exists.
   let future: NewFile?
 
-  init(
-    _ inspection: Inspection, _ ask: ResourceQuery, explains: Bool, future: NewFile? = nil
-  ) {
+  init(_ inspection: Inspection, _ ask: ResourceQuery, explains: Bool, future: NewFile?) {
     self.inspection = inspection
     self.future = future
     self.ask = ask
     self.explains = explains
     decision = inspection.evaluator.decide(ask)
+  }
+
+  /// Creates the evidence about a resource that exists, or is missing.
+  package convenience init(_ inspection: Inspection, _ ask: ResourceQuery, explains: Bool) {
+    self.init(inspection, ask, explains: explains, future: nil)
   }
 
   var facts: AccessFacts { inspection.facts }
@@ -64,7 +67,8 @@ final class Evidence {
   /// The question for the fewer permissions that make the resource useful, with its answers; nil if all
   /// are granted, or if nothing less is of use.
   private(set) lazy var lesser: (ask: ResourceQuery, decision: Decision, probe: Probe?)? = {
-    guard !isGranted, let need = ask.resource.lesserNeed, !isLocked,
+    // Of what is not there nothing less is either.
+    guard !isGranted, answer != .unavailable, let need = ask.resource.lesserNeed, !isLocked,
       probe?.shown?.isInconclusive != true
     else { return nil }
     let less = ResourceQuery(
@@ -102,7 +106,10 @@ final class Evidence {
 
   /// Whether a layer above mode and ACL refuses.
   var isRefusedByLayer: Bool {
-    isHere && refusal.contains { [.deviceCgroup, .landlockOrLSM, .seccomp].contains($0.code) }
+    isHere
+      && refusal.contains {
+        $0.code == .deviceCgroup || $0.code == .landlockOrLSM || $0.code == .seccomp
+      }
   }
 
   /// Returns whether a reason of the refusal has this code.

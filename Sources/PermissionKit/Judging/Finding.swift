@@ -1,7 +1,7 @@
 /// The result of one cause on the evidence about one resource.
-struct Finding {
+package struct Finding {
   /// The part of the findings of earlier causes that this one replaces.
-  enum Replaced {
+  package enum Replaced: String, Sendable {
     case nothing
     case reasons
     case remedies
@@ -10,10 +10,10 @@ struct Finding {
   }
 
   /// The status; nil to leave it to the other causes.
-  var status: AuthorizationStatus?
-  var reasons: [Reason] = []
-  var remedies: [Remedy] = []
-  var replaces = Replaced.nothing
+  package var status: AuthorizationStatus?
+  package var reasons: [Reason] = []
+  package var remedies: [Remedy] = []
+  package var replaces = Replaced.nothing
 }
 
 /// The findings of all causes together: the status, the reasons and the remedies of one resource.

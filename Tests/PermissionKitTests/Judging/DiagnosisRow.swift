@@ -62,33 +62,50 @@ struct Question: Sendable {
   /// - Returns: The report.
   /// - Throws: An error if the facts cannot be read.
   func report(_ fake: FakeSystem, contents: ContentsReport? = nil) throws -> AccessReport {
+    let context = context(fake, contents)
+    if let accessor = accessor(context) { return accessor.checkAccess() }
+    return try #require(Explanation(try inspection(fake, contents: contents)).reports.first)
+  }
+
+  /// Reads what a check judges.
+  ///
+  /// - Parameters:
+  ///   - fake: The system.
+  ///   - contents: What is in the folder; nil to check the folder alone.
+  /// - Returns: The subject, the resources and the facts.
+  /// - Throws: An error if the facts cannot be read.
+  func inspection(_ fake: FakeSystem, contents: ContentsReport? = nil) throws -> Inspection {
+    let context = context(fake, contents)
+    if let accessor = accessor(context) {
+      _ = accessor.checkAccess()
+      return try #require(accessor.inspection)
+    }
+    guard case .path(let path) = what else { fatalError("only a path has no accessor") }
+    return try Inspection(context) { _ in [Inspection.Target(path: path, in: context)] }
+  }
+
+  private func context(_ fake: FakeSystem, _ contents: ContentsReport?) -> AccessContext {
     var context = AccessContext(system: fake, subject: subject, probe: probe, need: need)
     if let contents { context.examines = { _, _, _ in contents } }
     switch what {
-    case .camera: return CameraAccessor(context, analytics: .inMemory).checkAccess()
-    case .microphone: return MicrophoneAccessor(context, analytics: .inMemory).checkAccess()
-    case .sound:
-      context.through = .server
-      return MicrophoneAccessor(context, analytics: .inMemory).checkAccess()
-    case .photos: return PhotoLibraryAccessor(context, analytics: .inMemory).checkAccess()
-    case .folder(let path):
-      context.path = path
-      return PhotoLibraryAccessor(context, analytics: .inMemory).checkAccess()
-    case .node(let path, let family):
-      context.path = path
-      let accessor: ResourceAccessor =
-        family == .camera
-        ? CameraAccessor(context, analytics: .inMemory)
-        : MicrophoneAccessor(context, analytics: .inMemory)
-      return accessor.checkAccess()
+    case .sound: context.through = .server
+    case .folder(let path), .node(let path, _): context.path = path
+    case .camera, .microphone, .photos, .socket, .path: break
+    }
+    return context
+  }
+
+  private func accessor(_ context: AccessContext) -> ResourceAccessor? {
+    switch what {
+    case .node(_, let family) where family == .camera:
+      return CameraAccessor(context, analytics: .inMemory)
+    case .camera: return CameraAccessor(context, analytics: .inMemory)
+    case .microphone, .sound, .node: return MicrophoneAccessor(context, analytics: .inMemory)
+    case .photos, .folder: return PhotoLibraryAccessor(context, analytics: .inMemory)
     case .socket(let path):
       let declaration = AccessorDeclaration("daemon", summary: "a daemon", .socket("\(path)"))
-      return DeclaredAccessor(declaration, context, analytics: .inMemory).checkAccess()
-    case .path(let path):
-      let given = context
-      let explanation = Explanation(
-        try Inspection(given) { _ in [Inspection.Target(path: path, in: given)] })
-      return try #require(explanation.reports.first)
+      return DeclaredAccessor(declaration, context, analytics: .inMemory)
+    case .path: return nil
     }
   }
 }

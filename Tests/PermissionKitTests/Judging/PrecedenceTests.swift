@@ -134,7 +134,21 @@ import Testing
     Cause("driver") { $0.driver = .ENXIO },
     Cause("kind") { $0.kind = .regular },
     Cause("cover") { $0.last.append { $0.mount(Scene.camera, "tmpfs") } },
-    docker, service("unit", "DevicePolicy=closed"), process(2),
+    docker, service("unit", "DevicePolicy=closed"), service("filter", "SystemCallFilter=read"),
+    Cause("dynamic") { scene in
+      service("", "DynamicUser=yes").change(&scene)
+      (scene.mode, scene.gid) = (0o660, 44)
+      scene.last.append { $0.become(Credentials(uid: 61200, gid: 61200, groups: [])) }
+    },
+    Cause("login policy") { scene in
+      scene.question.subject = ben
+      scene.question.probe = .none
+      scene.last.append {
+        $0.add("/run/systemd/system/x")
+        $0.add("/etc/systemd/system/user.slice", .file("[Slice]\nDevicePolicy=closed\n"))
+      }
+    },
+    process(2),
   ]
 
   private static func build(_ scene: Scenery, camera fake: FakeSystem) {

@@ -7,7 +7,7 @@ struct BusyDevice: Cause {
 
   private static func reason(_ evidence: Evidence) -> Reason? {
     let probe = evidence.probe?.shown
-    if probe?.isBusy == true || [.EBUSY, .ETXTBSY].contains(probe?.errno) {
+    if probe?.isBusy == true || probe?.errno == .EBUSY || probe?.errno == .ETXTBSY {
       return reason(evidence, probe)
     }
     // In the place of another process nobody asks the driver.

@@ -24,10 +24,10 @@ struct Surroundings: Cause {
 
   private static func finding(
     _ evidence: Evidence, _ resource: ConfinedResource, isMissing: Bool
-  ) -> Finding {
+  ) -> Finding? {
     let (reasons, remedies) = evidence.inspection.surroundings(
       resource, evidence.ask.path, isMissing: isMissing)
-    return Finding(reasons: reasons, remedies: remedies)
+    return reasons.isEmpty ? nil : Finding(reasons: reasons, remedies: remedies)
   }
 }
 
