@@ -47,7 +47,11 @@ struct OwnConfinement: Cause {
       return evidence.future == nil
         ? "only doing it shows whether it may" : "a file that does not exist yet cannot be tried"
     }
-    guard let probe = evidence.probe, let index = evidence.decision.inode else { return nil }
+    let only = "only opening \(ask.path) shows whether it may; a probe by opening (open) does"
+    guard let probe = evidence.probe else {
+      return evidence.subject.source == .current && evidence.isAtRoot ? only : nil
+    }
+    guard let index = evidence.decision.inode else { return nil }
     if evidence.facts.inodes[index].kind == .directory, ask.need.contains(.write),
       probe.method != .write
     {
@@ -55,9 +59,8 @@ struct OwnConfinement: Cause {
         "only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one"
     }
     guard probe.method == .access, !ask.opened.isEmpty else { return nil }
-    let only = "only opening \(ask.path) shows whether it may"
     return Opener(inspection, ask).mayBeReplaced
-      ? "\(only); root opens nothing whose path somebody else could change"
-      : "\(only); a probe by opening (open) does"
+      ? "only opening \(ask.path) shows whether it may; root opens nothing whose path somebody else could change"
+      : only
   }
 }
