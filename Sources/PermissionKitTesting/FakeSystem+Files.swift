@@ -204,6 +204,13 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.checkRoom`; there is room unless a test forces an error.
+  @_spi(SystemCalls) public func checkRoom(
+    in directory: Descriptor, uid: UInt32, gid: UInt32
+  ) throws(Errno) {
+    try call("checkRoom") { _ in }
+  }
+
   /// See `System.getdents`; answers from the tree in memory.
   @_spi(SystemCalls) public func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes] {
     try call("getdents") { state throws(Errno) in

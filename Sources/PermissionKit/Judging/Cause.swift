@@ -23,7 +23,7 @@ package enum Causes {
     // What may refuse, and cannot be asked.
     OtherProcess(), OwnConfinement(), LoginDevices(), ModulePolicy(),
     // What makes a granted access useless.
-    Listener(), BusyDevice(), LockedFolder(), LateServer(),
+    Listener(), BusyDevice(), LockedFolder(), FullFileSystem(), LateServer(),
     // What is not the resource at all.
     OtherKind(), Cover(),
   ]

@@ -236,6 +236,12 @@ package struct LinuxSystem: System {
     return FileSystemFields(flags: flags, type: type, id: id)
   }
 
+  package func checkRoom(
+    in directory: Descriptor, uid: UInt32, gid: UInt32
+  ) throws(Errno) {
+    _ = try check(ccap_room(directory.rawValue, uid, gid))
+  }
+
   /// getdents64(2) until the end, in the order of the file system, without `.` and `..`.
   ///
   /// ENOENT is the end, as in readdir(3): a server (CIFS) says it of an open directory where it shows

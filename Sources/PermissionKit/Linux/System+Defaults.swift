@@ -6,6 +6,10 @@ extension System {
     defer { close(descriptor) }
     return try statx(descriptor)
   }
+  /// Does nothing: other systems have room.
+  @_spi(SystemCalls) public func checkRoom(
+    in directory: Descriptor, uid: UInt32, gid: UInt32
+  ) throws(Errno) {}
   /// Returns true: the mounts of other systems always answer.
   @_spi(SystemCalls) public func answers(_ path: PathBytes, within milliseconds: Int32) -> Bool {
     true

@@ -38,6 +38,11 @@ public protocol System: Sendable {
   @_spi(SystemCalls) func statmount(_ descriptor: Descriptor) throws(Errno) -> IDMapping?
   /// fstatfs(2): the fields of the descriptor's mount, for a mount that mountinfo does not list.
   @_spi(SystemCalls) func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields
+  /// fstatfs(2) and quotactl_fd(2): fails with ENOSPC or EDQUOT if the file system has no room for a new inode
+  /// of this user and group.
+  @_spi(SystemCalls) func checkRoom(
+    in directory: Descriptor, uid: UInt32, gid: UInt32
+  ) throws(Errno)
   /// getdents64(2) until the end, without `.` and `..`.
   @_spi(SystemCalls) func getdents(_ descriptor: Descriptor) throws(Errno) -> [PathBytes]
   /// faccessat2(2) with AT_EACCESS.

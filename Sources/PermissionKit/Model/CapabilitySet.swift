@@ -24,6 +24,8 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable {
   package static let setIDs = CapabilitySet(rawValue: 1 << 6 | 1 << 7)
   /// CAP_MKNOD: make device nodes.
   package static let mknod = CapabilitySet(rawValue: 1 << 27)
+  /// Quotas do not count (CAP_SYS_RESOURCE).
+  package static let sysResource = CapabilitySet(rawValue: 1 << 24)
   /// Every capability, including the ones that later kernels may add.
   public static let all = CapabilitySet(rawValue: ~0)
 }

@@ -49,6 +49,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   package static let EFBIG = Errno(rawValue: 27)
   /// No space left on the device.
   public static let ENOSPC = Errno(rawValue: 28)
+  /// The limit of a quota is reached.
+  package static let EDQUOT = Errno(rawValue: 122)
   /// Read-only file system: the mount or the superblock is read-only.
   public static let EROFS = Errno(rawValue: 30)
   /// Too many links.

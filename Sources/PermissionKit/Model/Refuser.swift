@@ -34,32 +34,3 @@ extension Reason {
   /// The one whose refusal this is; nil where nobody refuses: something is missing, or is not known.
   public var whose: Refuser? { ownWhose ?? code.whose }
 }
-
-extension Reason.Code {
-  /// The one whose refusal such a reason mostly is.
-  var whose: Refuser? {
-    switch self {
-    case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
-      .notOwner, .notPossible, .immutable, .appendOnly, .locked, .noUdev, .noSeatACL, .futureFiles:
-      .file
-    case .parentSearch, .parentWrite, .sticky, .cannotCreate, .folderContents: .folder
-    case .readOnlyMount, .readOnlySubvolume, .nodevMount, .noexecMount, .aclNotHonoured,
-      .automount:
-      .mount
-    case .sandbox: .sandbox
-    case .container, .foreignGroup, .usernsUnmapped, .rootWithoutCapability: .container
-    case .serviceSandbox, .loginPolicy: .service
-    case .landlockOrLSM: .securityModule
-    case .landlockUnseen: .landlock
-    case .seccomp: .seccomp
-    case .deviceCgroup: .deviceCgroup
-    case .driver, .noDriver: .driver
-    case .networkFS, .serverDecides, .notAnswering, .mediaServer: .server
-    case .busy, .noListener, .byAccessor, .accessorFailed: .program
-    case .protectedHardlink: .kernelSetting
-    case .noDevice, .noCaptureNode, .notConfigured, .danglingSymlink, .soundDefault, .unknownUmask,
-      .unreadableFacts:
-      nil
-    }
-  }
-}

@@ -32,6 +32,28 @@ says "locked: a file in it, --user" 'answer.reports[0].status == "restricted" an
 fscrypt unlock /mnt/crypt/Pictures --key="$lab_tmp/key" >/dev/null
 honest "unlocked again" /mnt/crypt/Pictures tester
 
+section "quota"
+modprobe quota_v2
+disk quota 32M
+mke2fs -q -F -t ext4 -O quota -E quotatype=usrquota "$lab_tmp/quota"
+mount -o loop,usrquota "$lab_tmp/quota" /mnt/quota
+chmod 777 /mnt/quota
+# Q_SETQUOTA by quotactl_fd(2): two files for tester, QIF_ILIMITS.
+python3 -c "
+import ctypes, os, struct
+limits = ctypes.create_string_buffer(struct.pack('8QI4x', 0, 0, 0, 2, 0, 0, 0, 0, 4), 72)
+folder = os.open('/mnt/quota', os.O_RDONLY)
+assert ctypes.CDLL(None).syscall(443, folder, 0x800008 << 8, $(id -u tester), limits) == 0"
+ask tester explain /mnt/quota/new --to create
+says "quota: below the limit" 'answer.reports[0].status == "authorized" and exits(0)'
+as tester touch /mnt/quota/1 /mnt/quota/2
+ask tester explain /mnt/quota/new --to mkdir
+says "quota: at the limit" 'answer.reports[0].status == "restricted" and has("path", "no-space", "proven")'
+ask explain /mnt/quota/new --to create --user tester
+says "quota: at the limit, --user" 'answer.reports[0].status == "restricted" and has("path", "no-space", "proven")'
+ask explain /mnt/quota/new --to create --user other
+says "quota: another user" 'answer.reports[0].status == "authorized" and exits(0)'
+
 section "never to be written: squashfs, ISO 9660, overlay without an upper layer"
 modprobe -a squashfs isofs exfat overlay loop
 mkdir -p /srv/disks/low/Pictures /srv/disks/low2 /mnt/{squash,iso,lower}

@@ -30,6 +30,7 @@ import Testing
   /// Causes that no fake machine has, and the test that asks a real one.
   private static let elsewhere = [
     "ModulePolicy": "lab", "UnknownUmask": "FutureTests", "LateServer": "SilentServerTests",
+    "FullFileSystem": "ReasonTests",
   ]
 
   /// What a cause found in all scenes.

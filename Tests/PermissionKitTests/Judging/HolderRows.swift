@@ -243,7 +243,7 @@ import Testing
     let ofContents: Set<Reason.Code> = [.folderContents]
     // What is done to a path is judged, see OperationTests.
     let ofOperations: Set<Reason.Code> = [
-      .parentWrite, .sticky, .notOwner, .protectedHardlink, .notPossible,
+      .parentWrite, .sticky, .notOwner, .protectedHardlink, .notPossible, .noSpace,
     ]
     // A login to come is judged, see LoginPolicyTests and the lab's scenario user-login.
     let ofLogin: Set<Reason.Code> = [.loginPolicy]

@@ -78,6 +78,13 @@ struct ReasonTests {
       ask: "explain $T/m/two/file --need w")
   }
 
+  /// A folder on a file system with so many inodes, of which one is its root and two are files.
+  static func inodes(_ count: Int) -> Scene {
+    Scene(
+      "mkdir m; mount -t tmpfs -o mode=777,nr_inodes=\(count) none m; : >m/1; : >m/2; ",
+      ask: "explain $T/m/new --to mkdir")
+  }
+
   /// What another process is asked about that was started by a command.
   static func asleep(_ start: String) -> Scene {
     Scene(
@@ -250,6 +257,7 @@ struct ReasonTests {
       "read-only-mount", .kernel, file("mount -o remount,bind,ro m", need: "w"),
       beside: file("chmod 555 m/file", need: "w")),
     Row("read-only-subvolume", .kernel, subvolume("true"), beside: subvolume("false")),
+    Row("no-space", .kernel, inodes(3), beside: inodes(4)),
     Row(
       "nodev-mount", .kernel,
       Scene(
