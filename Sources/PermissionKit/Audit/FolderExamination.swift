@@ -97,14 +97,3 @@ enum FolderExamination {
     var sorted: [PathBytes] { paths.withLock { $0.sorted() } }
   }
 }
-
-extension AccessContext {
-  /// Makes checks with this context also check everything in a folder, for the permissions that a
-  /// recursive request would give; a refusal there makes the folder `limited`.
-  ///
-  /// Links, special files and other file systems in the folder do not count. Only a program that
-  /// calls this links the walk.
-  public mutating func includeContents() {
-    examines = { FolderExamination.examine($0, $1, isRefused: $2) }
-  }
-}

@@ -30,11 +30,8 @@ public struct AccessContext: Sendable {
   public var wantsDetail = false
   /// The question about each resource.
   package var question = Question.permissions
-  /// Checks everything in a folder, see `includeContents()`; nil to check the folder alone.
-  ///
-  /// Its argument is whether the folder itself is refused; it returns nil for anything but a
-  /// folder.
-  package var examines: (@Sendable (Inspection, ResourceQuery, Bool) -> ContentsReport?)?
+  /// The files in a folder that a check of it is about as well.
+  package var contents = Contents.none
   /// Returns more kinds of devices, for a device that belongs to none of `families`; it may read
   /// files.
   package var otherFamilies: (@Sendable () -> [DeviceFamily])?
@@ -59,6 +56,12 @@ public struct AccessContext: Sendable {
     self.need = need
     self.path = path
   }
+
+  /// Makes checks with this context also check everything in a folder, for the permissions that a
+  /// recursive request would give; a refusal there makes the folder `limited`.
+  ///
+  /// Links, special files and other file systems in the folder do not count.
+  public mutating func includeContents() { contents = .all }
 
   /// Returns the path that an absolute path has below `root`.
   public func belowRoot(_ path: PathBytes) -> PathBytes { path.below(root) }
@@ -87,5 +90,17 @@ extension AccessContext {
   /// Looks up the subject; if it is the calling process, each check reads it again.
   package mutating func judge(_ who: Who) throws(PermissionError) {
     subject = who == .current ? nil : try UserDatabase(system, root: root).subject(who)
+  }
+}
+
+extension AccessContext {
+  /// The files in a folder that a check of it is about as well.
+  package enum Contents: Sendable {
+    /// No files: the folder alone.
+    case none
+    /// Every file in it, which is walked.
+    case all
+    /// Every file in it, of which this is known.
+    case known(ContentsReport)
   }
 }

@@ -84,11 +84,14 @@ package final class Evidence {
 
   /// The findings in the folder; nil unless the question is about what is in it, too.
   private(set) lazy var contents: ContentsReport? = {
-    guard let examine = inspection.context.examines, isHere, future == nil, ask.isDirectory,
-      otherKind == nil,
+    guard isHere, future == nil, ask.isDirectory, otherKind == nil,
       isGranted || answer == .denied && decision.step == .target
     else { return nil }
-    return examine(inspection, ask, !isGranted)
+    switch inspection.context.contents {
+    case .none: return nil
+    case .all: return FolderExamination.examine(inspection, ask, isRefused: !isGranted)
+    case .known(let report): return report
+    }
   }()
 
   // MARK: - What refuses

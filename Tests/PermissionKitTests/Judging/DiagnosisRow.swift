@@ -86,7 +86,7 @@ struct Question: Sendable {
 
   private func context(_ fake: FakeSystem, _ contents: ContentsReport?) -> AccessContext {
     var context = AccessContext(system: fake, subject: subject, probe: probe, need: need)
-    if let contents { context.examines = { _, _, _ in contents } }
+    if let contents { context.contents = .known(contents) }
     switch what {
     case .sound: context.through = .server
     case .folder(let path), .node(let path, _): context.path = path

@@ -17,7 +17,7 @@ struct Contents: Cause {
     let ask = evidence.ask
     var context = evidence.inspection.context
     context.subject = evidence.subject
-    (context.need, context.examines) = (nil, nil)
+    (context.need, context.contents) = (nil, .none)
     let resources = contents.paths.map { path in
       var resource = ask.resource
       (resource.path, resource.kind) = (path, nil)
