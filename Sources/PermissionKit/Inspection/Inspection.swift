@@ -177,6 +177,9 @@ package final class Inspection: Sendable {
   ///   - need: The permissions to ask for; nil for the context's, or else the resource's, need.
   /// - Returns: The question.
   package func ask(_ resource: Resource, need: Permissions? = nil) -> ResourceQuery {
+    if case .operation(let operation) = context.question {
+      return operation.ask(resource, facts)
+    }
     let kind = resource.kind ?? facts.kind(of: resource.path)
     let resource = context.need.map(resource.needing) ?? resource
     return ResourceQuery(

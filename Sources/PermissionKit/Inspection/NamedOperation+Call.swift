@@ -46,8 +46,17 @@ extension NamedOperation {
     return gid
   }
 
+  /// Returns the question whether the operation on a resource is allowed.
+  func ask(_ resource: Resource, _ facts: AccessFacts) -> ResourceQuery {
+    var ask = ResourceQuery(
+      resource: resource, need: [], isDirectory: false, isSocket: name == .connect)
+    ask.named = self
+    ask.operation = OperationQuestion(call(at: resource.path, facts))
+    return ask
+  }
+
   /// Returns the system call of the operation on a path.
-  func call(at path: PathBytes, _ facts: AccessFacts) -> FileOperation {
+  private func call(at path: PathBytes, _ facts: AccessFacts) -> FileOperation {
     switch name {
     case .create: .create
     case .mkdir: .makeDirectory

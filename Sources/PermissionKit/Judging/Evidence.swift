@@ -53,6 +53,14 @@ package final class Evidence {
 
   var isGranted: Bool { answer == .authorized }
 
+  /// Whether the kernel contradicts the facts, perhaps because something changed meanwhile.
+  var isContradiction: Bool {
+    guard let probe, probe.obstacle == nil, probe.errno != decision.errno, !probe.isInconclusive
+    else { return false }
+    return decision.verdict != .undetermined
+      && ![.EBUSY, .ETXTBSY, .ENXIO, .ENODEV].contains(probe.errno)
+  }
+
   /// The steps of the walk; empty if nobody wants them: no step of a granted walk explains a
   /// refusal.
   private(set) lazy var steps: [WalkStep] =

@@ -135,9 +135,9 @@ package struct ResourceJudge {
   // MARK: - Resources
 
   private func judge(_ resource: Resource) -> ResourceReport {
-    let ask = query(resource)
+    let ask = inspection.ask(resource)
     let evidence = Evidence(inspection, ask, explains: explains || ask.named != nil)
-    if isContradiction(evidence.decision, evidence.probe), let second = judgedAgain(resource) {
+    if !isRetry, evidence.isContradiction, let second = judgedAgain(resource) {
       return second
     }
     return report(on: evidence)
@@ -179,17 +179,6 @@ package struct ResourceJudge {
     judged.status = verdict.status
     if verdict.status != report.status { judged.family = nil }
     return judged
-  }
-
-  private func query(_ resource: Resource) -> ResourceQuery {
-    guard case .operation(let operation) = inspection.context.question else {
-      return inspection.ask(resource)
-    }
-    var ask = ResourceQuery(
-      resource: resource, need: [], isDirectory: false, isSocket: operation.name == .connect)
-    ask.named = operation
-    ask.operation = OperationQuestion(operation.call(at: resource.path, facts))
-    return ask
   }
 
   /// Adds how the decision was made.
@@ -240,17 +229,6 @@ package struct ResourceJudge {
     return family.isPlace(resource.path, below: root)
       || resource.path.isBelow(root.appending("dev"))
         && resource.path.components.contains { $0.hasPrefix("by-") }
-  }
-
-  /// Returns whether the kernel contradicts the facts, perhaps because something changed meanwhile.
-  private func isContradiction(_ decision: Decision, _ probe: Probe?) -> Bool {
-    guard let probe, !isRetry, probe.obstacle == nil, probe.errno != decision.errno,
-      !probe.isInconclusive
-    else {
-      return false
-    }
-    return decision.verdict != .undetermined
-      && ![.EBUSY, .ETXTBSY, .ENXIO, .ENODEV].contains(probe.errno)
   }
 
   /// Reads the facts and asks the kernel once more; nil if the facts cannot be read.
