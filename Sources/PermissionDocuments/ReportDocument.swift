@@ -202,7 +202,7 @@ enum ReportDocument {
     .sometimes(
       "whose",
       JSONSchema.about(
-        "Whose refusal it is; absent where something is missing or unknown.",
+        "Whose refusal it is; absent where something is missing, impossible or unknown.",
         JSONSchema.oneOf(Refuser.allCases.map(\.rawValue)))
     ) { $0.whose.map { .string($0.rawValue) } },
     .always("message", JSONSchema.string) { .string($0.message) },

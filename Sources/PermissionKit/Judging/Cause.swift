@@ -1,6 +1,6 @@
 /// Something that can refuse access, make it unknown, or explain a refusal.
 ///
-/// A cause is one file in this folder, one line in `Causes.all`, and one row of a test.
+/// A cause is one file in `Causes`, one line in `Causes.all`, and one row of a test.
 package protocol Cause: Sendable {
   /// Returns what the evidence shows of this cause; nil if it does not apply.
   func find(in evidence: Evidence) -> Finding?
@@ -15,15 +15,15 @@ package enum Causes {
   package static let all: [any Cause] = [
     // What the kernel answers, and what changes it.
     KernelAnswer(), ContainerStart(), DynamicUser(), Seat(), Udev(), StaleGroups(), MountOwner(),
-    // What refuses beyond mode and ACL.
+    // What refuses beyond mode and ACL, and what changes that: a later one is surer of it.
     UnitPolicy(), UnitFilter(), Surroundings(), ModuleProfile(), UnmappedGroups(), ClosedMount(),
     LayerChange(), GivenMount(), UnitSetting(), LoginGroup(),
     // What is granted in part.
     LesserNeed(), Contents(), UnknownUmask(),
     // What may refuse, and cannot be asked.
-    OtherProcess(), OwnConfinement(), LoginDevices(), ModulePolicy(),
+    OtherProcess(), OwnConfinement(), LoginDevices(), ModulePolicy(), LateServer(),
     // What makes a granted access useless.
-    Listener(), BusyDevice(), LockedFolder(), FullFileSystem(), LateServer(),
+    Listener(), BusyDevice(), LockedFolder(), FullFileSystem(),
     // What is not the resource at all.
     OtherKind(), Cover(),
   ]

@@ -1,11 +1,12 @@
 /// The result of one cause on the evidence about one resource.
 package struct Finding {
-  /// The part of the findings of earlier causes that this one replaces.
+  /// The part of the findings of earlier causes that this one replaces; of the status the last one that is given
+  /// counts in any case.
   package enum Replaced: String, Sendable {
     case nothing
     case reasons
     case remedies
-    /// Reasons, remedies and the status.
+    /// Reasons and remedies.
     case all
   }
 

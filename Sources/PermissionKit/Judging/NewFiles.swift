@@ -29,6 +29,12 @@ struct NewFiles {
     if let refusal = refusalToCreate(in: folder) {
       return Finding(status: .unavailable, reasons: [refusal])
     }
+    if !inspection.isSaved,
+      let errno = FullFileSystem.refusal(in: folder, to: creator.subject, inspection)
+    {
+      let reason = FullFileSystem.reason(errno, resource.path, creator.subject)
+      return Finding(status: .unavailable, reasons: [reason])
+    }
     let inode = facts.inodes[folder]
     let mount = facts.mounts[inode.mount]
     if let errno = inode.aclError {

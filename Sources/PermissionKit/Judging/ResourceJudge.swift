@@ -163,7 +163,9 @@ package struct ResourceJudge {
   private func judge(_ new: NewFiles) -> [ResourceReport] {
     guard let folder = new.folder else {
       var resource = new.resource
-      (resource.kind, resource.lesserNeed) = (.directory, nil)
+      resource.lesserNeed = nil
+      // What is not there at all is not another kind of file.
+      if facts.target(of: resource.path) != nil { resource.kind = .directory }
       return [report(on: Evidence(inspection, inspection.ask(resource), explains: true))]
     }
     if let obstacle = new.obstacle(in: folder) {

@@ -128,11 +128,10 @@ extension Reason.Code {
   var whose: Refuser? {
     switch self {
     case .ownerBits, .groupBits, .otherBits, .aclEntry, .aclMask, .notInGroup, .staleGroups,
-      .notOwner, .notPossible, .immutable, .appendOnly, .locked, .noUdev, .noSeatACL, .futureFiles:
+      .notOwner, .immutable, .appendOnly, .locked, .noUdev, .noSeatACL:
       .file
-    case .parentSearch, .parentWrite, .sticky, .cannotCreate, .folderContents: .folder
-    case .noSpace, .readOnlyMount, .readOnlySubvolume, .nodevMount, .noexecMount, .aclNotHonoured,
-      .automount:
+    case .parentSearch, .parentWrite, .sticky, .cannotCreate, .folderContents, .futureFiles: .folder
+    case .noSpace, .readOnlyMount, .readOnlySubvolume, .nodevMount, .noexecMount, .aclNotHonoured:
       .mount
     case .sandbox: .sandbox
     case .container, .foreignGroup, .usernsUnmapped, .rootWithoutCapability: .container
@@ -145,7 +144,8 @@ extension Reason.Code {
     case .networkFS, .serverDecides, .notAnswering, .mediaServer: .server
     case .busy, .noListener, .byAccessor, .accessorFailed: .program
     case .protectedHardlink: .kernelSetting
-    case .noDevice, .noCaptureNode, .notConfigured, .danglingSymlink, .soundDefault, .unknownUmask,
+    case .notPossible, .automount, .noDevice, .noCaptureNode, .notConfigured, .danglingSymlink,
+      .soundDefault, .unknownUmask,
       .unreadableFacts:
       nil
     }

@@ -31,6 +31,7 @@ public enum Refuser: String, Hashable, Sendable, CaseIterable, Codable {
 }
 
 extension Reason {
-  /// The one whose refusal this is; nil where nobody refuses: something is missing, or is not known.
+  /// The one whose refusal this is; nil where nobody refuses: something is
+  /// missing, impossible, or not known.
   public var whose: Refuser? { ownWhose ?? code.whose }
 }

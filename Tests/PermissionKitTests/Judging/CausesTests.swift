@@ -17,7 +17,8 @@ import Testing
     # Causes
 
     What can refuse access, make it unknown, or explain a refusal: `Causes.all` in the order in which `Verdict`
-    reads it. A later cause replaces what it says, and the last one that gives a status decides. Each is a file of
+    reads it. `replaces` is what a cause leaves out of the reasons and remedies before it; of the statuses the last
+    one counts. Reasons that the kernel's answer has already are not listed again. Each is a file of
     `Sources/PermissionKit/Judging/Causes`. This page is made by `CausesTests` from what the causes find in the
     scenes of `Tests/PermissionKitTests/Judging`, and is held by it.
     [CONTRIBUTING.md](../CONTRIBUTING.md#to-add-something) says how a cause is added.
@@ -30,7 +31,7 @@ import Testing
   /// Causes that no fake machine has, and the test that asks a real one.
   private static let elsewhere = [
     "ModulePolicy": "lab", "UnknownUmask": "FutureTests", "LateServer": "SilentServerTests",
-    "FullFileSystem": "ReasonTests",
+
   ]
 
   /// What a cause found in all scenes.
@@ -56,8 +57,11 @@ import Testing
     func look(_ name: String, _ inspection: Inspection) {
       for resource in inspection.targets.flatMap(\.set.resources) {
         let evidence = Evidence(inspection, inspection.ask(resource), explains: false)
+        let known = Causes.all[0].find(in: evidence)?.reasons.map(\.code) ?? []
         for (index, cause) in Causes.all.enumerated() {
-          if let finding = cause.find(in: evidence) { all[index].add(finding, in: name) }
+          guard var finding = cause.find(in: evidence) else { continue }
+          if index > 0 { finding.reasons.removeAll { known.contains($0.code) } }
+          all[index].add(finding, in: name)
         }
       }
     }
@@ -70,6 +74,16 @@ import Testing
           "\(isCamera ? "camera" : "folder"): \(names)",
           try question.inspection(fake, contents: contents))
       }
+    }
+    for errno in [Errno.ENOSPC, .EDQUOT] {
+      let fake = Scene.system()
+      fake.force("checkRoom", errno)
+      var context = AccessContext(system: fake)
+      context.question = .operation(try NamedOperation(.create, target: nil, context))
+      let given = context
+      look(
+        "create: \(errno)",
+        try Inspection(given) { _ in [Inspection.Target(path: "/home/anna/new", in: given)] })
     }
     let rows =
       BitRows.rows + LayerRows.rows + DeviceRows.rows + ContradictionRows.rows

@@ -3,44 +3,52 @@
 /// The kernel asks after every permission; see inode_quota_check() in fs/quota/dquot.c.
 struct FullFileSystem: Cause {
   func find(in evidence: Evidence) -> Finding? {
-    guard evidence.isHere, evidence.isGranted, Self.makesInode(evidence.ask),
-      evidence.subject.process == nil, let errno = Self.refusal(evidence)
+    let (facts, path) = (evidence.facts, evidence.ask.path.parent)
+    guard evidence.isHere, evidence.isGranted, let operation = evidence.ask.operation?.operation,
+      let folder = facts.target(of: path),
+      let errno = Self.refusal(in: folder, to: evidence.subject, evidence.inspection)
     else { return nil }
-    let folder = evidence.ask.path.parent
-    let name = evidence.subject.displayName
+    switch operation {
+    case .create, .makeDirectory, .makeNode, .makeLink: break
+    // simple_link() of a tmpfs counts each name as an inode, see shmem_link() in mm/shmem.c.
+    case .link
+    where errno == .ENOSPC && facts.mounts[facts.inodes[folder].mount].fileSystem == "tmpfs": break
+    default: return nil
+    }
+    let reason = Self.reason(errno, path, evidence.subject)
+    return Finding(status: .restricted, reasons: [reason], replaces: .all)
+  }
+
+  /// Returns the reason why a file system takes no new file of a user.
+  static func reason(_ errno: Errno, _ folder: PathBytes, _ subject: Subject) -> Reason {
+    let name = subject.displayName
     let what =
       errno == .EDQUOT
       ? "\(name) is at the limit of files of a quota"
       : "the file system has no room for another file"
-    let reason = Reason(
+    return Reason(
       .noSpace, .proven, "mode and ACL let \(name) make files in \(folder), but \(what) (\(errno))",
       evidence: [errno == .EDQUOT ? "quotactl: \(errno)" : "statfs: no free inodes"])
-    return Finding(status: .restricted, reasons: [reason], replaces: .all)
   }
 
-  private static func makesInode(_ ask: ResourceQuery) -> Bool {
-    switch ask.operation?.operation {
-    case .create, .makeDirectory, .makeNode, .makeLink: true
-    default: false
-    }
-  }
-
-  private static func refusal(_ evidence: Evidence) -> Errno? {
-    let (facts, system) = (evidence.facts, evidence.system)
-    guard let index = facts.target(of: evidence.ask.path.parent),
-      !facts.mounts[facts.inodes[index].mount].rules.mayKeepWaiting,
-      let folder = try? system.openat(.currentDirectory, facts.path(of: index), .path, mode: 0)
+  /// Returns ENOSPC or EDQUOT if the file system of a folder takes no new file of a user; nil if it does, or if
+  /// that is not known.
+  static func refusal(in folder: Int, to subject: Subject, _ inspection: Inspection) -> Errno? {
+    let (facts, system, inode) = (
+      inspection.facts, inspection.system, inspection.facts.inodes[folder]
+    )
+    // Another process may have other mounts.
+    guard inspection.subject.process == nil, !facts.mounts[inode.mount].rules.mayKeepWaiting,
+      let file = try? system.openat(.currentDirectory, facts.path(of: folder), .path, mode: 0)
     else { return nil }
-    defer { system.close(folder) }
-    let credentials = evidence.subject.credentials
-    let gid =
-      facts.inodes[index].mode & 0o2000 == 0
-      ? credentials.group.fileSystem : facts.inodes[index].gid
+    defer { system.close(file) }
+    let ids = subject.credentials
+    let gid = inode.mode & 0o2000 == 0 ? ids.group.fileSystem : inode.gid
     do throws(Errno) {
-      try system.checkRoom(in: folder, uid: credentials.user.fileSystem, gid: gid)
+      try system.checkRoom(in: file, uid: ids.user.fileSystem, gid: gid)
       return nil
     } catch {
-      let isExempt = error == .EDQUOT && credentials.effective.contains(.sysResource)
+      let isExempt = error == .EDQUOT && ids.effective.contains(.sysResource)
       return isExempt || error != .EDQUOT && error != .ENOSPC ? nil : error
     }
   }
