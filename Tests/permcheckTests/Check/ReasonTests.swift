@@ -82,7 +82,7 @@ struct ReasonTests {
   static func inodes(_ count: Int) -> Scene {
     Scene(
       "mkdir m; mount -t tmpfs -o mode=777,nr_inodes=\(count) none m; : >m/1; : >m/2; ",
-      ask: "explain $T/m/new --to mkdir")
+      ask: "explain $T/m/new/ --to mkdir")
   }
 
   /// What another process is asked about that was started by a command.

@@ -3,7 +3,11 @@
 /// The kernel asks after every permission; see inode_quota_check() in fs/quota/dquot.c.
 struct FullFileSystem: Cause {
   func find(in evidence: Evidence) -> Finding? {
-    let (facts, path) = (evidence.facts, evidence.ask.path.parent)
+    let facts = evidence.facts
+    // mkdir(2) takes slashes at the end of the new name.
+    let slash = UInt8(ascii: "/")
+    let named = evidence.ask.path.bytes.lastIndex { $0 != slash } ?? 0
+    let path = PathBytes(Array(evidence.ask.path.bytes[...named])).parent
     guard evidence.isHere, evidence.isGranted, let operation = evidence.ask.operation?.operation,
       let folder = facts.target(of: path),
       let errno = Self.refusal(in: folder, to: evidence.subject, evidence.inspection)
