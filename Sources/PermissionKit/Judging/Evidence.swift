@@ -1,5 +1,7 @@
 /// The evidence about one resource of a check: each part is looked at when a cause first asks for
 /// it, and then kept.
+///
+/// `decision` is what the facts say, `probe` what the kernel said when it was asked, and `answer` the status by both.
 package final class Evidence {
   let inspection: Inspection
   /// The resource, and what is asked of it.

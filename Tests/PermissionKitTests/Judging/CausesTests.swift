@@ -65,16 +65,19 @@ import Testing
         }
       }
     }
-    for isCamera in [true, false] {
-      let causes = isCamera ? PrecedenceTests.cameras : PrecedenceTests.folders
-      for causes in PrecedenceTests.combinations(causes) where causes.count < 3 {
-        let (fake, question, contents) = PrecedenceTests.scene(causes, isCamera: isCamera)
-        let names = causes.map(\.name).joined(separator: " + ")
-        look(
-          "\(isCamera ? "camera" : "folder"): \(names)",
-          try question.inspection(fake, contents: contents))
+    func combine(_ count: Int) throws {
+      for isCamera in [true, false] {
+        let causes = isCamera ? PrecedenceTests.cameras : PrecedenceTests.folders
+        for causes in PrecedenceTests.combinations(causes) where causes.count == count {
+          let (fake, question, contents) = PrecedenceTests.scene(causes, isCamera: isCamera)
+          let names = causes.map(\.name).joined(separator: " + ")
+          look(
+            "\(isCamera ? "camera" : "folder"): \(names)",
+            try question.inspection(fake, contents: contents))
+        }
       }
     }
+    try combine(1)
     for errno in [Errno.ENOSPC, .EDQUOT] {
       let fake = Scene.system()
       fake.force("checkRoom", errno)
@@ -93,6 +96,7 @@ import Testing
       row.scene(fake)
       look(row.name, try row.question.inspection(fake))
     }
+    try combine(2)
     return all
   }
 

@@ -27,7 +27,7 @@ import Testing
   }
 
   /// A cause by its name in the table.
-  struct Cause: Sendable {
+  struct Circumstance: Sendable {
     var name: String
     var change: @Sendable (inout Scenery) -> Void
 
@@ -41,8 +41,8 @@ import Testing
   private static let ben = Subject(
     source: .user, credentials: Credentials(uid: 1001, gid: 1001, groups: []), name: "ben")
 
-  private static func process(_ seccomp: Int) -> Cause {
-    Cause("process") { scene in
+  private static func process(_ seccomp: Int) -> Circumstance {
+    Circumstance("process") { scene in
       scene.question.subject = Subject(
         source: .process, credentials: Scene.anna(), name: "anna", process: 77)
       scene.question.probe = .none
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  private static let stale = Cause("stale") { scene in
+  private static let stale = Circumstance("stale") { scene in
     (scene.mode, scene.uid, scene.gid) = (0o770, 0, 44)
     scene.last.append {
       let anna = UserRecord(name: "anna", uid: 1000, gid: 1000, home: "/home/anna")
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// The next login of ben may be in the group.
-  private static let login = Cause("login") { scene in
+  private static let login = Circumstance("login") { scene in
     (scene.mode, scene.uid, scene.gid) = (0o770, 0, 44)
     scene.question.subject = ben
     scene.question.probe = .none
@@ -75,10 +75,10 @@ import Testing
     }
   }
 
-  private static let docker = Cause("docker") { $0.last.append { $0.add("/.dockerenv") } }
+  private static let docker = Circumstance("docker") { $0.last.append { $0.add("/.dockerenv") } }
 
-  private static func service(_ name: String, _ setting: String) -> Cause {
-    Cause(name) { scene in
+  private static func service(_ name: String, _ setting: String) -> Circumstance {
+    Circumstance(name) { scene in
       scene.last.append {
         for process in ["self", "77"] {
           let file = PathBytes("/proc/\(process)/cgroup")
@@ -89,11 +89,11 @@ import Testing
     }
   }
 
-  private static func refused(_ name: String, _ errno: Errno, _ path: PathBytes) -> Cause {
-    Cause(name) { $0.last.append { Scene.refuse($0, errno, path) } }
+  private static func refused(_ name: String, _ errno: Errno, _ path: PathBytes) -> Circumstance {
+    Circumstance(name) { $0.last.append { Scene.refuse($0, errno, path) } }
   }
 
-  private static let confined = Cause("confined") { scene in
+  private static let confined = Circumstance("confined") { scene in
     scene.question.probe = .access
     scene.last.append {
       let status = Scene.status("permcheck", 1000).replacing(
@@ -106,41 +106,41 @@ import Testing
 
   // MARK: - A camera
 
-  static let cameras: [Cause] = [
-    Cause("mode") { $0.mode = 0o600 },
+  static let cameras: [Circumstance] = [
+    Circumstance("mode") { $0.mode = 0o600 },
     stale, login,
-    Cause("seat") { scene in
+    Circumstance("seat") { scene in
       (scene.mode, scene.gid) = (0o660, 44)
       scene.last.append {
         $0.add("/run/udev/tags/uaccess/c81:0")
         $0.add("/run/systemd/seats/seat0", .file("IS_SEAT0=1\nACTIVE_UID=1001\n"))
       }
     },
-    Cause("udev") { scene in
+    Circumstance("udev") { scene in
       scene.mode = 0o600
       scene.last.append { $0.remove("/run/udev/control") }
     },
-    Cause("closed") { $0.last.append { $0.chmod("/dev", 0o700) } },
-    Cause("nodev") { $0.options = "rw,nodev" },
-    Cause("cgroup") { $0.last.append { Scene.refuseDevice($0, Scene.camera) } },
-    Cause("seccomp") { scene in
+    Circumstance("closed") { $0.last.append { $0.chmod("/dev", 0o700) } },
+    Circumstance("nodev") { $0.options = "rw,nodev" },
+    Circumstance("cgroup") { $0.last.append { Scene.refuseDevice($0, Scene.camera) } },
+    Circumstance("seccomp") { scene in
       scene.last.append {
         $0.add("/proc/self/status", .file(Scene.status("permcheck", 1000, seccomp: 2)))
         Scene.refuse($0, .EPERM, Scene.camera, "/proc/self/comm", "/dev/null")
       }
     },
     refused("landlock", .EACCES, Scene.camera), confined,
-    Cause("busy") { $0.last.append { $0.force("reqbufs", .EBUSY) } },
-    Cause("driver") { $0.driver = .ENXIO },
-    Cause("kind") { $0.kind = .regular },
-    Cause("cover") { $0.last.append { $0.mount(Scene.camera, "tmpfs") } },
+    Circumstance("busy") { $0.last.append { $0.force("reqbufs", .EBUSY) } },
+    Circumstance("driver") { $0.driver = .ENXIO },
+    Circumstance("kind") { $0.kind = .regular },
+    Circumstance("cover") { $0.last.append { $0.mount(Scene.camera, "tmpfs") } },
     docker, service("unit", "DevicePolicy=closed"), service("filter", "SystemCallFilter=read"),
-    Cause("dynamic") { scene in
+    Circumstance("dynamic") { scene in
       service("", "DynamicUser=yes").change(&scene)
       (scene.mode, scene.gid) = (0o660, 44)
       scene.last.append { $0.become(Credentials(uid: 61200, gid: 61200, groups: [])) }
     },
-    Cause("login policy") { scene in
+    Circumstance("login policy") { scene in
       scene.question.subject = ben
       scene.question.probe = .none
       scene.last.append {
@@ -162,17 +162,17 @@ import Testing
 
   private static let pictures: PathBytes = "/home/anna/Pictures"
 
-  static let folders: [Cause] = [
-    Cause("mode") { ($0.mode, $0.uid) = (0o700, 0) },
-    Cause("less") { ($0.mode, $0.uid) = (0o755, 0) },
+  static let folders: [Circumstance] = [
+    Circumstance("mode") { ($0.mode, $0.uid) = (0o700, 0) },
+    Circumstance("less") { ($0.mode, $0.uid) = (0o755, 0) },
     stale, login,
-    Cause("closed") { $0.last.append { $0.chmod("/home/anna", 0o600) } },
-    Cause("read-only") { $0.options = "ro" },
-    Cause("immutable") { $0.isImmutable = true },
-    Cause("sshfs") { $0.fileSystem = "fuse.sshfs" },
+    Circumstance("closed") { $0.last.append { $0.chmod("/home/anna", 0o600) } },
+    Circumstance("read-only") { $0.options = "ro" },
+    Circumstance("immutable") { $0.isImmutable = true },
+    Circumstance("sshfs") { $0.fileSystem = "fuse.sshfs" },
     refused("landlock", .EACCES, pictures), confined,
-    Cause("locked") { $0.isLocked = true },
-    Cause("contents") { scene in
+    Circumstance("locked") { $0.isLocked = true },
+    Circumstance("contents") { scene in
       var report = ContentsReport()
       (report.asked, report.refused) = (5, 2)
       report.paths = [pictures.appending("a"), pictures.appending("b")]
@@ -181,9 +181,9 @@ import Testing
       ]
       scene.contents = report
     },
-    Cause("kind") { $0.kind = .regular },
+    Circumstance("kind") { $0.kind = .regular },
     service("protected", "ProtectHome=read-only"),
-    Cause("cover") { scene in
+    Circumstance("cover") { scene in
       service("", "InaccessiblePaths=\(pictures)").change(&scene)
       scene.last.append {
         $0.mount(pictures, "tmpfs")
@@ -207,7 +207,7 @@ import Testing
 
   /// Returns the machine with these causes, and what is asked of it.
   static func scene(
-    _ causes: [Cause], isCamera: Bool
+    _ causes: [Circumstance], isCamera: Bool
   ) -> (fake: FakeSystem, question: Question, contents: ContentsReport?) {
     var scene = Scenery(
       question: isCamera ? .camera : Question(what: .folder(pictures)),
@@ -221,7 +221,7 @@ import Testing
     return (fake, scene.question, scene.contents)
   }
 
-  private static func line(_ causes: [Cause], isCamera: Bool) throws -> String {
+  private static func line(_ causes: [Circumstance], isCamera: Bool) throws -> String {
     let (fake, question, contents) = scene(causes, isCamera: isCamera)
     let report = try question.report(fake, contents: contents)
     let resource = try #require(report.resources.first)
@@ -235,7 +235,7 @@ import Testing
     return "\(subject): \(names): \(([report.status.rawValue] + texts).joined(separator: " | "))"
   }
 
-  static func combinations(_ causes: [Cause]) -> [[Cause]] {
+  static func combinations(_ causes: [Circumstance]) -> [[Circumstance]] {
     let singles = causes.map { [$0] }
     let pairs = causes.indices.flatMap { first in
       causes[(first + 1)...].map { [causes[first], $0] }

@@ -12,7 +12,7 @@ import Testing
   /// A scene of causes, with random modes and entries.
   private struct Random {
     var generator: SeededNumbers
-    private(set) var causes: [PrecedenceTests.Cause] = []
+    private(set) var causes: [PrecedenceTests.Circumstance] = []
     private(set) var fileNode = FakeNode()
 
     init(_ test: String, _ number: Int) {
@@ -26,7 +26,7 @@ import Testing
         })
       causes = chosen.sorted().map { known[$0] }
       causes.append(
-        PrecedenceTests.Cause("bits") { [self] scene in
+        PrecedenceTests.Circumstance("bits") { [self] scene in
           var generator = generator
           if Bool.random(using: &generator) {
             scene.mode = UInt16.random(in: 0...0o777, using: &generator)

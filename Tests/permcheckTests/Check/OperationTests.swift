@@ -241,6 +241,33 @@ struct OperationTests {
         """, "\(outcome)")
   }
 
+  /// The kernel does each thing after it was asked about, on a file system of three inodes.
+  @Test func `A file system without a free inode refuses what takes one`() throws {
+    let outcome = try run(
+      """
+      mkdir full; mount -t tmpfs -o mode=777,nr_inodes=3 none full; mkdir -m 777 free
+      touch full/a full/b; chmod 666 full/a
+      does() { answer=$(as ada $P explain "${@:2}" --json | grep -o '"status":"authorized"\\|no-space' | head -1)
+          as ada bash -c "$1" 2>/dev/null && echo "$answer done" || echo "$answer refused"; }
+      does 'mkdir full/new/' full/new/ --to mkdir
+      does 'ln -s x full/new' full/new --to symlink
+      does 'ln full/a full/new' full/a --to link /srv/full/new
+      does 'mv full/a full/c' full/a --to rename /srv/full/c
+      does ': >free/new' free/new --to create
+      $P explain /srv/full --future --creator ada --umask 022 | head -1
+      """)
+    #expect(
+      outcome.output == """
+        no-space refused
+        no-space refused
+        no-space refused
+        "status":"authorized" done
+        "status":"authorized" done
+        /srv/full   unavailable
+
+        """, "\(outcome)")
+  }
+
   @Test func `Documents name the operation`() throws {
     let outcome = try run(
       """

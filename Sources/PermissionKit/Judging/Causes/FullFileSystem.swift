@@ -4,23 +4,25 @@
 struct FullFileSystem: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let facts = evidence.facts
-    // mkdir(2) takes slashes at the end of the new name.
-    let slash = UInt8(ascii: "/")
-    let named = evidence.ask.path.bytes.lastIndex { $0 != slash } ?? 0
-    let path = PathBytes(Array(evidence.ask.path.bytes[...named])).parent
     guard evidence.isHere, evidence.isGranted, let operation = evidence.ask.operation?.operation,
-      let folder = facts.target(of: path),
+      let folder = Self.folder(operation, evidence), facts.inodes[folder].kind == .directory,
       let errno = Self.refusal(in: folder, to: evidence.subject, evidence.inspection)
     else { return nil }
     switch operation {
     case .create, .makeDirectory, .makeNode, .makeLink: break
-    // simple_link() of a tmpfs counts each name as an inode, see shmem_link() in mm/shmem.c.
+    // A tmpfs counts each name as an inode, see shmem_link() in mm/shmem.c.
     case .link
     where errno == .ENOSPC && facts.mounts[facts.inodes[folder].mount].fileSystem == "tmpfs": break
     default: return nil
     }
-    let reason = Self.reason(errno, path, evidence.subject)
+    let reason = Self.reason(errno, facts.path(of: folder), evidence.subject)
     return Finding(status: .restricted, reasons: [reason], replaces: .all)
+  }
+
+  /// Returns the folder that gets the new name, however the path leads there.
+  private static func folder(_ operation: FileOperation, _ evidence: Evidence) -> Int? {
+    if case .link(let name) = operation { return evidence.facts.target(of: name.parent) }
+    return evidence.decision.inode
   }
 
   /// Returns the reason why a file system takes no new file of a user.

@@ -42,20 +42,15 @@ struct ServerRoute {
 
   /// The report for a subject without any server that can be asked.
   var absence: ResourceReport {
+    let name = subject.displayName
+    let own = PathBytes("/run/user/\(subject.credentials.user.fileSystem)")
     guard isOwn else {
-      return ResourceSet.absence(
-        PathBytes("/run/user/\(subject.credentials.user.fileSystem)"), label: noun, device: noun,
-        status: .notDetermined,
-        Reason(
-          .mediaServer, .proven,
-          "only \(subject.displayName) can ask what a \(noun) of \(subject.displayName) offers"))
+      let message = "only \(name) can ask what a \(noun) of \(name) offers"
+      return report(own, .notDetermined, Reason(.mediaServer, .proven, message))
     }
     let named = subject.source == .current ? system.getenv("XDG_RUNTIME_DIR") : nil
-    return ResourceSet.absence(
-      named ?? PathBytes("/run/user/\(subject.credentials.user.fileSystem)"), label: noun,
-      device: noun,
-      status: .unavailable,
-      Reason(.noDevice, .proven, "there is no \(noun) for \(subject.displayName)"))
+    return report(
+      named ?? own, .unavailable, Reason(.noDevice, .proven, "there is no \(noun) for \(name)"))
   }
 
   private var noun: String { family.busyTest == .soundSubstreams ? "sound server" : "media server" }
@@ -65,12 +60,9 @@ struct ServerRoute {
     guard family.busyTest == .soundSubstreams, let named = system.getenv("PULSE_SERVER"),
       !named.isEmpty
     else { return nil }
-    return ResourceSet.absence(
-      named, label: noun, device: noun, status: .notDetermined,
-      Reason(
-        .mediaServer, .proven,
-        "PULSE_SERVER names \(named), which is not a socket of this machine, so permcheck did not connect"
-      ))
+    let message =
+      "PULSE_SERVER names \(named), which is not a socket of this machine, so permcheck did not connect"
+    return report(named, .notDetermined, Reason(.mediaServer, .proven, message))
   }
 
   // MARK: - The question
@@ -178,8 +170,15 @@ struct ServerRoute {
     _ server: MediaServer, _ status: AuthorizationStatus, _ message: String,
     _ evidence: [String] = [], code: Reason.Code = .mediaServer
   ) -> ResourceReport {
-    ResourceSet.absence(
-      server.path, label: noun, device: noun, status: status,
-      Reason(code, .proven, message, evidence: evidence))
+    report(server.path, status, Reason(code, .proven, message, evidence: evidence))
+  }
+
+  private func report(
+    _ path: PathBytes, _ status: AuthorizationStatus, _ reason: Reason
+  ) -> ResourceReport {
+    let verdict = Verdict(Finding(status: status, reasons: [reason]))
+    return ResourceReport(
+      path: path, label: noun, device: noun, need: [], status: verdict.status,
+      reasons: verdict.reasons)
   }
 }
