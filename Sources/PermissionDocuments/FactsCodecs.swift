@@ -50,6 +50,7 @@ extension JSONCodec<InodeFacts> {
     .required("isImmutable", \.isImmutable, .bool),
     .required("isAppendOnly", \.isAppendOnly, .bool),
     .optional("isLocked", \.isLocked.ifTrue, .bool),
+    .optional("keyError", \.keyError, .number),
     .optional("subvolume", \.subvolume, subvolume),
     .optional("device", \.device, .deviceNumber),
     .optional("driverErrno", \.driverErrno, .number),
@@ -62,9 +63,8 @@ extension JSONCodec<InodeFacts> {
   ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
 
   private static let subvolume = JSONRecord<InodeFacts.Subvolume>([
-    .required("device", \.device, .deviceNumber), .required("isReadOnly", \.isReadOnly, .bool),
-  ]).codec(
-    InodeFacts.Subvolume(device: DeviceNumber(major: 0, minor: 0), isReadOnly: false))
+    .required("device", \.device, .deviceNumber), .optional("isReadOnly", \.isReadOnly, .bool),
+  ]).codec(InodeFacts.Subvolume(device: DeviceNumber(major: 0, minor: 0), isReadOnly: nil))
 
   /// An entry of a directory: `{name, inode}`, `{name, errno}` if the lookup failed, or `{name}` if
   /// there is no such file.

@@ -36,6 +36,12 @@ enum ReportDocument {
         "Other ways to the same device, which do not affect the status.",
         JSONSchema.array(JSONSchema.ref("resource")))
     ) { $0.alternatives.isEmpty ? nil : .array($0.alternatives.map(resource.json)) },
+    .sometimes(
+      "notSeen",
+      JSONSchema.about(
+        "What the check wanted and could not look at; none of it counts as absent.",
+        JSONSchema.array(unseen.schema))
+    ) { $0.notSeen.isEmpty ? nil : .array($0.notSeen.map(unseen.json)) },
     .sometimes("subject", SubjectDocument.record.schema) {
       $0.subject.map(SubjectDocument.record.json)
     },
@@ -187,6 +193,12 @@ enum ReportDocument {
       JSONSchema.about(
         "Of explain and -v: where and how long the access holds.", JSONSchema.string)
     ) { $0.meaning.map { .string($0) } },
+  ])
+
+  private static let unseen = JSONRecord<Unseen>([
+    .always("path", JSONSchema.string) { .string($0.path.description) },
+    .always("call", JSONSchema.string) { .string($0.call) },
+    .always("errno", JSONSchema.string) { .string($0.errno.description) },
   ])
 
   private static let probe = JSONRecord<Probe>([

@@ -198,9 +198,15 @@ extension FakeSystem {
   @_spi(SystemCalls) public func fstatfs(_ descriptor: Descriptor) throws(Errno) -> FileSystemFields
   {
     try call("fstatfs") { state throws(Errno) in
-      let mount = state.files[descriptor.rawValue].map { state.facts.inodes[$0.inode].mount }
-      return mount.flatMap { state.superblocks[$0]?.fields }
-        ?? FileSystemFields(flags: 0, type: 0x0102_1994)
+      guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
+      let index = state.facts.inodes[file.inode].mount
+      let mount = state.facts.mounts[index]
+      var fields = state.superblocks[index]?.fields ?? FileSystemFields(flags: 0, type: 0x0102_1994)
+      if mount.isReadOnly { fields.flags |= 1 }
+      if mount.flags.contains(.noDevices) { fields.flags |= 4 }
+      if mount.flags.contains(.noExecute) { fields.flags |= 8 }
+      if mount.flags.contains(.noSymbolicLinks) { fields.flags |= 0x2000 }
+      return fields
     }
   }
 

@@ -33,7 +33,7 @@ extension FakeSystem {
       state.superblocks[state.facts.mounts.count] = FakeSuperblock(
         fields: FileSystemFields(
           flags: 0,
-          type: fileSystem == "tmpfs"
+          type: ["tmpfs", "devtmpfs"].contains(fileSystem)
             ? 0x0102_1994 : fileSystem.hasPrefix("fuse") ? 0x6573_5546 : 0xef53,
           id: UInt64(id)),
         device: .init(major: 0, minor: UInt32(id)), line: line)

@@ -36,6 +36,8 @@ final class CheckCache: Sendable {
     var groupFile: UserFile??
     /// The containers and sandboxes of a process, by its id; nil is the id of this process.
     var scans: [(process: Int32?, value: any Sendable)] = []
+    /// The facts that could not be looked at.
+    var unseen: [Unseen] = []
   }
 
   let contents = Mutex(Contents())
@@ -72,6 +74,14 @@ extension System {
     cached?.contents.withLock { $0.scans.append((process, value)) }
     return value
   }
+
+  /// Keeps what could not be seen for the reports of this command.
+  func note(_ unseen: Unseen) {
+    cached?.contents.withLock { if !$0.unseen.contains(unseen) { $0.unseen.append(unseen) } }
+  }
+
+  /// The facts that could not be seen so far, in order; empty without a cache.
+  var unseen: [Unseen] { cached?.contents.withLock { $0.unseen } ?? [] }
 
   /// Returns what was read before, or reads it.
   ///

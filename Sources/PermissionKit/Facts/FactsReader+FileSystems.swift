@@ -1,19 +1,32 @@
 // What single file systems know of an inode: encryption, subvolumes.
 extension FactsReader {
-  /// Returns whether the key of an encrypted inode is missing.
-  func isLocked(_ descriptor: Descriptor, _ index: Int) -> Bool {
+  /// Returns whether the key of an encrypted inode is missing, or the error of the look for it.
+  func lock(_ descriptor: Descriptor, _ index: Int) -> (isLocked: Bool, error: Errno?) {
     guard facts.inodes[index].kind == .directory else {
       // A file has the policy of its directory, see fscrypt_has_permitted_context().
-      return facts.inodes[facts.inodes[index].parent].isLocked
+      let parent = facts.inodes[facts.inodes[index].parent]
+      return (parent.isLocked, parent.keyError)
     }
-    // The ioctl needs a descriptor that is open for reading.
-    let system = systems[facts.inodes[index].mount]
-    guard let directory = try? system.openat(descriptor, ".", [.readOnly, .directory], mode: 0)
-    else {
-      return false
+    do throws(Errno) {
+      // The ioctl needs a descriptor that is open for reading.
+      let system = systems[facts.inodes[index].mount]
+      let directory = try system.openat(descriptor, ".", [.readOnly, .directory], mode: 0)
+      defer { system.close(directory) }
+      return (try !system.encryptionKeyIsPresent(directory), nil)
+    } catch {
+      return (false, error)
     }
-    defer { system.close(directory) }
-    return (try? system.encryptionKeyIsPresent(directory)) == false
+  }
+
+  /// Returns the id mapping of a mount, in which nothing is translated; nil if it cannot be read.
+  func idMapping(_ descriptor: Descriptor) -> (map: IDMapping?, Void)? {
+    do throws(Errno) {
+      // statx and getxattr return translated ids, so the mapping only has to tell which ids the
+      // mount maps.
+      return (try system.statmount(descriptor)?.identityOfVisibleIDs, ())
+    } catch {
+      return nil
+    }
   }
 
   /// Returns the subvolume of btrfs that holds an inode.
@@ -25,14 +38,20 @@ extension FactsReader {
     _ descriptor: Descriptor, _ status: StatusFields, _ mount: MountFacts
   ) -> InodeFacts.Subvolume {
     let device = status.fileSystem
+    if mount.isReadOnly || status.kind?.isSpecial != false {
+      return InodeFacts.Subvolume(device: device, isReadOnly: subvolumes[device] ?? false)
+    }
     var isReadOnly = subvolumes[device]
-    if isReadOnly == nil, !mount.isReadOnly, status.kind.map({ !$0.isSpecial }) == true {
+    if isReadOnly == nil {
       isReadOnly = system.refusesWriting(descriptor.link)
-      // Where no owner is unmapped, the bits are asked after the subvolume.
-      if isReadOnly == nil, facts.overflow == nil, !status.isImmutable { isReadOnly = false }
+      // Where the owners are mapped, the bits are asked after the subvolume; without /proc nothing was asked.
+      let isOfNobody = status.uid == facts.overflow?.uid || status.gid == facts.overflow?.gid
+      if isReadOnly == nil, !isOfNobody, !status.isImmutable, system.isThere(descriptor.link) {
+        isReadOnly = false
+      }
       subvolumes[device] = isReadOnly
     }
-    return InodeFacts.Subvolume(device: device, isReadOnly: isReadOnly ?? false)
+    return InodeFacts.Subvolume(device: device, isReadOnly: isReadOnly)
   }
 }
 

@@ -274,7 +274,9 @@ package struct FactsReader: ~Copyable {
     if facts.mounts[mount].fileSystem == "btrfs" {
       facts.inodes[index].subvolume = subvolume(descriptor, status, facts.mounts[mount])
     }
-    if status.isEncrypted { facts.inodes[index].isLocked = isLocked(descriptor, index) }
+    if status.isEncrypted {
+      (facts.inodes[index].isLocked, facts.inodes[index].keyError) = lock(descriptor, index)
+    }
     if kind.isDevice, facts.mounts[mount].fileSystem != "devpts",
       isListed(status.device, isBlock: kind == .blockDevice) == false
     {
@@ -369,11 +371,8 @@ package struct FactsReader: ~Copyable {
     facts.mounts.append(readMount(id, descriptor))
     let index = facts.mounts.count - 1
     facts.mounts[index].isOtherMachine = isOtherMachine
-    if facts.mounts[index].idMappingIsUnreadable, let mapping = try? system.statmount(descriptor) {
-      // statx and getxattr return translated ids, so the mapping only has to tell which ids the
-      // mount maps.
-      facts.mounts[index].idMapping = mapping.identityOfVisibleIDs
-      facts.mounts[index].idMappingIsUnreadable = false
+    if facts.mounts[index].idMappingIsUnreadable, let read = idMapping(descriptor) {
+      (facts.mounts[index].idMapping, facts.mounts[index].idMappingIsUnreadable) = (read.map, false)
     }
     if mountsMayBelongToNamespace {
       facts.mounts[index].mayBelongToNamespace =
@@ -389,12 +388,11 @@ package struct FactsReader: ~Copyable {
   }
 
   private mutating func readMount(_ id: UInt64?, _ descriptor: Descriptor) -> MountFacts {
-    var table =
-      mountTable
-      ?? (try? system.mountTable(mountinfo)) ?? MountTable(mountinfo: [])
+    var table = mountTable ?? mounts(system)
     // A mount may be newer than what another look has read.
-    if let id, table[id: id] == nil, let fresh = try? system.uncached().mountTable(mountinfo) {
-      table = fresh
+    if let id, !table.isEmpty, table[id: id] == nil {
+      let fresh = mounts(system.uncached())
+      if !fresh.isEmpty { table = fresh }
     }
     mountTable = table
     if let id, var listed = table[id: id] {
@@ -403,13 +401,18 @@ package struct FactsReader: ~Copyable {
       }
       return listed
     }
-    // In a chroot the mount of the root itself is not listed.
-    guard !table.isEmpty, let fields = try? system.fstatfs(descriptor) else {
+    // In a chroot the mount of the root itself is not listed, and without /proc none is.
+    do throws(Errno) {
+      return MountFacts(try system.fstatfs(descriptor), id: id ?? 0)
+    } catch {
       return .unreadable(id: id ?? 0)
     }
-    var known = MountFacts(fields)
-    known.id = id ?? 0
-    return known
+  }
+
+  /// Returns the mounts; empty if they cannot be read.
+  private func mounts(_ system: any System) -> MountTable {
+    system.look(at: mountinfo) { () throws(Errno) in try system.mountTable(mountinfo) }.value
+      ?? MountTable(mountinfo: [])
   }
 
   /// Reads the sysctls, where no link on the way asked for them.
@@ -506,7 +509,7 @@ extension FactsReader {
     // PROC_USER_INIT_INO of the kernel's proc_ns.h: the initial namespace, whose maps are the identity.
     if (try? system.status(of: "/proc/self/ns/user"))?.inode == 0xEFFF_FFFD { return nil }
     func map(_ path: PathBytes) -> IDMap? {
-      (try? system.contents(of: path)).flatMap { IDMap(lines: $0) }
+      system.look(at: path).value.flatMap { IDMap(lines: $0) }
     }
     func id(_ name: String) -> UInt32 {
       let line = try? system.line(of: PathBytes("/proc/sys/kernel/\(name)"))

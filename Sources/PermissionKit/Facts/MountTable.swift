@@ -281,17 +281,27 @@ extension MountFacts {
   /// Creates facts from fstatfs(2): ST_… flags of sys/statvfs.h, a magic number of linux/magic.h.
   ///
   /// fstatfs(2) does not report whether the mount or its superblock is read-only; the mount is
-  /// assumed.
-  init(_ fields: FileSystemFields) {
-    let names: [UInt64: String] = [
-      0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p",
-      0x00c3_6400: "ceph", 0x6573_5546: "fuse", 0x9fa0: "proc", 0x6265_6572: "sysfs",
-      0x0102_1994: "tmpfs", 0xef53: "ext4", 0x6e73_6673: "nsfs",
-    ]
-    self.init(fileSystem: names[fields.type] ?? "", point: "")
+  /// assumed. Options, and whether the mount is idmapped, remain unknown.
+  init(_ fields: FileSystemFields, id: UInt64) {
+    self.init(id: id, fileSystem: Self.types[fields.type] ?? "", point: "")
     if fields.flags & 1 != 0 { self.flags.insert(.readOnly) }
     if fields.flags & 4 != 0 { self.flags.insert(.noDevices) }
     if fields.flags & 8 != 0 { self.flags.insert(.noExecute) }
     if fields.flags & 0x2000 != 0 { self.flags.insert(.noSymbolicLinks) }
+    idMappingIsUnreadable = true
+    isUnreadable = fileSystem.isEmpty || !rules.isDecidedByKernel || fileSystem == "overlay"
   }
+
+  /// Types by their numbers in linux/magic.h; devtmpfs has that of tmpfs.
+  private static let types: [UInt64: String] = [
+    0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p",
+    0x00c3_6400: "ceph", 0x6573_5546: "fuse", 0x9fa0: "proc", 0x6265_6572: "sysfs",
+    0x0102_1994: "tmpfs", 0x8584_58f6: "ramfs", 0xef53: "ext4", 0x5846_5342: "xfs",
+    0x9123_683e: "btrfs", 0xf2f5_2010: "f2fs", 0x794c_7630: "overlay", 0x6e73_6673: "nsfs",
+    0x1cd1: "devpts", 0x0187: "autofs", 0x6367_7270: "cgroup2", 0x27_e0eb: "cgroup",
+    0x6462_6720: "debugfs", 0x7472_6163: "tracefs", 0x7363_6673: "securityfs",
+    0x6265_6570: "configfs", 0xcafe_4a11: "bpf", 0x9584_58f6: "hugetlbfs",
+    0x1980_0202: "mqueue", 0x7371_7368: "squashfs", 0x9660: "iso9660", 0xe0f5_e1e2: "erofs",
+    0x4d44: "vfat", 0x2011_bab0: "exfat",
+  ]
 }

@@ -68,7 +68,8 @@ struct Opener {
     }
     do throws(Errno) {
       return try call(found.link, flags)
-    } catch .ENOENT {
+    } catch {
+      if system.isThere(found.link) { throw error }
       // Without /proc only the path is left, of which nobody but root made the names if this is root.
       return try call(ask.path, flags)
     }

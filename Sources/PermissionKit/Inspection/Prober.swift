@@ -208,7 +208,7 @@ struct Prober {
   /// The test of whether a device is in use; nil if its family has no such test.
   private var controlTest: DeviceFamily.BusyTest? {
     guard let family = ask.resource.family, family.busyTest != .none,
-      decision.step == .target, ask.need != .execute, let index = decision.inode,
+      ask.need != .execute, let index = facts.target(of: ask.path),
       facts.inodes[index].kind == .characterDevice, let device = facts.inodes[index].device
     else { return nil }
     return family.mayHave(device) ? family.busyTest : nil

@@ -160,14 +160,24 @@ package final class Evidence {
 
   var session: Session { Session(inspection) }
 
+  /// The advice to mount /proc; nil if it is mounted.
+  var adviceToMount: String? {
+    inspection.isWithoutProc ? "mount /proc (mount -t proc proc /proc)" : nil
+  }
+
   /// Whether the folder is encrypted without its key, so that its names are scrambled, its files do
   /// not open and none can be created, though the kernel opens the folder itself.
-  private(set) lazy var isLocked: Bool = {
-    guard facts.inodes.contains(where: \.isLocked),
-      ask.resource.kind == .directory || ask.need.contains(.write),
-      let index = facts.target(of: ask.path)
-    else { return false }
-    return facts.inodes[index].isLocked
+  private(set) lazy var isLocked = lockable.map { facts.inodes[$0].isLocked } ?? false
+
+  /// The error of the look for the key of the folder; nil if it is known whether it is there.
+  var keyError: Errno? { lockable.flatMap { facts.inodes[$0].keyError } }
+
+  /// The encrypted inode that the question needs the key of; nil if it needs none.
+  private lazy var lockable: Int? = {
+    guard facts.inodes.contains(where: { $0.isLocked || $0.keyError != nil }),
+      ask.resource.kind == .directory || ask.need.contains(.write)
+    else { return nil }
+    return facts.target(of: ask.path)
   }()
 
   /// Returns the number of a character device; nil for other inodes.
@@ -185,6 +195,11 @@ extension AccessFacts {
 }
 
 extension Inspection {
+  /// Whether /proc is not mounted, by which ACLs and mounts are read, or is covered.
+  var isWithoutProc: Bool {
+    !isSaved && !system.isThere("/proc/self")
+  }
+
   /// The containers, sandboxes and services around the subject.
   var confinement: Confinement {
     system.scanned(subject.process) { Confinement(system, root: context.root, of: subject) }

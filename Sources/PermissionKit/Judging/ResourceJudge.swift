@@ -28,8 +28,27 @@ package struct ResourceJudge {
     inspection.targets.map { target in
       var report = self.report(target)
       if inspection.context.root != "/" { report.root = inspection.context.root }
+      report.notSeen = notSeen(by: report, of: target)
       return report
     }
+  }
+
+  /// Returns what the looks of this command could not see, and the facts that leave a resource open.
+  private func notSeen(by report: AccessReport, of target: Inspection.Target) -> [Unseen] {
+    var all = inspection.isSaved ? [] : inspection.system.unseen
+    let isOpen = report.resources.contains { resource in
+      resource.reasons.contains { $0.code == .unreadableFacts }
+    }
+    guard isOpen else { return all }
+    for resource in target.set.resources {
+      let ask = inspection.ask(resource)
+      let decision = inspection.evaluator.decide(ask)
+      guard decision.rule == .unreadable, let index = decision.inode else { continue }
+      for unseen in facts.unseen(at: index, onTheWayTo: ask.path) where !all.contains(unseen) {
+        all.append(unseen)
+      }
+    }
+    return all
   }
 
   private func report(_ target: Inspection.Target) -> AccessReport {

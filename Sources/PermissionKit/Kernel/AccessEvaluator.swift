@@ -59,8 +59,13 @@ package struct AccessEvaluator: Sendable {
     call.grantsEverything = true
     call.tracksMakers = true
     let decision = call.run(.open(.path))
-    return (decision.isGranted ? decision.inode : nil, !call.hasOtherMakers)
+    return (decision.leadsThere ? decision.inode : nil, !call.hasOtherMakers)
   }
+}
+
+extension Decision {
+  /// Whether the walk leads to the inode, of which the mount need not be known.
+  var leadsThere: Bool { isGranted || rule == .unreadable && step == .target }
 }
 
 /// One step of a walk, as `AccessEvaluator.explain(_:path:)` returns it.

@@ -224,7 +224,7 @@ extension AccessFacts {
     var call = KernelCall(AccessEvaluator(facts: self, credentials: anybody), path)
     call.grantsEverything = true
     let decision = call.run(.open(.path))
-    return decision.isGranted ? decision.inode : nil
+    return decision.leadsThere ? decision.inode : nil
   }
 
   /// Returns the file type at the end of `path`, for any subject; nil if the facts lack the inode.

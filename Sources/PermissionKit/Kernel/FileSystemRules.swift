@@ -17,6 +17,8 @@ struct FileSystemRules: Hashable, Sendable {
     /// Without `allow_other`, the kernel lets only this owner in. The kernel checks mode bits only
     /// with `default_permissions`, and then the daemon has the last word.
     case fuse(uid: UInt32, gid: UInt32, allowsOthers: Bool, checksModes: Bool)
+    /// The type, or options that decide, could not be read.
+    case unknown
   }
 
   var authority = Authority.kernel
@@ -41,11 +43,17 @@ struct FileSystemRules: Hashable, Sendable {
 extension FileSystemRules {
   /// Returns the rules for a mount.
   init(_ mount: MountFacts) {
+    self.init(mount.fileSystem, mount)
+    guard mount.isUnreadable, !mount.isOtherMachine else { return }
+    if mount.fileSystem.isEmpty || authority != .kernel { authority = .unknown }
+  }
+
+  private init(_ type: String, _ mount: MountFacts) {
     self.init()
     if mount.isOtherMachine { return }
     // Split only for the types that need it.
     var options: Options { Options(mount.superblockOptions) }
-    switch mount.fileSystem {
+    switch type {
     case "nfs", "nfs4":
       // nfs_permission() of fs/nfs/dir.c sends ACCESS for everything but an open, and never looks
       // at the mode bits, for the server may squash ids.

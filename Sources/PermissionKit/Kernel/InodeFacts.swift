@@ -54,6 +54,8 @@ package struct InodeFacts: Hashable, Sendable {
   /// Opening a file then fails with ENOKEY, and so does creating one in a directory: see
   /// fscrypt_file_open() and fscrypt_prepare_new_inode() in fs/crypto.
   package var isLocked = false
+  /// The error of the look for the key, without which it stays unknown; nil if it was seen whether the key is there.
+  package var keyError: Errno?
   /// The subvolume of btrfs that holds it; nil on other file systems.
   package var subvolume: Subvolume?
   /// The device number of a device node.
@@ -118,11 +120,11 @@ extension InodeFacts {
   package struct Subvolume: Hashable, Sendable {
     /// The device number that stat(2) reports for everything in the subvolume, st_dev.
     package var device: DeviceNumber
-    /// Whether the subvolume is read-only: btrfs_permission() of fs/btrfs/inode.c.
-    package var isReadOnly: Bool
+    /// Whether the subvolume is read-only: btrfs_permission() of fs/btrfs/inode.c; nil if that could not be seen.
+    package var isReadOnly: Bool?
 
     /// Creates a subvolume with these values.
-    package init(device: DeviceNumber, isReadOnly: Bool) {
+    package init(device: DeviceNumber, isReadOnly: Bool?) {
       self.device = device
       self.isReadOnly = isReadOnly
     }

@@ -28,9 +28,7 @@ extension KernelCall {
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
     let kind = inodes[inode].kind
-    if mounts[mount(inode)].idMappingIsUnreadable {
-      throw undetermined(.unreadableIDMapping, inode, step)
-    }
+    if mappingIsUnknown(inode) { throw undetermined(.unreadableIDMapping, inode, step) }
     if want.contains(.write) {
       if mounts[mount(inode)].superblockIsReadOnly, !kind.isSpecial {
         throw refuse(.EROFS, .readOnlySuperblock, inode, step)
@@ -49,12 +47,28 @@ extension KernelCall {
       }
     }
     let rule = try fileSystemPermission(inode, want, step)
+    if want.contains(.write), !kind.isSpecial, let subvolume = inodes[inode].subvolume,
+      subvolume.isReadOnly == nil
+    {
+      throw undetermined(.unreadable, inode, step)
+    }
     if kind.isDevice, let cgroup = facts.deviceCgroup, let device = inodes[inode].device,
       device != DeviceNumber(major: 0, minor: 0), !cgroup.allows(want, kind, device)
     {
       throw refuse(.EPERM, .deviceCgroup, inode, step)
     }
     return rule
+  }
+
+  /// Whether the mount may map no id of the inode: its maps could not be read, and an id is shown as one that has no
+  /// other number, see from_kuid_munged() of kernel/user_namespace.c.
+  func mappingIsUnknown(_ inode: Int) -> Bool {
+    guard mounts[mount(inode)].idMappingIsUnreadable else { return false }
+    func isUnmapped(_ id: UInt32) -> Bool { id == 65_534 || id == .max }
+    return isUnmapped(inodes[inode].uid) || isUnmapped(inodes[inode].gid)
+      || inodes[inode].acl?.entries.contains {
+        ($0.tag == .user || $0.tag == .group) && isUnmapped($0.id)
+      } == true
   }
 
   /// Mirrors the file system's own `->permission`, if there is one.
@@ -71,6 +85,7 @@ extension KernelCall {
     let rules = traits[mount(inode)].rules
     switch rules.authority {
     case .kernel: return try generic(inode, want, step)
+    case .unknown: throw undetermined(.unreadable, inode, step)
     case .server(let checksModes):
       if !checksModes { return .networkFileSystem }
       let rule = try generic(inode, want, step)

@@ -74,8 +74,14 @@ extension KernelCall {
     try landlock(right, current)
     try subjectIsMapped(.create)
     let rule = try permission(current, [.write, .execute], .create)
-    if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current, .create) }
+    try mustHaveKey(.create)
     return rule
+  }
+
+  /// Stops where the key of the encrypted inode `current` is missing, or nobody could look for it.
+  func mustHaveKey(_ step: Decision.Step = .target) throws(Stop) {
+    if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current, step) }
+    if inodes[current].keyError != nil { throw undetermined(.unreadable, current, step) }
   }
 
   /// Mirrors do_tmpfile() and vfs_tmpfile() of fs/namei.c.
@@ -84,7 +90,7 @@ extension KernelCall {
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
     try subjectIsMapped(.create)
     _ = try permission(current, [.write, .execute], .create)
-    if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current, .create) }
+    try mustHaveKey(.create)
     return .created
   }
 
@@ -113,7 +119,7 @@ extension KernelCall {
     }
     try landlock(openRights(flags, kind, executes: executes), current)
     try driverOpen(flags)
-    if kind == .regular, inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current) }
+    if kind == .regular { try mustHaveKey() }
     if flags.contains(.truncate), kind == .regular { try landlock(.truncate, current) }
     return rule
   }

@@ -399,7 +399,7 @@ extension KernelCall {
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current) }
     if inodes[current].isAppendOnly { throw refuse(.EPERM, .appendOnly, current) }
     try landlock(.truncate, current)
-    if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current) }
+    try mustHaveKey()
     if mounts[mount(current)].mayBelongToNamespace, traits[mount(current)].copiesUp {
       throw undetermined(.fileSystemRules, current)
     }
@@ -413,9 +413,7 @@ extension KernelCall {
   }
 
   private func mustBeMapped(_ inode: Int, _ errno: Errno) throws(Stop) {
-    if mounts[mount(inode)].idMappingIsUnreadable {
-      throw undetermined(.unreadableIDMapping, inode)
-    }
+    if mappingIsUnknown(inode) { throw undetermined(.unreadableIDMapping, inode) }
     if mappedUser(inodes[inode].uid, inode) == nil || mappedGroup(inodes[inode].gid, inode) == nil {
       throw refuse(errno, .unmappedOwner, inode)
     }

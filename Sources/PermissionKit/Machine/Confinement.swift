@@ -271,7 +271,8 @@ private struct ConfinementSearch {
       !unit.name.hasPrefix("user@")
     else { return }
     let home = unit.isOfUser ? variable("HOME") : nil
-    let (unitSettings, seen) = UnitSettings.read(unit, home: home, of: subject, below: root, system)
+    let (unitSettings, seen, _) = UnitSettings.read(
+      unit, home: home, of: subject, below: root, system)
     let settings = unitSettings.restrictive
     if !seen { confinement.hidden.append("not visible: the files of \(unit.name)") }
     // If the unit files cannot be read, a private /dev is the evidence.

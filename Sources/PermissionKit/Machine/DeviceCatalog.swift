@@ -152,9 +152,8 @@ extension DeviceCatalog {
       }
     }
     var told: (VideoRole, String)?
-    if let properties = udev(number ?? known ?? line("sys/class/video4linux/\(name)/dev")),
-      let capabilities = properties["ID_V4L_CAPABILITIES"]
-    {
+    let properties = udev(number ?? known ?? line("sys/class/video4linux/\(name)/dev"))
+    if let properties = properties.value, let capabilities = properties["ID_V4L_CAPABILITIES"] {
       label = properties["ID_V4L_PRODUCT"] ?? label
       let evidence = "udev ID_V4L_CAPABILITIES=\(capabilities)"
       let captures = capabilities.parts(by: ":").contains { $0 == "capture" }
@@ -190,7 +189,9 @@ extension DeviceCatalog {
       return (.codec, evidence(word))
     }
     if let word = named(["meta", "output", "vbi", "isp"]) { return (.other, evidence(word)) }
-    return told ?? (index == "0" ? .capture : .other, "sysfs index \(index)")
+    // udev may know better, and hides nothing.
+    let mayCapture = index == "0" || properties.unseen != nil
+    return told ?? (mayCapture ? .capture : .other, "sysfs index \(index)")
   }
 
   /// Returns what a video node is that captures no pictures, as udev or the driver itself reports it.
@@ -203,7 +204,8 @@ extension DeviceCatalog {
     _ name: PathBytes, _ number: DeviceNumber
   ) -> (noun: String, evidence: String)? {
     guard Self.isVideo(name) else { return nil }
-    if let capabilities = udev("\(number.major):\(number.minor)")?["ID_V4L_CAPABILITIES"] {
+    let properties = udev("\(number.major):\(number.minor)")
+    if let capabilities = properties.value?["ID_V4L_CAPABILITIES"] {
       let words = capabilities.parts(by: ":")
       if words.contains("capture") { return nil }
       let noun =
@@ -229,11 +231,10 @@ extension DeviceCatalog {
   }
 
   /// Returns the properties of a character device in udev's data base, see udev(7) and sd-device.
-  private func udev(_ number: String?) -> [String: String]? {
-    guard let number,
-      let bytes = try? system.contents(of: root.appending(PathBytes("run/udev/data/c\(number)")))
-    else { return nil }
-    return Self.udevProperties(bytes)
+  private func udev(_ number: String?) -> Look<[String: String]> {
+    guard let number else { return .absent }
+    let path = root.appending(PathBytes("run/udev/data/c\(number)"))
+    return system.look(at: path).part(of: path, Self.udevProperties)
   }
 
   /// Parses the `E:KEY=value` lines of a file of /run/udev/data.

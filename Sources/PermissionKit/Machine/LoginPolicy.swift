@@ -4,19 +4,31 @@
 /// Other effects of PAM (pam_cap, pam_namespace, pam_limits) are not examined.
 struct LoginPolicy {
   let system: any System
-  let user: UserRecord
+  let uid: UInt32
+  /// The name of the user.
+  let name: Look<String>
 
-  /// Returns the rules of systemd that refuse a login a device, by unit: `user-1001.slice: DevicePolicy=closed`.
-  func deviceRules(_ device: DeviceNumber) -> [String] {
-    guard (try? system.status(of: "/run/systemd/system")) != nil else { return [] }
-    // The name of a session is not known before, so what is for every session counts.
-    return ["user.slice", "user-\(user.uid).slice", "session-.scope"].flatMap { name -> [String] in
-      let unit = SystemdUnit(name: name, isOfUser: false)
-      guard let policy = DevicePolicy(unit, system), !policy.allows(device, system) else {
-        return []
-      }
-      return policy.settings.map { "\(name): \($0)" }
+  /// Returns the rules of systemd that refuse a login a device, by unit: `user-1001.slice: DevicePolicy=closed`,
+  /// and what may hold other ones and could not be seen.
+  func deviceRules(_ device: DeviceNumber) -> (rules: [String], unseen: [Unseen]) {
+    let marker: PathBytes = "/run/systemd/system"
+    switch system.look(at: marker, { () throws(Errno) in try system.status(of: marker) }) {
+    case .absent: return ([], [])
+    case .unseen(let unseen): return ([], [unseen])
+    case .found: break
     }
+    var (rules, unseen) = ([String](), [Unseen]())
+    // The name of a session is not known before, so what is for every session counts.
+    for name in ["user.slice", "user-\(uid).slice", "session-.scope"] {
+      let unit = SystemdUnit(name: name, isOfUser: false)
+      let read = UnitSettings.read(unit, below: "/", system)
+      unseen += read.unseen
+      guard let policy = DevicePolicy(unit, read.settings), !policy.allows(device, system) else {
+        continue
+      }
+      rules += policy.settings.map { "\(name): \($0)" }
+    }
+    return (rules, unseen)
   }
 
   /// A group that some login may give the user.
@@ -26,11 +38,22 @@ struct LoginPolicy {
     let line: String
   }
 
-  /// The groups that pam_group may give, see group.conf(5); empty if no service of PAM uses it.
-  var groups: [Group] {
-    guard let bytes = try? system.contents(of: "/etc/security/group.conf", limit: 1 << 20)
-    else { return [] }
-    let text = String(decoding: bytes, as: UTF8.self)
+  /// The groups that pam_group may give, see group.conf(5); empty if no service of PAM uses it, or if there is no
+  /// such file.
+  var groups: Look<[Group]> {
+    switch system.look(at: "/etc/security/group.conf") {
+    case .found(let bytes):
+      switch name {
+      case .found(let name): .found(groups(String(decoding: bytes, as: UTF8.self), of: name))
+      case .absent: .absent
+      case .unseen(let unseen): isUsed ? .unseen(unseen) : .absent
+      }
+    case .unseen(let unseen): isUsed ? .unseen(unseen) : .absent
+    case .absent: .absent
+    }
+  }
+
+  private func groups(_ text: String, of user: String) -> [Group] {
     var lines: [String] = []
     var continued = ""
     for line in text.parts(by: "\n", omittingEmptySubsequences: false) {
@@ -43,7 +66,7 @@ struct LoginPolicy {
       }
     }
     let rules = lines.map { $0.parts(by: ";", omittingEmptySubsequences: false) }
-      .filter { $0.count == 5 && mayInclude($0[2]) }
+      .filter { $0.count == 5 && mayInclude($0[2], user) }
     guard !rules.isEmpty, isUsed else { return [] }
     return rules.flatMap { fields in
       fields[4].parts(byAny: ", \t").map {
@@ -53,12 +76,12 @@ struct LoginPolicy {
   }
 
   /// Whether a list of users may contain the user; true if it is unknown.
-  private func mayInclude(_ list: Substring) -> Bool {
+  private func mayInclude(_ list: Substring, _ user: String) -> Bool {
     list.parts(byAny: "|& \t").contains { word in
       guard let first = word.first, first != "!", first != "%", first != "@" else { return true }
       let parts = word.parts(by: "*", maxSplits: 1, omittingEmptySubsequences: false)
       return parts.count == 1
-        ? user.name.isExactly(String(word)) : user.name.utf8.starts(with: parts[0].utf8)
+        ? user.isExactly(String(word)) : user.utf8.starts(with: parts[0].utf8)
     }
   }
 

@@ -4,6 +4,8 @@ struct SecurityModules {
   let names: [String]?
   /// The label or profile of the process; nil if no module sets one.
   let label: String?
+  /// The file that would show a label; nil if there is one, or none.
+  let unseenLabel: Unseen?
 
   /// The values LSM_ID_… of include/uapi/linux/lsm.h.
   private static let known: [UInt64: String] = [
@@ -31,10 +33,14 @@ struct SecurityModules {
       names = nil
     }
     let files = [PathBytes("\(folder)/apparmor/current"), PathBytes("\(folder)/current")]
+    var unseen: Unseen?
     label =
       files.lazy.compactMap { file in
-        (try? system.line(of: file)).map { PathBytes(Array($0.bytes.prefix { $0 != 0 })) }
+        let look = system.look(at: file) { () throws(Errno) in try system.label(in: file) }
+        unseen = unseen ?? look.unseen
+        return look.value
       }.first { !$0.isEmpty }?.description
+    unseenLabel = label == nil ? unseen : nil
   }
 
   func has(_ name: String) -> Bool { names?.contains(name) ?? true }
@@ -58,6 +64,9 @@ struct SecurityModules {
       || profile == "cri-containerd.apparmor.d"
     return isOfEngine ? nil : profile
   }
+
+  /// The file that would show whether a profile refuses to open what faccessat2(2) grants; nil if that is known.
+  var unseenProfile: Unseen? { has("apparmor") || has("tomoyo") ? unseenLabel : nil }
 
   /// The SELinux or Smack context that confines this process; nil if none does.
   var context: String? {
@@ -95,5 +104,16 @@ struct SecurityModules {
         ?? "not visible: which security modules are active",
       label.map { "security label: \($0)" } ?? "security label: none",
     ]
+  }
+}
+
+extension System {
+  /// Returns the label in a file of /proc/PID/attr; empty if no module sets one, see getprocattr in security/security.c.
+  fileprivate func label(in file: PathBytes) throws(Errno) -> PathBytes {
+    do throws(Errno) {
+      return PathBytes(Array(try line(of: file).bytes.prefix { $0 != 0 }))
+    } catch .EINVAL {
+      return ""
+    }
   }
 }

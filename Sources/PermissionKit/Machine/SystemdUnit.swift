@@ -67,8 +67,13 @@ struct DevicePolicy {
 
   /// Reads the policy of a unit; nil if it allows every device, or its files cannot be seen.
   init?(_ unit: SystemdUnit, _ system: any System) {
+    self.init(unit, UnitSettings.read(unit, below: "/", system).settings)
+  }
+
+  /// Creates the policy of a unit with these settings; nil if they allow every device.
+  init?(_ unit: SystemdUnit, _ all: UnitSettings) {
     self.unit = unit
-    settings = UnitSettings.read(unit, below: "/", system).settings.restrictive.filter { line in
+    settings = all.restrictive.filter { line in
       // Each of them allows nothing but pseudo devices, and what DeviceAllow= adds.
       ["DevicePolicy=", "DeviceAllow=", "PrivateDevices="].contains { line.hasPrefix($0) }
     }

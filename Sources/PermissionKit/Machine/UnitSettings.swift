@@ -70,11 +70,11 @@ extension UnitSettings {
   ///   - subject: The user who runs the unit, who can change what is below `home`; nil without `home`.
   ///   - root: The folder that stands for `/`.
   ///   - system: The system to read.
-  /// - Returns: The settings, and whether the file of the unit itself was there.
+  /// - Returns: The settings, whether the file of the unit itself was there, and what could not be seen.
   static func read(
     _ unit: SystemdUnit, home: PathBytes? = nil, of subject: Subject? = nil,
     below root: PathBytes, _ system: any System
-  ) -> (settings: UnitSettings, isSeen: Bool) {
+  ) -> (settings: UnitSettings, isSeen: Bool, unseen: [Unseen]) {
     let (folders, unit) = (folders(unit, home), unit.name)
     let own = home.map { PathBytes(Array($0.bytes.drop { $0 == UInt8(ascii: "/") })) }
     let atHome = home.flatMap { home in
@@ -85,9 +85,17 @@ extension UnitSettings {
       guard let own, let atHome, path.isBelow(own) else { return system }
       return atHome
     }
+    var unseen: [Unseen] = []
     func text(_ path: PathBytes) -> String? {
-      (try? reader(path).contents(of: root.appending(path), limit: mostBytes))
-        .map { String(decoding: $0, as: UTF8.self) }
+      let look = reader(path).look(at: root.appending(path), limit: mostBytes)
+      if let part = look.unseen { unseen.append(part) }
+      return look.value.map { String(decoding: $0, as: UTF8.self) }
+    }
+    func names(_ folder: PathBytes) -> [PathBytes] {
+      let (place, reader) = (root.appending(folder), reader(folder))
+      let look = reader.look(at: place) { () throws(Errno) in try reader.names(in: place) }
+      if let part = look.unseen { unseen.append(part) }
+      return look.value ?? []
     }
     var settings = UnitSettings()
     var isSeen = false
@@ -104,8 +112,7 @@ extension UnitSettings {
           isSeen = true
         }
         let place = PathBytes("\(folder)/\(name).d")
-        let names = (try? reader(place).names(in: root.appending(place))) ?? []
-        for name in names where name.bytes.suffix(5).elementsEqual(".conf".utf8) {
+        for name in names(place) where name.bytes.suffix(5).elementsEqual(".conf".utf8) {
           if dropIns[name] == nil { dropIns[name] = place.appending(name) }
         }
       }
@@ -113,7 +120,7 @@ extension UnitSettings {
     for (_, path) in dropIns.sorted(by: { $0.key < $1.key }).prefix(mostDropIns) {
       settings.read(text(path) ?? "")
     }
-    return (settings, isSeen)
+    return (settings, isSeen, unseen)
   }
 }
 

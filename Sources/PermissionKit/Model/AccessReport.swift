@@ -23,6 +23,8 @@ public struct AccessReport: Hashable, Sendable {
   public var time: Int64?
   /// The folder that was used as `/`; nil for the machine itself.
   public var root: PathBytes?
+  /// The facts that the check wanted and could not look at: none of them counts as absent.
+  public var notSeen: [Unseen] = []
   /// The outcome of the request before this check; nil if there was no request.
   public var requestOutcome: RequestOutcome?
 

@@ -53,7 +53,18 @@ extension HumanFormat {
     for entry in entries {
       text += row(entry.cells, widths, indent: indent) + lines(entry.details, indent: indent)
     }
-    return text
+    return text + notSeen(reports)
+  }
+
+  /// Returns what the checks could not look at, each once; only `-v` prints it.
+  func notSeen(_ reports: [AccessReport]) -> String {
+    guard isVerbose else { return "" }
+    var all: [String] = []
+    for unseen in reports.flatMap(\.notSeen) where !all.contains(unseen.description) {
+      all.append(unseen.description)
+    }
+    let text = Sanitizer.clean("not seen: \(all.joined(separator: ", "))")
+    return all.isEmpty ? "" : lines([.text(text)], indent: 0)
   }
 
   /// Returns a line of the table; if it is too wide, the cells after the status go below it.

@@ -61,7 +61,7 @@ struct Question: Sendable {
   ///   - contents: What is in the folder; nil to check the folder alone.
   /// - Returns: The report.
   /// - Throws: An error if the facts cannot be read.
-  func report(_ fake: FakeSystem, contents: ContentsReport? = nil) throws -> AccessReport {
+  func report(_ fake: any System, contents: ContentsReport? = nil) throws -> AccessReport {
     let context = context(fake, contents)
     if let accessor = accessor(context) { return accessor.checkAccess() }
     return try #require(Explanation(try inspection(fake, contents: contents)).reports.first)
@@ -74,7 +74,7 @@ struct Question: Sendable {
   ///   - contents: What is in the folder; nil to check the folder alone.
   /// - Returns: The subject, the resources and the facts.
   /// - Throws: An error if the facts cannot be read.
-  func inspection(_ fake: FakeSystem, contents: ContentsReport? = nil) throws -> Inspection {
+  func inspection(_ fake: any System, contents: ContentsReport? = nil) throws -> Inspection {
     let context = context(fake, contents)
     if let accessor = accessor(context) {
       _ = accessor.checkAccess()
@@ -84,7 +84,7 @@ struct Question: Sendable {
     return try Inspection(context) { _ in [Inspection.Target(path: path, in: context)] }
   }
 
-  private func context(_ fake: FakeSystem, _ contents: ContentsReport?) -> AccessContext {
+  private func context(_ fake: any System, _ contents: ContentsReport?) -> AccessContext {
     var context = AccessContext(system: fake, subject: subject, probe: probe, need: need)
     if let contents { context.contents = .known(contents) }
     switch what {

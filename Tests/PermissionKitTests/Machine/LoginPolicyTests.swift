@@ -5,13 +5,12 @@ import Testing
 
 /// What the files of systemd and PAM say about logins to come.
 @Suite struct LoginPolicyTests {
-  private static let other = UserRecord(name: "other", uid: 1002, gid: 1002, home: "/home/other")
-
   private func groups(_ conf: String, pam: String = "auth optional pam_group.so") -> [String] {
     let fake = FakeSystem()
     fake.add("/etc/security/group.conf", .file(conf))
     fake.add("/etc/pam.d/login", .file("#%PAM-1.0\n\(pam)\n"))
-    return LoginPolicy(system: fake, user: Self.other).groups.map(\.name)
+    return LoginPolicy(system: fake, uid: 1002, name: .found("other")).groups.value?.map(\.name)
+      ?? []
   }
 
   @Test func `pam_group's rule for the user names its groups`() {
@@ -35,8 +34,8 @@ import Testing
         "/proc/devices",
         .file("Character devices:\n 81 video4linux\n116 alsa\n\nBlock devices:\n 81 md\n"))
       for (path, text) in files { fake.add(PathBytes(path), .file(text)) }
-      return LoginPolicy(system: fake, user: Self.other)
-        .deviceRules(DeviceNumber(major: 81, minor: 0))
+      return LoginPolicy(system: fake, uid: 1002, name: .found("other"))
+        .deviceRules(DeviceNumber(major: 81, minor: 0)).rules
     }
     #expect(rules([:]) == [])
     let closed = "[Slice]\nDevicePolicy=closed\n"

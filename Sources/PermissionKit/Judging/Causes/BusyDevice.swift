@@ -24,7 +24,7 @@ struct BusyDevice: Cause {
     if let probe {
       known.append("\(probe.method.rawValue): \(probe.errno?.description ?? "granted")")
     }
-    guard let device = evidence.device(evidence.decision.inode) else {
+    guard let device = evidence.device(evidence.facts.target(of: ask.path)) else {
       guard let running = running(evidence) else {
         // Only this process was asked, which does not see who runs it.
         return probe?.errno == .ETXTBSY

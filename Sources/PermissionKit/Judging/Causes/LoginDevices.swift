@@ -4,9 +4,21 @@ struct LoginDevices: Cause {
     guard evidence.isHere, evidence.isGranted, let index = evidence.decision.inode,
       evidence.facts.inodes[index].kind.isDevice,
       let device = evidence.facts.inodes[index].device, !device.isAllowedByPolicy,
-      let rules = LoginPolicy(evidence)?.deviceRules(device), let first = rules.first
+      let (rules, unseen) = LoginPolicy(evidence)?.deviceRules(device)
     else { return nil }
     let name = evidence.subject.displayName
+    guard let first = rules.first else {
+      return unseen.first.map { unseen in
+        Finding(
+          status: .notDetermined,
+          reasons: [
+            Reason(
+              .unreadableFacts, .proven,
+              "mode and ACL grant \(evidence.ask.path) to \(name), but this process cannot read \(unseen), which may refuse devices to a login of \(name)"
+            )
+          ])
+      }
+    }
     let reason = Reason(
       .loginPolicy, .suspected,
       "mode and ACL grant \(evidence.ask.path) to \(name), but a login of \(name) may be refused devices (\(first))",

@@ -6,16 +6,21 @@
 /// security/landlock/fs.c.
 struct OwnConfinement: Cause {
   func find(in evidence: Evidence) -> Finding? {
-    guard evidence.isHere, evidence.isGranted, let missing = Self.missingProof(evidence),
-      let reason = Self.reason(missing, evidence.system)
+    guard evidence.isHere, evidence.isGranted, let missing = Self.missingProof(evidence)
     else { return nil }
-    return Finding(status: .notDetermined, reasons: [reason])
+    let modules = SecurityModules(evidence.system)
+    let look = evidence.system.lookAtStatus(ofProcess: nil)
+    let known = look.value.flatMap { Self.reason(missing, $0, modules, evidence.system) }
+    let reason =
+      known
+      ?? (look.unseen ?? modules.unseenProfile).map { Self.reason(missing, $0, evidence) }
+    return reason.map { Finding(status: .notDetermined, reasons: [$0]) }
   }
 
   /// Returns what may refuse this process the access that mode and ACL grant; nil if nothing does.
-  private static func reason(_ missing: String, _ system: any System) -> Reason? {
-    guard let status = system.status(ofProcess: nil) else { return nil }
-    let modules = SecurityModules(system)
+  private static func reason(
+    _ missing: String, _ status: ProcStatus, _ modules: SecurityModules, _ system: any System
+  ) -> Reason? {
     let filters = status.seccomp == 2
     // Of no_new_privs alone nothing follows where the domains can be counted.
     let domains = filters || !modules.mayBeLandlock ? nil : system.landlockLayers()
@@ -36,6 +41,15 @@ struct OwnConfinement: Cause {
       evidence: ["NoNewPrivs: \(status.noNewPrivileges ? 1 : 0)", "Seccomp: \(status.seccomp)"]
         + modules.evidence)
     if modules.profileOfPaths == nil, let domains, domains > 0 { reason.ownWhose = .landlock }
+    return reason
+  }
+
+  /// Returns that nothing shows whether the process is confined.
+  private static func reason(_ missing: String, _ unseen: Unseen, _ evidence: Evidence) -> Reason {
+    var reason = Reason(
+      .unreadableFacts, .proven,
+      "this process cannot read \(unseen), which shows whether it is confined, and \(missing)")
+    reason.ownAdvice = evidence.adviceToMount
     return reason
   }
 

@@ -91,9 +91,7 @@ struct OpenReason {
     }
     let place = facts.path(of: inode)
     // ACLs and mounts are read through /proc.
-    let isWithoutProc =
-      fact.isReadThroughProc && !inspection.isSaved
-      && (try? inspection.system.status(of: "/proc/self")) == nil
+    let isWithoutProc = fact.isReadThroughProc && inspection.isWithoutProc
     var reason = Reason(
       .unreadableFacts, .proven,
       "this process cannot read \(fact.what) of \(place)\(fact.errno.map { " (\($0))" } ?? "")"
@@ -140,10 +138,33 @@ struct OpenReason {
     if let errno = inode.aclError {
       return UnreadableFact(what: "the ACL", errno: errno, isReadThroughProc: true)
     }
+    if let subvolume = inode.subvolume, subvolume.isReadOnly == nil {
+      return UnreadableFact(what: "the subvolume", errno: nil, isReadThroughProc: true)
+    }
+    if let errno = inode.keyError {
+      return UnreadableFact(what: "the key of the encryption", errno: errno)
+    }
     if facts.mounts[inode.mount].isUnreadable {
       return UnreadableFact(what: "the mount", errno: nil, isReadThroughProc: true)
     }
     return inode.kind == .symbolicLink && inode.target == nil
       ? UnreadableFact(what: "the target", errno: nil) : nil
+  }
+}
+
+extension AccessFacts {
+  /// Returns what could not be seen of an inode: the name that leads on, its ACL, the target of a link.
+  func unseen(at index: Int, onTheWayTo path: PathBytes) -> [Unseen] {
+    let (inode, place) = (inodes[index], self.path(of: index))
+    var all: [Unseen] = []
+    for entry in inode.entries {
+      let below = place.appending(entry.name)
+      guard case .unreadable(let errno) = entry.found, path == below || path.isBelow(below)
+      else { continue }
+      all.append(Unseen(below, errno))
+    }
+    if let errno = inode.aclError { all.append(Unseen(place, call: "getxattr", errno)) }
+    if let errno = inode.keyError { all.append(Unseen(place, call: "ioctl", errno)) }
+    return all
   }
 }
