@@ -1,4 +1,4 @@
-/// What a look at a fact found.
+/// The outcome of a look at a fact.
 enum Look<Value> {
   case found(Value)
   /// The name does not exist, in a folder that could be searched.
@@ -11,7 +11,7 @@ enum Look<Value> {
     if case .found(let value) = self { value } else { nil }
   }
 
-  /// What could not be looked at; nil if the value is known, or known to be absent.
+  /// The fact that could not be looked at; nil if the value is known, or known to be absent.
   var unseen: Unseen? {
     if case .unseen(let unseen) = self { unseen } else { nil }
   }
