@@ -29,7 +29,7 @@ package struct DeviceLine: Sendable {
     let path = Sanitizer.clean(main.path.description)
     // The path of a folder already ends with its name.
     let isNamedByPath = main.path.lastComponent.description == main.label
-    let basis = status == .authorized ? main.decision?.basis ?? "" : ""
+    let basis = status == .authorized ? main.basis ?? "" : ""
     let note = status == .denied || status == .restricted ? "" : main.contents?.words ?? basis
     cells = [
       isNamedByPath ? path : Sanitizer.clean(main.label), isNamedByPath ? "" : path,
@@ -67,10 +67,21 @@ extension AccessReport {
 
   /// The main reason, or the rule that grants access, in one line that is safe for a terminal.
   package var mainMessage: String {
-    let decision = resources.first { $0.status == status }?.decision
-    let basis = decision.map { decision in
-      decision.component.map { "\(decision.basis) on \($0)" } ?? decision.basis
+    let resource = resources.first { $0.status == status }
+    let basis = resource?.basis.map { basis in
+      resource?.decision?.component.map { "\(basis) on \($0)" } ?? basis
     }
     return Sanitizer.clean(mainReason?.message ?? basis ?? "")
+  }
+}
+
+extension ResourceReport {
+  /// The kernel's own answer, where it was asked and the rule that decides could not be seen.
+  package var answer: Probe? { decision?.verdict == .undetermined ? probe : nil }
+
+  /// The rule that granted access, for people; nil if nothing was decided.
+  fileprivate var basis: String? {
+    if let answer, status == .authorized { return "\(answer.call) succeeds" }
+    return decision?.basis
   }
 }

@@ -55,6 +55,7 @@ extension JSONCodec<InodeFacts> {
     .optional("device", \.device, .deviceNumber),
     .optional("driverErrno", \.driverErrno, .number),
     .optional("hasNoListedDriver", \.hasNoListedDriver.ifTrue, .bool),
+    .optional("driverError", \.driverError, .number),
     .required("mount", \.mount, .integer),
     .required("parent", \.parent, .integer), .required("entries", \.entries, entry.list),
     .required("entriesAreComplete", \.entriesAreComplete, .bool),

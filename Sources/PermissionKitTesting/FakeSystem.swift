@@ -76,6 +76,12 @@ public final class FakeSystem: System {
   ///   - path: An absolute path without `.`, `..` and links.
   ///   - node: The node to add; by default an empty file.
   public func add(_ path: PathBytes, _ node: FakeNode = FakeNode()) {
+    // A driver lists the numbers that it serves.
+    if let number = node.inode.device, node.driver != .ENXIO, node.driver != .ENODEV {
+      let folder = node.inode.kind == .blockDevice ? "block" : "char"
+      add(
+        PathBytes("/sys/dev/\(folder)/\(number.major):\(number.minor)"), FakeNode(kind: .directory))
+    }
     state.withLock { state in
       let names = path.bytes.split(separator: UInt8(ascii: "/")).map { PathBytes(Array($0)) }
       var directory = 0

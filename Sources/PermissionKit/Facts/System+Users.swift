@@ -8,7 +8,9 @@ extension System {
       { if $0.namedUsers.count < most { $0.namedUsers.append((name, $1)) } }
     ) { () throws(Errno) in
       if let user = userFile?.user(named: name) { return user }
-      return try getpwnam(name)
+      let user = try getpwnam(name)
+      if user == nil { try seeUsers() }
+      return user
     }
   }
 
@@ -23,7 +25,9 @@ extension System {
       }
     ) { () throws(Errno) in
       if let user = userFile?.user(uid) { return user }
-      return try getpwuid(uid)
+      let user = try getpwuid(uid)
+      if user == nil { try seeUsers() }
+      return user
     }
   }
 
@@ -36,8 +40,21 @@ extension System {
       if cached != nil, groupFileIsWhole, let groups = groupFile?.groups(of: user) {
         return groups
       }
+      try seeGroups()
       return try getgrouplist(user)
     }
+  }
+
+  /// Checks that glibc can read the users: it takes a file that cannot be read for an empty one.
+  func seeUsers() throws(Errno) {
+    _ = try userSources()
+    if let unseen = look(at: "/etc/passwd").unseen { throw unseen.errno }
+  }
+
+  /// Checks that glibc can read the groups.
+  private func seeGroups() throws(Errno) {
+    _ = try userSources()
+    if let unseen = look(at: "/etc/group").unseen { throw unseen.errno }
   }
 
   /// Returns the name of the group; nil if there is no such group.
@@ -67,18 +84,19 @@ extension System {
   // MARK: - Files
 
   /// The sources of users and groups.
-  private func userSources() -> UserSources {
-    let known = try? remembered({ $0.sources }, { $0.sources = $1 }) { () throws(Errno) in
-      UserSources(try? contents(of: "/etc/nsswitch.conf", limit: 1 << 16))
+  private func userSources() throws(Errno) -> UserSources {
+    try remembered({ $0.sources }, { $0.sources = $1 }) { () throws(Errno) in
+      let file = look(at: "/etc/nsswitch.conf", limit: 1 << 16)
+      if let unseen = file.unseen { throw unseen.errno }
+      return UserSources(file.value)
     }
-    return known ?? UserSources(nil)
   }
 
   /// The users in /etc/passwd; nil if glibc has to be asked.
   private var userFile: UserFile? {
     guard cached != nil else { return nil }
     return try? remembered({ $0.userFile }, { $0.userFile = $1 }) { () throws(Errno) in
-      guard userSources().usersAreInFiles, filesCount else { return nil }
+      guard try userSources().usersAreInFiles, filesCount else { return nil }
       return (try? passwd()).map { UserFile($0, fields: 7) }
     }
   }
@@ -87,14 +105,15 @@ extension System {
   private var groupFile: UserFile? {
     guard cached != nil else { return nil }
     return try? remembered({ $0.groupFile }, { $0.groupFile = $1 }) { () throws(Errno) in
-      guard userSources().groupsAreInFiles, filesCount else { return nil }
+      guard try userSources().groupsAreInFiles, filesCount else { return nil }
       return (try? contents(of: "/etc/group")).map { UserFile($0, fields: 4) }
     }
   }
 
   /// Whether /etc/group has every group of every user.
   private var groupFileIsWhole: Bool {
-    let sources = userSources()
+    // Without the sources nothing is known to be whole.
+    guard let sources = try? userSources() else { return false }
     return sources.filesListGroups && (!sources.asksSystemd || userRecords.allSatisfy(isAbsent))
   }
 

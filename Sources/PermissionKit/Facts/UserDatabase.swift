@@ -93,7 +93,12 @@ internal import JSONSyntax
   package func everyUser() throws(Errno) -> [UserRecord] {
     var seen: Set<ExactString> = []
     let users: [UserRecord]
-    if let files = try files() { users = files.users } else { users = try system.getpwent() }
+    if let files = try files() {
+      users = files.users
+    } else {
+      try system.seeUsers()
+      users = try system.getpwent()
+    }
     return users.filter { seen.insert(ExactString($0.name)).inserted }
   }
 

@@ -31,7 +31,16 @@ struct Prober {
     else { return nil }
     let prober = Prober(inspection, ask, decision, Opener(inspection, ask))
     if let process { return prober.entered(process) }
-    return prober.leavesRoot ? nil : prober.asked()
+    guard !prober.leavesRoot else { return nil }
+    let probe = prober.asked()
+    return prober.isOfFilter(probe) ? nil : probe
+  }
+
+  /// Whether a filter of system calls refuses faccessat2(2) itself, which says nothing about the file.
+  private func isOfFilter(_ probe: Probe) -> Bool {
+    guard probe.method == .access || probe.isAsked, let errno = probe.errno, errno != decision.errno
+    else { return false }
+    return refusal("/", []) != nil
   }
 
   private func asked() -> Probe {

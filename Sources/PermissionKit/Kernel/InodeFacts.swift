@@ -65,6 +65,8 @@ package struct InodeFacts: Hashable, Sendable {
   /// Whether sysfs lists no driver for the number of a device node, so that only an open shows whether
   /// there is one.
   package var hasNoListedDriver = false
+  /// The error of the look for the driver, without which it stays unknown; nil if that was seen.
+  package var driverError: Errno?
   /// Whether the inode has several names, hard links; saved facts do not say.
   package var hasOtherNames = false
   /// The index of the mount in `AccessFacts.mounts`.

@@ -237,7 +237,7 @@ extension KernelCall {
     case .characterDevice, .blockDevice:
       if let errno = inodes[current].driverErrno {
         if errno.rawValue != 0 { throw refuse(errno, .driver, current) }
-      } else if inodes[current].hasNoListedDriver
+      } else if inodes[current].hasNoListedDriver || inodes[current].driverError != nil
         || inodes[current].kind == .characterDevice
           && inodes[current].device.map({ driverDecides($0, flags) }) == true
       {

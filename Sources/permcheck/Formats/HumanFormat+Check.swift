@@ -53,12 +53,11 @@ extension HumanFormat {
     for entry in entries {
       text += row(entry.cells, widths, indent: indent) + lines(entry.details, indent: indent)
     }
-    return text + notSeen(reports)
+    return text + (isVerbose ? notSeen(reports) : "")
   }
 
-  /// Returns what the checks could not look at, each once; only `-v` prints it.
+  /// Returns what the checks could not look at, each once.
   func notSeen(_ reports: [AccessReport]) -> String {
-    guard isVerbose else { return "" }
     var all: [String] = []
     for unseen in reports.flatMap(\.notSeen) where !all.contains(unseen.description) {
       all.append(unseen.description)

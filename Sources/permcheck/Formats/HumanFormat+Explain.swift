@@ -1,3 +1,4 @@
+import PermissionDocuments
 import PermissionKit
 
 // Explanations: each path as a tree, with the deciding component marked.
@@ -18,7 +19,15 @@ extension HumanFormat {
         }
       }
       return texts
-    }.joined(separator: "\n")
+    }.joined(separator: "\n") + notSeen(result.explanation)
+  }
+
+  /// Returns what could not be seen, where that leaves a decision open.
+  private func notSeen(_ explanation: Explanation) -> String {
+    let open = explanation.reports.filter { report in
+      report.resources.contains { $0.decision?.verdict == .undetermined }
+    }
+    return notSeen(open)
   }
 
   /// The permissions of new files in a folder: a line for the next file and one for the next
@@ -120,11 +129,21 @@ extension HumanFormat {
       // Something above mode and ACL refuses, or may refuse.
       case .granted: style.yellow("granted by mode and ACL")
       case .refused(let errno): style.red("refused") + " (\(errno))"
-      case .undetermined, nil: style.yellow("cannot be determined")
+      case .undetermined, nil: verdict(of: resource)
       }
     let path = style.bold(Sanitizer.clean(resource.path.description))
     let asked = resource.operation.map { Sanitizer.clean($0.words) } ?? resource.need.words
     return "\(path)   \(asked) \(verdict) for \(who(subject))\n"
+  }
+
+  /// Returns the kernel's own answer, as the exit status has it; the rules alone do not decide.
+  private func verdict(of resource: ResourceReport) -> String {
+    switch (resource.status, resource.answer) {
+    case (.authorized, _?): style.green("granted")
+    case (.denied, let answer?), (.restricted, let answer?), (.unavailable, let answer?):
+      style.red("refused") + (answer.errno.map { " (\($0))" } ?? "")
+    default: style.yellow("cannot be determined")
+    }
   }
 
   private func row(_ component: WalkedComponent, isOfOperation: Bool) -> [String] {

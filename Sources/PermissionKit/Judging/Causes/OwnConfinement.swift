@@ -65,10 +65,7 @@ struct OwnConfinement: Cause {
     guard let probe = evidence.probe else {
       return evidence.subject.source == .current && evidence.isAtRoot ? only : nil
     }
-    guard let index = evidence.decision.inode else { return nil }
-    if evidence.facts.inodes[index].kind == .directory, ask.need.contains(.write),
-      probe.method != .write
-    {
+    if ask.isDirectory, ask.need.contains(.write), probe.method != .write {
       return
         "only creating a file shows whether it may write in \(ask.path); a probe by writing (write) creates and removes one"
     }

@@ -38,7 +38,8 @@ struct OpenReason {
     case .fileSystemRules:
       var reason = Reason(
         .unreadableFacts, .proven,
-        "mode and ACL alone do not decide on \(place), because its file system has its own rules",
+        "mode and ACL alone do not decide on \(place), because its file system has its own rules"
+          + (refusal.map { ", which refuse \($0)" } ?? ""),
         evidence: mount.map { [$0.fileSystem] } ?? [])
       if inspection.subject.process != nil, probe?.method != .enter {
         reason.ownAdvice = "ask in its place, as root, with --probe enter"
@@ -53,14 +54,27 @@ struct OpenReason {
         evidence: ["/sys/dev has no \(numbers)"])
       reason.ownAdvice = adviceToOpen
       return reason
+    case .driver where decision.inode.map({ facts.inodes[$0].driverError != nil }) == true:
+      var reason = Reason(
+        .unreadableFacts, .proven,
+        "mode and ACL grant \(place) to \(name), but this process cannot see in /sys whether a driver serves it, and only opening it shows that",
+        evidence: decision.inode.flatMap { facts.inodes[$0].driverError }.map {
+          ["/sys/dev: \($0)"]
+        } ?? [])
+      reason.ownAdvice = adviceToOpen
+      return reason
     case .driver:
       return Reason(
         .driver, .proven,
-        "mode and ACL grant \(place) to \(name), but its driver has its own rule, and only opening the device shows the result"
-      )
+        "mode and ACL grant \(place) to \(name), but its driver "
+          + (refusal.map { "refuses \($0)" }
+            ?? "has its own rule, and only opening the device shows the result"))
     default: return unreadable
     }
   }
+
+  /// The kernel's own refusal, in parentheses; nil if it was not asked, or grants.
+  private var refusal: String? { probe?.errno.map { "(\($0))" } }
 
   /// Returns the reason if the bits grant access and a server decides.
   private func serverDecides(_ mount: MountFacts?) -> Reason {
