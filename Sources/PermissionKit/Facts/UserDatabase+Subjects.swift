@@ -9,7 +9,7 @@ extension UserDatabase {
     switch who {
     case .current: return try currentSubject()
     case .user(let name): return try subject(userNamed: name)
-    case .ids(let uid, let gid, let groups): return subject(uid: uid, gid: gid, groups: groups)
+    case .ids(let uid, let gid, let groups): return try subject(uid: uid, gid: gid, groups: groups)
     case .process(let pid): return try subject(process: pid)
     case .group, .everybody:
       throw PermissionError(
@@ -69,7 +69,7 @@ extension UserDatabase {
         advice: "see getent passwd, or give uid, gid and groups as numbers")
     }
     return Subject(
-      source: .user, credentials: credentials(record.uid, record.gid, groups),
+      source: .user, credentials: try credentials(record.uid, record.gid, groups),
       name: record.name, home: record.home)
   }
 
@@ -77,17 +77,20 @@ extension UserDatabase {
   ///
   /// Unlike `subject(_:)`, this never takes the number for a name.
   package func subject(userID uid: UInt32) throws(PermissionError) -> Subject {
+    var groups: [UInt32] = []
+    let record: UserRecord?
     do throws(Errno) {
-      if let record = try user(uid) {
-        let groups = try self.groups(of: record)
-        return Subject(
-          source: .user, credentials: credentials(record.uid, record.gid, groups),
-          name: record.name, home: record.home)
-      }
+      record = try user(uid)
+      if let record { groups = try self.groups(of: record) }
     } catch {
       throw Self.unsearchable("uid \(uid)", "getpwuid_r", error)
     }
-    throw PermissionError(.unknownUser, "there is no user with uid \(uid)")
+    guard let record else {
+      throw PermissionError(.unknownUser, "there is no user with uid \(uid)")
+    }
+    return Subject(
+      source: .user, credentials: try credentials(record.uid, record.gid, groups),
+      name: record.name, home: record.home)
   }
 
   /// Returns the error for a user whose lookup failed.
@@ -107,22 +110,29 @@ extension UserDatabase {
   ///
   /// Uid 0 gets only the capabilities in the bounding set of this process, which a container can
   /// limit.
-  private func credentials(_ uid: UInt32, _ gid: UInt32, _ groups: [UInt32]) -> Credentials {
+  private func credentials(
+    _ uid: UInt32, _ gid: UInt32, _ groups: [UInt32]
+  ) throws(PermissionError) -> Credentials {
     var credentials = Credentials(uid: uid, gid: gid, groups: groups)
-    if uid == 0, let status = try? system.contents(of: "/proc/self/status"),
-      let bounding = ProcStatus(status)?.bounding
-    {
-      credentials.effective.formIntersection(bounding)
-      credentials.permitted.formIntersection(bounding)
+    guard uid == 0 else { return credentials }
+    let status = system.lookAtStatus(ofProcess: nil)
+    guard let bounding = status.value?.bounding else {
+      throw PermissionError(
+        .system, "the capabilities that root can have here cannot be read",
+        path: "/proc/self/status", call: "openat", errno: status.unseen?.errno)
     }
+    credentials.effective.formIntersection(bounding)
+    credentials.permitted.formIntersection(bounding)
     return credentials
   }
 
   /// Returns plain ids as a subject, without capabilities unless the uid is 0.
-  private func subject(uid: UInt32, gid: UInt32, groups: [UInt32]) -> Subject {
+  private func subject(
+    uid: UInt32, gid: UInt32, groups: [UInt32]
+  ) throws(PermissionError) -> Subject {
     let record = try? user(uid)
     return Subject(
-      source: .ids, credentials: credentials(uid, gid, groups),
+      source: .ids, credentials: try credentials(uid, gid, groups),
       name: record?.name, home: record?.home)
   }
 }

@@ -40,10 +40,14 @@ extension NamedOperation {
     _ text: String, _ users: UserDatabase
   ) throws(PermissionError) -> UInt32 {
     if let gid = UInt32(text), gid != .max { return gid }
-    guard let gid = try? users.gid(of: text) else {
-      throw PermissionError(.unknownUser, "there is no group \(text)")
+    do throws(Errno) {
+      if let gid = try users.gid(of: text) { return gid }
+    } catch {
+      throw PermissionError(
+        .system, "the group data base cannot be searched for \(text)", call: "getgrnam_r",
+        errno: error)
     }
-    return gid
+    throw PermissionError(.unknownUser, "there is no group \(text)")
   }
 
   /// Returns the question whether the operation on a resource is allowed.

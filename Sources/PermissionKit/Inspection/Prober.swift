@@ -100,9 +100,13 @@ struct Prober {
   private func entered(_ process: Int32) -> Probe {
     var probe = Probe(method: .enter, errno: nil)
     // A child that takes on ids can then be traced by their user, until it forbids that; see proc(5).
-    guard (try? system.line(of: "/proc/sys/fs/suid_dumpable")) != "1" else {
+    let dumpable: PathBytes = "/proc/sys/fs/suid_dumpable"
+    let look = system.look(at: dumpable) { () throws(Errno) in try system.line(of: dumpable) }
+    guard let value = look.value, value != "1" else {
       probe.obstacle =
-        "process \(process) is not entered while fs.suid_dumpable is 1, because its user could read the memory of the child"
+        look.value == nil
+        ? "process \(process) is not entered, because \(look.unseen?.description ?? dumpable.description) cannot be read"
+        : "process \(process) is not entered while fs.suid_dumpable is 1, because its user could read the memory of the child"
       return probe
     }
     let opens = !ask.opened.isEmpty && (opener.device == nil || opener.opensHarmlessly)

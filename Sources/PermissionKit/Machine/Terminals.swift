@@ -14,16 +14,21 @@ package struct Terminals {
   /// - Returns: The reason, for people.
   package func reasonNotToGive(_ number: DeviceNumber, uid: UInt32, gid: UInt32) -> String? {
     guard isTerminal(number) else { return nil }
-    if isConsole(number) { return "it is a console of the system" }
+    switch isConsole(number) {
+    case .found(true): return "it is a console of the system"
+    case .unseen(let unseen): return "it may be a console of the system: \(unseen) cannot be read"
+    case .found(false), .absent: break
+    }
     // login(1) and getty(8) give a terminal to its user, or to the group tty.
     if uid != 0 { return "it belongs to a user, as a terminal after a login does" }
     if gid != 0, let tty = try? system.getgrnam("tty"), tty.gid == gid {
       return "it belongs to the group tty, as a terminal does"
     }
-    if let process = session(on: number) {
-      return "it is the terminal of a session (process \(process))"
+    switch session(on: number) {
+    case .found(let process?): return "it is the terminal of a session (process \(process))"
+    case .unseen(let unseen): return "it may be the terminal of a session: \(unseen) cannot be read"
+    case .found(nil), .absent: return nil
     }
-    return nil
   }
 
   /// Whether the device belongs to the subsystem tty; where sysfs does not show it, by the majors of
@@ -36,26 +41,36 @@ package struct Terminals {
 
   /// Whether the node is a console: the kernel prints its messages there, and init and the
   /// emergency shell use it.
-  private func isConsole(_ number: DeviceNumber) -> Bool {
+  private func isConsole(_ number: DeviceNumber) -> Look<Bool> {
     // console, tty, ptmx, and the foreground virtual terminal.
-    if number.major == 5 || number.major == 4 && number.minor < 64 { return true }
+    if number.major == 5 || number.major == 4 && number.minor < 64 { return .found(true) }
     let wanted = "\(number.major):\(number.minor)"
-    if let list = try? system.contents(of: "/proc/consoles") {
-      let words = String(decoding: list, as: UTF8.self).parts(byAny: " \n")
-      if words.contains(where: { $0 == wanted }) { return true }
+    let list = system.look(at: "/proc/consoles")
+    if let unseen = list.unseen { return .unseen(unseen) }
+    let words = String(decoding: list.value ?? [], as: UTF8.self).parts(byAny: " \n")
+    if words.contains(where: { $0 == wanted }) { return .found(true) }
+    let active = line(of: "/sys/class/tty/console/active")
+    if let unseen = active.unseen { return .unseen(unseen) }
+    for name in (active.value?.description ?? "").parts(by: " ") {
+      let dev = line(of: PathBytes("/sys/class/tty/\(name)/dev"))
+      if let unseen = dev.unseen { return .unseen(unseen) }
+      if dev.value == PathBytes(wanted) { return .found(true) }
     }
-    guard let active = try? system.line(of: "/sys/class/tty/console/active") else { return false }
-    return active.description.parts(by: " ").contains { name in
-      let file = PathBytes("/sys/class/tty/\(name)/dev")
-      return (try? system.line(of: file)) == PathBytes(wanted)
-    }
+    return .found(false)
+  }
+
+  private func line(of path: PathBytes) -> Look<PathBytes> {
+    system.look(at: path) { () throws(Errno) in try system.line(of: path) }
   }
 
   /// Returns a process that has the device as its controlling terminal; nil if none has.
-  private func session(on number: DeviceNumber) -> Int32? {
-    let names = (try? system.names(in: "/proc")) ?? []
-    return names.lazy.compactMap { Int32($0.description) }.first { process in
-      system.stat(ofProcess: process)?.terminal == number
+  private func session(on number: DeviceNumber) -> Look<Int32?> {
+    // A process that ends meanwhile has no terminal.
+    system.look(at: "/proc") { () throws(Errno) in try system.names(in: "/proc") }.part(of: "/proc")
+    {
+      $0.lazy.compactMap { Int32($0.description) }.first { process in
+        system.stat(ofProcess: process)?.terminal == number
+      }
     }
   }
 }

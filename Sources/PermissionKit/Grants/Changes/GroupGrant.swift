@@ -48,10 +48,17 @@ package struct GroupGrant: UndoableCommand {
   /// Fails if the uid is somebody's who is in the group and whose home is younger than the grant: either was renamed, or
   /// somebody else made another user a member.
   private func checkSuccessor(_ system: any System) throws(PermissionError) {
-    guard let uid, let now = try? system.getpwuid(uid), !now.name.isExactly(user) else { return }
+    guard let uid else { return }
     var other = self
-    other.user = now.name
-    if let gid, let group = try? system.getgrgid(gid) { other.group = group }
+    let now: UserRecord
+    do throws(Errno) {
+      guard let found = try system.getpwuid(uid), !found.name.isExactly(user) else { return }
+      now = found
+      other.user = now.name
+      if let gid, let group = try system.getgrgid(gid) { other.group = group }
+    } catch {
+      throw failure(error, "getpwuid")
+    }
     guard try other.isMember(system) else { return }
     throw PermissionError(
       .changeFailed,

@@ -9,7 +9,8 @@ struct Udev: Cause {
       let index = decision.inode, case let node = facts.inodes[index], node.kind.isDevice,
       node.uid == 0, node.gid == 0, node.mode & 0o7177 == 0, evidence.ask.path.isBelow("/dev"),
       // udev(7) makes it when it starts.
-      (try? system.status(of: "/run/udev/control")) == nil
+      case .absent = system.look(
+        at: "/run/udev/control", { () throws(Errno) in try system.status(of: "/run/udev/control") })
     else { return nil }
     let reason = Reason(
       .noUdev, .suspected,

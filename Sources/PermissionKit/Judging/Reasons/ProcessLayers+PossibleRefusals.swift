@@ -116,7 +116,7 @@ extension ProcessLayers {
       return theirs.inode != own.inode || theirs.fileSystem != own.fileSystem
     }
     let theirs = try? system.contents(of: PathBytes("/proc/\(process)/uid_map"))
-    return theirs != (try? system.contents(of: "/proc/self/uid_map"))
+    return theirs == nil || theirs != (try? system.contents(of: "/proc/self/uid_map"))
   }
 
   /// The unit of the system manager that the process belongs to; nil in a login session, and where no service
