@@ -114,7 +114,7 @@ package struct ResourceJudge {
     var isPossible = false
     var needsRoot = false
     for index in reports.indices where [.denied, .limited].contains(reports[index].status) {
-      for remedy in reports[index].remedies where remedy.isGrant {
+      for remedy in reports[index].grants {
         isPossible = true
         if remedy.needsRoot { needsRoot = true }
       }

@@ -203,7 +203,22 @@ extension AccessFacts {
   func keepsChanges(of inode: Int) -> Bool {
     let mount = mounts[inodes[inode].mount]
     return mount.rules.honoursChanges && !mount.isReadOnly
-      && inodes[inode].subvolume?.isReadOnly != true
+      && inodes[inode].subvolume?.isReadOnly != true && !isOfProcess(inode)
+  }
+
+  /// Whether an inode is below /proc/PID or /proc/sys, whose modes nobody changes.
+  ///
+  /// - SeeAlso: `proc_setattr()` in fs/proc/base.c and `proc_sys_setattr()` in fs/proc/proc_sysctl.c
+  func isOfProcess(_ inode: Int) -> Bool {
+    let mount = mounts[inodes[inode].mount]
+    guard mount.fileSystem == "proc" else { return false }
+    let path = path(of: inode)
+    if path == mount.point { return false }
+    // A part of /proc may be mounted elsewhere.
+    let names = path.components.dropFirst(mount.point.components.count)
+    guard path.isBelow(mount.point), let first = names.first else { return true }
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return first == "sys" || first.bytes.allSatisfy(digits.contains)
   }
 
   /// Returns the inode that `path` names, for any subject; does not follow a link at the end.

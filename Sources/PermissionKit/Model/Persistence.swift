@@ -6,6 +6,8 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
   case untilReboot = "until-reboot"
   /// Until the user logs out.
   case untilLogout = "until-logout"
+  /// Until the process ends, whose own mount namespace it is.
+  case untilProcessEnds = "until-process-ends"
   /// Until the service starts again, which creates its socket or its own /dev again.
   case untilServiceRestart = "until-service-restart"
   /// Until the container or sandbox ends, to which the file or node belongs.
@@ -18,7 +20,8 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
   /// Returns the shortest of several; `permanent` if there are none.
   package static func shortest(of lasting: some Sequence<Persistence>) -> Persistence {
     let order: [Persistence] = [
-      .untilLogout, .untilServiceRestart, .untilContainerEnds, .untilUdevEvent, .untilReboot,
+      .untilProcessEnds, .untilLogout, .untilServiceRestart, .untilContainerEnds, .untilUdevEvent,
+      .untilReboot,
       .untilSnapshotIsDeleted, .permanent,
     ]
     let found = Set(lasting)
@@ -54,6 +57,7 @@ extension Persistence {
     case .untilUdevEvent: "until the device is re-plugged or changed"
     case .untilReboot: "until the next boot"
     case .untilLogout: "until logout"
+    case .untilProcessEnds: "until the process ends"
     case .untilServiceRestart: "until the service starts again"
     case .untilContainerEnds: "until the container or sandbox ends"
     case .untilSnapshotIsDeleted: "until the snapshot is deleted"

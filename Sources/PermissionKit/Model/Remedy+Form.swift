@@ -102,7 +102,9 @@ extension Remedy {
   package var isSuggestion: Bool { form.isSuggestion }
 
   /// Whether it is one of several steps that must all be made.
-  package var isStep: Bool { isGrant || [.unitDevice, .unitSettings].contains(form) }
+  package var isStep: Bool {
+    isGrant || isFirstStep || [.unitDevice, .unitSettings].contains(form)
+  }
 
   /// Whether it is for the machine that runs a container, or for the user who starts it: nothing
   /// inside changes.
@@ -114,4 +116,11 @@ extension Remedy {
 
   /// Whether it is a command for the machine that runs the container.
   package var isOnHost: Bool { form == .hostEntry }
+}
+
+extension ResourceReport {
+  /// The changes that a request makes; empty where something that is no change of permissions comes first.
+  package var grants: [Remedy] {
+    remedies.contains(where: \.isFirstStep) ? [] : remedies.filter(\.isGrant)
+  }
 }

@@ -37,6 +37,8 @@ public struct Remedy: Hashable, Sendable {
 
   /// The kind of remedy.
   package var form: Form
+  /// Whether changes of permissions follow, without which it gives no access.
+  package var isFirstStep = false
   /// The object of the change, which also decides the tool.
   public var kind: Kind { form.kind }
   /// The command to type; each element is one argument.

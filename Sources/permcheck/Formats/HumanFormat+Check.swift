@@ -92,7 +92,7 @@ extension HumanFormat {
         Entry(cells: [title, word(report.status), report.usable(of: devices)]), at: 0)
     }
     // One request serves all devices, so it is printed once.
-    let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
+    let changes = report.resources.flatMap(\.grants)
     if let request, !changes.isEmpty || report.isCut || report.isHidden {
       let isFirst = !report.resources.flatMap(\.remedies).contains(where: \.comesFirst)
       entries[entries.count - 1].details += fix(request, changes, isFirst: isFirst)
@@ -128,7 +128,7 @@ extension HumanFormat {
     entry.cells[4] = style.dim(entry.cells[4])
     entry.details = messages.map { .text(Sanitizer.clean($0)) }
     let isServed =
-      isRequested && resources.contains { $0.isHidden || $0.remedies.contains(where: \.isGrant) }
+      isRequested && resources.contains { $0.isHidden || !$0.grants.isEmpty }
     entry.details += isServed ? first(resources) : fixes(resources)
     entry.details += resources.flatMap(evidence)
     return entry

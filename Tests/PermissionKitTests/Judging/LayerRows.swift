@@ -16,6 +16,9 @@ import Testing
       needsRoot: true, outcome: outcome, others: ["/mnt"])
   }
 
+  private static let ownMode = Wanted(
+    kind: .mode, command: ["chmod", "u+w", "/mnt/file"], outcome: .granted)
+
   private static func node(_ fake: FakeSystem, _ options: String, mode: UInt16 = 0o666) {
     fake.mount("/mnt", "ext4", options: options)
     Scene.device(fake, "/mnt/null", DeviceNumber(major: 1, minor: 3), mode: mode)
@@ -35,7 +38,7 @@ import Testing
     DiagnosisRow(
       name: "a read-only superblock, and bits that refuse as well", code: .readOnlyMount,
       question: write, status: .restricted, evidence: ["-r-xr-xr-x anna:anna"], mentions: ["/mnt"],
-      remedies: [remount("remount,rw", .refused)], otherStatus: .denied,
+      remedies: [remount("remount,rw"), ownMode], otherStatus: .denied,
       scene: { Scene.mounted($0, "ext4", "rw", superblock: "ro", mode: 0o555) },
       beside: { Scene.mounted($0, mode: 0o555) }),
     DiagnosisRow(
@@ -62,7 +65,12 @@ import Testing
       name: "a mount without devices, and bits that refuse as well", code: .nodevMount,
       question: .path("/mnt/null", [.read, .write]), status: .restricted,
       evidence: ["crw-r--r-- root:root"], mentions: ["/mnt"],
-      remedies: [remount("remount,bind,dev", .refused)], otherStatus: .denied,
+      remedies: [
+        remount("remount,bind,dev"),
+        Wanted(
+          kind: .acl, command: ["setfacl", "-n", "-m", "u:1000:rw-,m::rw-", "/mnt/null"],
+          needsRoot: true, outcome: .granted),
+      ], otherStatus: .denied,
       scene: { node($0, "rw,nodev", mode: 0o644) }, beside: { node($0, "rw", mode: 0o644) }),
     DiagnosisRow(
       name: "a mount without executing", code: .noexecMount,
@@ -85,7 +93,8 @@ import Testing
       status: .restricted, evidence: ["-r--r--r-- anna:root"], mentions: ["/mnt/file"],
       remedies: [
         Wanted(
-          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .refused)
+          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .granted),
+        ownMode,
       ], otherStatus: .denied,
       scene: {
         file($0) {

@@ -127,7 +127,7 @@ struct PersistenceTests {
     #expect(
       Persistence.shortest(of: [.permanent, .untilReboot, .untilContainerEnds])
         == .untilContainerEnds)
-    #expect(Persistence.shortest(of: Persistence.allCases) == .untilLogout)
+    #expect(Persistence.shortest(of: Persistence.allCases) == .untilProcessEnds)
     #expect(Persistence.shortest(of: []) == .permanent)
   }
 }

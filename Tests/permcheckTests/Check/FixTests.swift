@@ -52,6 +52,18 @@ struct FixTests {
       testDescription: "a read-only mount", setup: "mkdir p; mount -t tmpfs -o ro,mode=777 none p",
       ask: "photos=$T/p"),
     Scene(
+      testDescription: "a read-only mount of a closed folder",
+      setup: "mkdir p; mount -t tmpfs -o mode=755 none p; mkdir -m 700 p/d; mount -o remount,ro p",
+      ask: "explain $T/p/d --need rwx --user games"),
+    Scene(
+      testDescription: "an immutable file that is closed",
+      setup: "mkdir d; mount -t tmpfs none d; echo >d/a; chmod 640 d/a; chattr +i d/a",
+      ask: "explain $T/d/a --need w --user games"),
+    Scene(
+      testDescription: "a mount without programs, and a file that is none",
+      setup: "mkdir d; mount -t tmpfs -o noexec none d; echo >d/a; chmod 640 d/a",
+      ask: "explain $T/d/a --need x --user games"),
+    Scene(
       testDescription: "a mount without devices",
       setup: "mkdir d; mount -t tmpfs -o mode=755,nodev none d; node d/a 666", ask: "$T/d/a"),
     Scene(
@@ -70,6 +82,14 @@ struct FixTests {
         btrfs -q subvolume snapshot -r d/one d/two
         """,
       ask: "explain $T/d/two/a --need w"),
+    Scene(
+      testDescription: "a mount of one process",
+      setup: """
+        mkdir d; echo >d/a; chmod 666 d/a
+        unshare --mount sh -c 'mount --bind d d; mount -o remount,bind,ro d; echo $$ >own; exec sleep 99' &
+        until [ -s own ]; do sleep 0.1; done; OWN=$(cat own); trap 'kill $OWN' EXIT
+        """,
+      ask: "explain $T/d/a --need w --pid $OWN"),
     Scene(
       testDescription: "a file that only grows",
       setup: "mkdir d; mount -t tmpfs none d; echo >d/a; chattr +a d/a",
@@ -122,6 +142,28 @@ struct FixTests {
       after=0; by permcheck \(scene.ask) >$OUT.e || after=$?
       [ $after = 0 ] || fail "after $(cat commands): $after $(cat $OUT.e)"
       ! grep -q '^ *fix' $OUT.e || fail "a fix is left: $(cat $OUT.e)"
+      """)
+  }
+
+  /// Where the kernel lets nobody change permissions, or a change would open a session of somebody else, no
+  /// command is printed; what helps is said.
+  @Test func `No command is printed that cannot or should not work`() throws {
+    try PrivateJournal(environment: ["LC_ALL": "C.UTF-8"]).expect(
+      """
+      sleep 99 & PID=$!; trap 'kill $PID' EXIT
+      for name in fd; do
+        "$P" explain /proc/$PID/$name --need r --user games >$OUT.o && fail "granted $name"
+        grep -q chmod $OUT.o && fail "a command: $(cat $OUT.o)"
+        grep -q 'fix: ask as root or as the user of the process' $OUT.o || fail "no advice: $(cat $OUT.o)"
+        chmod o+r /proc/$PID/$name 2>/dev/null && fail "the kernel changes $name"
+      done
+      "$P" explain /proc/sys/kernel/cap_last_cap --need w --user games >$OUT.o && fail "granted"
+      grep -q chmod $OUT.o && fail "a command: $(cat $OUT.o)"
+      chmod o+w /proc/sys/kernel/cap_last_cap 2>/dev/null && fail "the kernel changes a sysctl"
+      export P; script -qc 'tty >/dev/null && chmod 620 $(tty) && "$P" explain $(tty) --need rw --user games' /dev/null \
+        </dev/null >$OUT.o || true
+      grep -q chmod $OUT.o && fail "a command: $(cat $OUT.o)"
+      grep -q 'start a terminal of your own' $OUT.o || fail "no advice: $(cat $OUT.o)"
       """)
   }
 }

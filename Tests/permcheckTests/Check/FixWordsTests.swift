@@ -111,20 +111,27 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
-  @Test func `Where permissions cannot be changed, it says why`() throws {
+  @Test func `Where permissions cannot be changed, it says what comes before and after`() throws {
     let output = try run(
       """
       mkdir m; mount -t tmpfs none m; mkdir -m 700 m/c m/i; mkdir -m 700 m/c/d
-      chattr +i m/i; permcheck explain /mnt/m/i --user games | tail -1; chattr -i m/i
+      chattr +i m/i; permcheck explain /mnt/m/i --user games | tail -3; chattr -i m/i
       mount -o remount,ro m
-      permcheck explain /mnt/m/c --user games | tail -1
-      permcheck check /mnt/m/c/d --user games | tail -1
+      permcheck explain /mnt/m/c --user games | tail -3
+      permcheck check /mnt/m/c/d --user games | tail -4
       """)
     #expect(
       output == """
-        fix: make /mnt/m/i changeable first (chattr -i), since its permissions are immutable
-        fix: mount /mnt/m read-write first, since permissions cannot be changed while it is read-only
-                        fix: mount /mnt/m read-write first, since permissions cannot be changed while it is read-only
+          sudo chattr -i /mnt/m/i
+          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/m/i
+          sudo chattr +i /mnt/m/i
+          sudo mount -o remount,rw /mnt/m
+          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/m/c
+          sudo mount -o remount,ro /mnt/m
+                          sudo mount -o remount,rw /mnt/m
+                          sudo setfacl -n -m u:5:--x,m::--x /mnt/m/c
+                          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/m/c/d
+                          sudo mount -o remount,ro /mnt/m
 
         """, "\(output)")
   }

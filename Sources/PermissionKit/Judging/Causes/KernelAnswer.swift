@@ -58,6 +58,14 @@ struct KernelAnswer: Cause {
     guard let index = decision.inode, decision.rule.bits != nil else { return nil }
     let (inode, path) = (facts.inodes[index], facts.path(of: index))
     let mount = facts.mounts[inode.mount]
+    if facts.isOfProcess(index) {
+      return
+        "ask as root or as the user of the process: nobody can change permissions in \(mount.point)"
+    }
+    if mount.fileSystem == "devpts" {
+      return
+        "start a terminal of your own, such as by script -q /dev/null; \(path) belongs to another session"
+    }
     if inode.isImmutable {
       return "make \(path) changeable first (chattr -i), since its permissions are immutable"
     }

@@ -41,6 +41,7 @@ struct OpenReason {
         "mode and ACL alone do not decide on \(place), because its file system has its own rules"
           + (refusal.map { ", which refuse \($0)" } ?? ""),
         evidence: mount.map { [$0.fileSystem] } ?? [])
+      reason.ownAdvice = adviceOfRoot
       if inspection.subject.process != nil, probe?.method != .enter {
         reason.ownAdvice = "ask in its place, as root, with --probe enter"
       }

@@ -13,6 +13,15 @@ extension Inspection {
     return .shortest(of: [lasting, side])
   }
 
+  /// Returns how long the options of a mount last.
+  func persistence(ofMount mount: Int) -> Persistence {
+    if processWithOwnMounts != nil { return .untilProcessEnds }
+    guard !isSaved, context.root == "/", let side = ownSide(facts.mounts[mount]) else {
+      return .untilReboot
+    }
+    return .shortest(of: [.untilReboot, side])
+  }
+
   /// Returns how long the container, sandbox or service of a mount lasts; nil for a mount of the
   /// machine.
   private func ownSide(_ mount: MountFacts) -> Persistence? {

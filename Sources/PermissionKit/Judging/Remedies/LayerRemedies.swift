@@ -21,82 +21,147 @@ struct LayerRemedies {
 
   // MARK: - Simulated
 
+  /// A change by which a layer no longer refuses, or lets modes be changed.
+  private struct Lift {
+    var form: Remedy.Form
+    var command: [PathBytes]
+    /// The command that puts it back.
+    var back: [PathBytes]
+    var others: [String] = []
+    /// The facts without what refuses.
+    var facts: AccessFacts
+  }
+
   private func simulated(_ decision: Decision, _ index: Int) -> [Remedy] {
-    var changed = facts
-    let mount = facts.inodes[index].mount
-    let point = facts.mounts[mount].point
-    func remedy(_ form: Remedy.Form, _ command: [PathBytes], others: [String]) -> [Remedy] {
-      let after = AccessEvaluator(facts: changed, credentials: inspection.subject.credentials)
-        .decide(ask)
-      var command = command
-      // What is mounted here is not mounted there.
-      if form == .remount, let process = inspection.processWithOwnMounts {
-        command = ["nsenter", "-t", PathBytes("\(process)"), "-m"] + command
-      }
-      var remedy = Remedy(
-        form, command, needsRoot: true, form == .remount ? .untilReboot : .permanent, others: others
-      )
-      remedy.outcome =
-        after.isGranted ? .granted : after.errno == nil ? .undetermined : .refused
-      return [remedy]
-    }
-    // A file system that can never be written stays read-only whatever is remounted.
-    let canBeWritten = facts.mounts[mount].rules.isWritable
-    func remounted(_ option: PathBytes, _ flag: MountFacts.Flags, others: String) -> [Remedy] {
-      guard !point.isEmpty else { return [] }
-      changed.mounts[mount].flags.remove(flag)
-      return remedy(
-        .remount, ["mount", "-o", PathBytes("remount,bind,\(option)"), point],
-        others: ["\(others) below \(point)"])
-    }
-    switch decision.rule {
-    case .readOnlyMount
-    where inspection.maker == "bwrap" && !facts.mounts[mount].superblockIsReadOnly:
+    let mount = facts.mounts[facts.inodes[index].mount]
+    let rule = obstacle(decision, index)
+    switch rule {
+    case .readOnlyMount where inspection.maker == "bwrap" && !mount.superblockIsReadOnly:
       return [.bubblewrap("--bind", ask.path)]
-    case .readOnlyMount where !canBeWritten, .readOnlySuperblock where !canBeWritten:
-      return []
-    case .readOnlyMount where !facts.mounts[mount].superblockIsReadOnly:
-      return remounted("rw", .readOnly, others: "everybody whose mode bits allow writing")
-    case .readOnlyMount, .readOnlySuperblock:
-      guard !point.isEmpty else { return [] }
-      changed.mounts[mount].superblockIsReadOnly = false
-      changed.mounts[mount].flags.remove(.readOnly)
-      return remedy(
-        .remount, ["mount", "-o", "remount,rw", point],
-        others: ["everybody whose mode bits allow writing below \(point)"])
     case .noDeviceMount where inspection.maker == "bwrap":
       // Mounts of another user namespace keep their options.
       return [.bubblewrap("--dev-bind", ask.resource.family?.containerDevice ?? ask.path)]
-    case .noDeviceMount:
-      return remounted("dev", .noDevices, others: "everybody whose mode bits allow using a device")
-    case .noExecuteMount:
-      return remounted("exec", .noExecute, others: "everybody whose mode bits allow executing")
-    default:
-      guard let (form, command, others) = attribute(decision.rule, index, &changed) else {
-        return []
-      }
-      return remedy(form, command, others: others)
+    default: return lift(rule, index).map { remedies($0, index) } ?? []
     }
   }
 
-  /// Returns the remedy that clears an attribute of the inode or of its subvolume; nil if that is
-  /// not the cause.
-  private func attribute(
-    _ rule: Rule, _ index: Int, _ changed: inout AccessFacts
-  ) -> (Remedy.Form, [PathBytes], others: [String])? {
+  /// Returns the lift, with the changes of permissions that are needed besides; empty if that is not enough.
+  private func remedies(_ lift: Lift, _ index: Int) -> [Remedy] {
+    let mount = facts.inodes[index].mount
+    func remedy(_ command: [PathBytes], _ others: [String]) -> Remedy {
+      var command = command
+      // What is mounted here is not mounted there.
+      if lift.form == .remount, let process = inspection.processWithOwnMounts {
+        command = ["nsenter", "-t", PathBytes("\(process)"), "-m"] + command
+      }
+      let lasting =
+        lift.form == .remount
+        ? inspection.persistence(ofMount: mount) : inspection.persistence(of: index)
+      var remedy = Remedy(lift.form, command, needsRoot: true, lasting, others: others)
+      remedy.outcome = .granted
+      return remedy
+    }
+    var first = remedy(lift.command, lift.others)
+    let after = decide(lift.facts)
+    if after.errno == nil {
+      if !after.isGranted { first.outcome = .undetermined }
+      return [first]
+    }
+    // Mode or ACL refuses, too; without both steps, none is worth a word.
+    let finder = RemedyFinder(inspection)
+    let changes = finder.changes(ask, lift.facts)
+    if changes.isEmpty { return [] }
+    first.isFirstStep = true
+    var restored = facts
+    for change in changes { restored.inodes[change.inode] = change.after }
+    restored.inodes[index].isImmutable = facts.inodes[index].isImmutable
+    restored.inodes[index].isAppendOnly = facts.inodes[index].isAppendOnly
+    restored.inodes[index].subvolume = facts.inodes[index].subvolume
+    guard decide(restored).isGranted else { return [first] + finder.remedies(changes) }
+    // It was only in the way of the change.
+    first.othersAffected = []
+    var last = remedy(lift.back, [])
+    (first.persistence, last.persistence) = (.permanent, .permanent)
+    last.isFirstStep = true
+    return [first] + finder.remedies(changes) + [last]
+  }
+
+  private func decide(_ facts: AccessFacts) -> Decision {
+    AccessEvaluator(facts: facts, credentials: inspection.subject.credentials).decide(ask)
+  }
+
+  /// Returns what lifts a rule; nil if nothing does.
+  private func lift(_ rule: Rule, _ index: Int) -> Lift? {
+    var changed = facts
+    let mount = facts.inodes[index].mount
+    let point = facts.mounts[mount].point
+    // A file system that can never be written stays read-only whatever is remounted.
+    let canBeWritten = facts.mounts[mount].rules.isWritable
+    func remount(_ option: String, _ back: String, others: String) -> Lift? {
+      guard !point.isEmpty else { return nil }
+      return Lift(
+        form: .remount, command: ["mount", "-o", PathBytes("remount,\(option)"), point],
+        back: ["mount", "-o", PathBytes("remount,\(back)"), point],
+        others: ["everybody whose mode bits allow \(others) below \(point)"], facts: changed)
+    }
+    switch rule {
+    case .readOnlyMount, .readOnlySuperblock:
+      guard canBeWritten else { return nil }
+      changed.mounts[mount].flags.remove(.readOnly)
+      if rule == .readOnlyMount, !facts.mounts[mount].superblockIsReadOnly {
+        return remount("bind,rw", "bind,ro", others: "writing")
+      }
+      changed.mounts[mount].superblockIsReadOnly = false
+      return remount("rw", "ro", others: "writing")
+    case .noDeviceMount:
+      changed.mounts[mount].flags.remove(.noDevices)
+      return remount("bind,dev", "bind,nodev", others: "using a device")
+    case .noExecuteMount:
+      changed.mounts[mount].flags.remove(.noExecute)
+      return remount("bind,exec", "bind,noexec", others: "executing")
+    default: return attribute(rule, index)
+    }
+  }
+
+  /// Returns the rule that refuses; where mode or ACL does, the one that lets nobody change them.
+  private func obstacle(_ decision: Decision, _ index: Int) -> Rule {
+    let (inode, mount) = (facts.inodes[index], facts.mounts[facts.inodes[index].mount])
+    guard decision.rule.bits != nil else { return decision.rule }
+    if inode.isImmutable { return .immutable }
+    if inode.isAppendOnly { return .appendOnly }
+    if inode.subvolume?.isReadOnly == true { return .readOnlySubvolume }
+    // In a container, mounts are changed from outside.
+    guard mount.isReadOnly, inspection.maker == nil,
+      inspection.confinement.found.allSatisfy({ !$0.place.isContainer })
+    else { return decision.rule }
+    return mount.superblockIsReadOnly ? .readOnlySuperblock : .readOnlyMount
+  }
+
+  /// Returns what clears an attribute of the inode or of its subvolume; nil if that is not the cause.
+  private func attribute(_ rule: Rule, _ index: Int) -> Lift? {
+    var changed = facts
     let place = facts.path(of: index)
+    func attribute(_ letter: String) -> Lift {
+      Lift(
+        form: .attribute, command: ["chattr", PathBytes("-\(letter)"), place],
+        back: ["chattr", PathBytes("+\(letter)"), place], facts: changed)
+    }
     switch rule {
     case .readOnlySubvolume:
       guard let top = subvolume(of: index) else { return nil }
       for inode in changed.inodes.indices { changed.inodes[inode].subvolume?.isReadOnly = false }
-      let others = ["everybody whose mode bits allow writing below \(top)"]
-      return (.subvolume, ["btrfs", "property", "set", top, "ro", "false"], others)
+      func set(_ value: PathBytes) -> [PathBytes] {
+        ["btrfs", "property", "set", top, "ro", value]
+      }
+      return Lift(
+        form: .subvolume, command: set("false"), back: set("true"),
+        others: ["everybody whose mode bits allow writing below \(top)"], facts: changed)
     case .immutable where facts.inodes[index].isImmutable:
       changed.inodes[index].isImmutable = false
-      return (.attribute, ["chattr", "-i", place], [])
+      return attribute("i")
     case .appendOnly:
       changed.inodes[index].isAppendOnly = false
-      return (.attribute, ["chattr", "-a", place], [])
+      return attribute("a")
     default: return nil
     }
   }

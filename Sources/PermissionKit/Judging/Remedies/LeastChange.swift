@@ -132,8 +132,9 @@ struct LeastChange {
     if let overflow = facts.overflow, inode.uid == overflow.uid, !overflow.uidIsMapped {
       return nil
     }
+    // The terminal of another session is nobody's to open.
     guard !inode.isImmutable, !inode.isAppendOnly, mount.idMapping == nil,
-      facts.keepsChanges(of: index)
+      mount.fileSystem != "devpts", facts.keepsChanges(of: index)
     else {
       return nil
     }

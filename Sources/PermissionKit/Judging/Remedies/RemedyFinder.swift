@@ -14,7 +14,8 @@ struct RemedyFinder {
   /// Returns the changes in their order; empty if no change of mode or ACL gives access.
   func remedies(_ ask: ResourceQuery) -> [Remedy] { remedies(changes(ask, inspection.facts)) }
 
-  private func changes(_ ask: ResourceQuery, _ facts: AccessFacts) -> [InodeChange] {
+  /// Returns the changes that give access by these facts; empty if none does.
+  func changes(_ ask: ResourceQuery, _ facts: AccessFacts) -> [InodeChange] {
     var least = LeastChange(facts: facts, credentials: inspection.subject.credentials)
     let decision =
       ask.operation.map { least.allow($0, path: ask.path) }

@@ -129,8 +129,8 @@ struct SubjectChoice: Equatable {
     case .ids, .process, .group, .everybody: return []
     }
     guard root == "/", through != .server else { return [] }
-    let isHelped = reports.contains {
-      $0.isCut || $0.isHidden || $0.remedies.contains(where: \.isGrant)
+    let isHelped = reports.contains { report in
+      report.isCut || report.isHidden || report.resources.contains { !$0.grants.isEmpty }
     }
     guard isHelped else { return [] }
     var options = GrantOptions()

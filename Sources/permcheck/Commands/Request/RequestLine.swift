@@ -59,7 +59,7 @@ struct RequestLine {
   ///   - grants: How the request would become root.
   /// - Returns: The command; nil if no request helps.
   func text(for report: AccessReport, need: Permissions?, _ grants: GrantOptions) -> String? {
-    let changes = report.resources.flatMap(\.remedies).filter(\.isGrant)
+    let changes = report.resources.flatMap(\.grants)
     // Root sees what is hidden from others.
     let isUnknown = report.isCut || report.isHidden && !system.isRoot
     guard !changes.isEmpty || isUnknown else { return nil }
