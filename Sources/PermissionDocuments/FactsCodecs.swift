@@ -28,6 +28,7 @@ extension JSONCodec<AccessFacts> {
     .required("uid", \.uid, .integer), .required("gid", \.gid, .integer),
     .required("uidIsMapped", \.uidIsMapped, .bool),
     .required("gidIsMapped", \.gidIsMapped, .bool),
+    .optional("mapping", \.mapping, .idMapping),
   ]).codec(
     AccessFacts.Overflow(uid: 65_534, gid: 65_534, uidIsMapped: true, gidIsMapped: true))
 }

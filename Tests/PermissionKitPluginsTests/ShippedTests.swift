@@ -83,6 +83,7 @@ import Testing
     system.add("/run/udev/data/c21:0", .file("E:libsane_matched=yes\n"))
     system.add("/run/udev/data/c13:67", .file("E:ID_INPUT_JOYSTICK=1\n"))
     system.add("/run/udev/data/c189:1", .file("E:ID_PERSIST=0\n"))
+    system.add("/sys/dev/char/1:3", FakeNode(kind: .directory))
     system.add("/run/pcscd/pcscd.comm", FakeNode(kind: .socket, mode: mode, gid: 44))
     system.add("/run/docker.sock", FakeNode(kind: .socket, mode: mode, gid: 44))
     let search = (mode & 0o444) >> 2

@@ -26,13 +26,15 @@ open class MicrophoneAccessor: ResourceAccessor {
   open override func resources(for subject: Subject) -> ResourceSet {
     let catalog = DeviceCatalog(context.system, root: context.root, mayOpen: false)
     let hint = "no node /dev/snd/pcm*c, and no capture PCM in /proc/asound"
-    guard context.path == nil, let (sound, files) = soundDefault(of: subject) else {
+    var unseen: Unseen?
+    guard context.path == nil, let (sound, files) = soundDefault(of: subject, &unseen) else {
       return deviceResources(catalog.microphones, of: .microphone, noneHint: hint)
     }
     var findings = catalog.microphones()
     if findings.devices.isEmpty {
       return deviceResources({ findings }, of: .microphone, noneHint: hint)
     }
+    if let unseen { return ResourceSet(absences: [notSeen(unseen)]) }
     findings.devices.removeAll { !catalog.isDefault(sound, $0) }
     if !findings.devices.isEmpty {
       return deviceResources({ findings }, of: .microphone, noneHint: hint)
@@ -43,7 +45,14 @@ open class MicrophoneAccessor: ResourceAccessor {
   /// Returns ALSA's default device, and the files that define it; nil if none does.
   ///
   /// permcheck-helper gives each microphone, and looks at no file of its caller.
-  private func soundDefault(of subject: Subject) -> (SoundDefault, [PathBytes])? {
+  ///
+  /// - Parameters:
+  ///   - subject: The user.
+  ///   - unseen: The file that this process may not read, and the user perhaps can.
+  /// - Returns: The default; nil if there is none.
+  private func soundDefault(
+    of subject: Subject, _ unseen: inout Unseen?
+  ) -> (SoundDefault, [PathBytes])? {
     if grants.isConfinedToDevices { return nil }
     let system = context.system
     var files: [PathBytes] = []
@@ -60,14 +69,27 @@ open class MicrophoneAccessor: ResourceAccessor {
       } catch .ENOENT {
       } catch .ENOTDIR {
       } catch {
-        // What alsa-lib cannot read either, it leaves out.
-        guard error != .EACCES else { continue }
+        if error == .EACCES {
+          // What alsa-lib cannot read either, it leaves out.
+          if subject.source == .current || system.isRoot { continue }
+          unseen = Unseen(file, error)
+        }
         files.append(file)
         isUnknown = true
       }
     }
     if isUnknown { return (.other("computed"), files) }
     return texts.isEmpty ? nil : SoundDefault(texts).map { ($0, files) }
+  }
+
+  /// Returns the report on a default that a file may name which this process may not read.
+  private func notSeen(_ unseen: Unseen) -> ResourceReport {
+    var reason = Reason(
+      .unreadableFacts, .proven, "\(unseen) cannot be read, and may name another default device")
+    reason.ownAdvice = "check as root, or name the node, such as mic=/dev/snd/pcmC0D0c"
+    return ResourceSet.absence(
+      context.root.appending("dev/snd"), label: "default", device: "default",
+      status: .notDetermined, reason)
   }
 
   /// Returns the report on a default that is not plainly a node of a present card.

@@ -443,6 +443,7 @@ extension ResourceAccessor {
             "\(path) cannot be listed, so devices may be missing from this report",
             evidence: ["open: \(errno)"])))
     }
+    set.absences += findings.unseen.map { notSeen($0, family) }
     if set.resources.isEmpty, set.absences.isEmpty {
       set.absences = [nothing(findings, family, noneHint: noneHint)]
     }
@@ -452,6 +453,16 @@ extension ResourceAccessor {
   /// Returns the folders that the catalogue searches; empty if the context names one node.
   package func deviceSources(_ folders: [PathBytes]) -> [PathBytes] {
     context.path == nil ? folders.map(context.root.appending) : []
+  }
+
+  /// Returns the report on a node of which a file would show whether it is a device of the family.
+  private func notSeen(_ unseen: Unseen, _ family: DeviceFamily) -> ResourceReport {
+    ResourceSet.absence(
+      unseen.path, label: family.noun, device: unseen.path.description, status: .notDetermined,
+      family: family,
+      Reason(
+        .unreadableFacts, .proven,
+        "\(unseen) cannot be read, so a \(family.noun) may be missing from this report"))
   }
 
   private func nothing(

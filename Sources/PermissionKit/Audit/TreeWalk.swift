@@ -59,6 +59,8 @@ package struct TreeWalk: Sendable {
   }
 
   let question: TreeQuestion
+  /// Whether a filter of system calls refuses faccessat2(2) itself, which says nothing about a file.
+  let isFiltered: Bool
   private let makeSink: @Sendable () -> TreeSink
   private let state: State
 
@@ -99,6 +101,7 @@ package struct TreeWalk: Sendable {
     self.question = question
     self.makeSink = makeSink
     let system = LinuxSystem()
+    isFiltered = (try? system.faccessat2("/", [])) == nil
     let wakeups = Descriptor(rawValue: try system.check(ccap_semaphore()))
     let ends: Descriptor
     do throws(Errno) {

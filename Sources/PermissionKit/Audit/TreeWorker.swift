@@ -209,6 +209,10 @@ struct TreeWorker {
 
   /// Reports the answer about a name in the last level; the empty name is that folder itself.
   mutating func report(_ answer: TreeFinding.Answer, _ name: PathBytes, isLink: Bool = false) {
+    var answer = answer
+    if case .refused(let errno) = answer, case .kernel = asker, walk.isFiltered {
+      answer = .failed(errno)
+    }
     if case .refused = answer { walk.count(refused: 1) } else { walk.count(undetermined: 1) }
     let slash = path.last == UInt8(ascii: "/") ? 0 : 1
     let whole = name.isEmpty ? PathBytes(path) : PathBytes(path).appending(name)

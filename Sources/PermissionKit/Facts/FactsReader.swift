@@ -516,8 +516,10 @@ extension FactsReader {
     if let users, let groups, users.isIdentity, groups.isIdentity { return nil }
     // Without /proc nothing is known about the namespace, so these ids may belong to anybody.
     let (uid, gid) = (id("overflowuid"), id("overflowgid"))
-    return AccessFacts.Overflow(
+    var overflow = AccessFacts.Overflow(
       uid: uid, gid: gid, uidIsMapped: users.map { $0.outside(uid) != nil } ?? true,
       gidIsMapped: groups.map { $0.outside(gid) != nil } ?? true)
+    if let users, let groups { overflow.mapping = IDMapping(users: users, groups: groups) }
+    return overflow
   }
 }

@@ -1,5 +1,5 @@
 /// The outcome of a look at a fact.
-enum Look<Value> {
+package enum Look<Value> {
   case found(Value)
   /// The name does not exist, in a folder that could be searched.
   case absent
@@ -7,12 +7,12 @@ enum Look<Value> {
   case unseen(Unseen)
 
   /// The value; nil if it is absent or unknown.
-  var value: Value? {
+  package var value: Value? {
     if case .found(let value) = self { value } else { nil }
   }
 
   /// The fact that could not be looked at; nil if the value is known, or known to be absent.
-  var unseen: Unseen? {
+  package var unseen: Unseen? {
     if case .unseen(let unseen) = self { unseen } else { nil }
   }
 
@@ -34,7 +34,7 @@ extension System {
   ///   - read: Reads it.
   /// - Returns: The value; absent if `read` failed with ENOENT or ENOTDIR, unless it is the file system that is
   ///   missing: of /proc, of sysfs.
-  func look<Value>(at path: PathBytes, _ read: () throws(Errno) -> Value) -> Look<Value> {
+  package func look<Value>(at path: PathBytes, _ read: () throws(Errno) -> Value) -> Look<Value> {
     do throws(Errno) {
       return .found(try read())
     } catch {
@@ -46,7 +46,7 @@ extension System {
   }
 
   /// Looks at the bytes of a file, see `contents(of:limit:)`.
-  func look(at path: PathBytes, limit: Int = 1 << 20) -> Look<[UInt8]> {
+  package func look(at path: PathBytes, limit: Int = 1 << 20) -> Look<[UInt8]> {
     look(at: path) { () throws(Errno) in try contents(of: path, limit: limit) }
   }
 
@@ -57,7 +57,7 @@ extension System {
   }
 
   /// Whether this process sees something at a path.
-  func isThere(_ path: PathBytes) -> Bool {
+  package func isThere(_ path: PathBytes) -> Bool {
     do throws(Errno) {
       _ = try status(of: path)
       return true
@@ -75,7 +75,16 @@ extension System {
     }
     if path.hasPrefix("/proc/") { return isThere("/proc/self") }
     // Every kernel has /dev/null.
-    if path.hasPrefix("/sys/") { return isThere("/sys/dev/char/1:3") }
+    if path.hasPrefix("/sys/") { return isThere("/sys/dev/char/1:3") && !isHidden(path) }
     return true
+  }
+
+  /// Whether /sys/dev lists a device, and what it leads to is covered.
+  private func isHidden(_ path: PathBytes) -> Bool {
+    let names = path.components
+    guard path.hasPrefix("/sys/dev/"), names.count >= 4 else { return false }
+    var entry: PathBytes = "/"
+    for name in names.prefix(4) { entry = entry.appending(name) }
+    return destination(ofLink: entry) != nil && !isThere(entry)
   }
 }

@@ -46,15 +46,23 @@ extension System {
   }
 
   /// Checks that glibc can read the users: it takes a file that cannot be read for an empty one.
-  func seeUsers() throws(Errno) {
-    _ = try userSources()
-    if let unseen = look(at: "/etc/passwd").unseen { throw unseen.errno }
-  }
+  func seeUsers() throws(Errno) { try see("/etc/passwd") }
 
   /// Checks that glibc can read the groups.
-  private func seeGroups() throws(Errno) {
-    _ = try userSources()
-    if let unseen = look(at: "/etc/group").unseen { throw unseen.errno }
+  private func seeGroups() throws(Errno) { try see("/etc/group") }
+
+  private func see(_ file: PathBytes) throws(Errno) {
+    if let unseen = look(at: file).unseen { throw unseen.errno }
+    guard try userSources().asksSystemd else { return }
+    for folder in userRecords {
+      let names = look(at: folder) { () throws(Errno) in try self.names(in: folder) }
+      if let unseen = names.unseen { throw unseen.errno }
+      for name in names.value ?? [] {
+        let record = folder.appending(name)
+        let look = look(at: record) { () throws(Errno) in try faccessat2(record, .read) }
+        if let unseen = look.unseen { throw unseen.errno }
+      }
+    }
   }
 
   /// Returns the name of the group; nil if there is no such group.

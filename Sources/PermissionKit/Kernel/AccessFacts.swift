@@ -64,6 +64,8 @@ package struct AccessFacts: Hashable, Sendable {
     package var uidIsMapped: Bool
     /// Whether the map of gids contains the same number.
     package var gidIsMapped: Bool
+    /// The maps of the reader's user namespace; nil if they could not be read.
+    package var mapping: IDMapping?
 
     /// Creates overflow ids with these values.
     package init(uid: UInt32, gid: UInt32, uidIsMapped: Bool, gidIsMapped: Bool) {

@@ -220,7 +220,7 @@ extension KernelCall {
       let holds = entry.permissions.isSuperset(of: want)
       switch entry.tag {
       case .user:
-        if let id = mappedUser(entry.id, inode), matchesUser(id) {
+        if let id = mappedUser(entry.id, inode), matchesUser(named(id, facts.overflow?.uid)) {
           return masked(acl, entry, want, .aclUser(entry.id), .maskLimitsUser(entry.id))
         }
       case .owningGroup:
@@ -231,7 +231,7 @@ extension KernelCall {
           refusingGroup = refusingGroup ?? .aclOwningGroup
         }
       case .group:
-        if let id = mappedGroup(entry.id, inode), matchesGroup(id) {
+        if let id = mappedGroup(entry.id, inode), matchesGroup(named(id, facts.overflow?.gid)) {
           if holds {
             return masked(acl, entry, want, .aclGroup(entry.id), .maskLimitsGroup(entry.id))
           }
@@ -244,6 +244,12 @@ extension KernelCall {
       }
     }
     return (false, refusingGroup ?? .aclOther)
+  }
+
+  /// Returns the id of an entry; one that the reader's namespace does not map is shown as -1, and may be the subject's,
+  /// see posix_acl_fix_xattr_to_user() of fs/posix_acl.c.
+  private func named(_ id: UInt32, _ overflow: UInt32?) -> UInt32 {
+    id == .max ? overflow ?? id : id
   }
 
   private func masked(
@@ -342,7 +348,12 @@ extension KernelCall {
 
   /// Mirrors fsuidgid_has_mapping() of include/linux/fs.h.
   func subjectIsMapped(_ step: Decision.Step) throws(Stop) {
-    guard let mapping = mounts[mount(current)].idMapping else { return }
+    guard let mapping = mounts[mount(current)].idMapping else {
+      if mounts[mount(current)].idMappingIsUnreadable {
+        throw undetermined(.unreadableIDMapping, current, step)
+      }
+      return
+    }
     if mapping.users.inside(subject.user.fileSystem) == nil
       || mapping.groups.inside(subject.group.fileSystem) == nil
     {

@@ -299,10 +299,33 @@ extension KernelCall {
       ? .owner : .capFowner
   }
 
+  /// Mirrors make_kuid() and make_kgid() of kernel/user_namespace.c: the ids are those of the caller's namespace.
+  private func mustBeNamed(_ uid: UInt32?, _ gid: UInt32?) throws(Stop) {
+    if uid ?? gid == nil { return }
+    if facts.overflow != nil || subject.userNamespace != nil {
+      guard let mapping = facts.overflow?.mapping ?? subject.userNamespace else {
+        throw undetermined(.unmappedID, current)
+      }
+      let inNamespace = facts.overflow?.mapping == nil
+      func isNamed(_ id: UInt32?, _ map: IDMap) -> Bool {
+        id.map { (inNamespace ? map.inside($0) : map.outside($0)) != nil } ?? true
+      }
+      if !isNamed(uid, mapping.users) || !isNamed(gid, mapping.groups) {
+        throw refuse(.EINVAL, .unmappedSubject, current)
+      }
+    }
+    // The mount may give them other numbers, or none.
+    let place = mounts[mount(current)]
+    if place.idMapping == nil, place.idMappingIsUnreadable {
+      throw undetermined(.unreadableIDMapping, current)
+    }
+  }
+
   /// Mirrors chown_common() of fs/open.c, then chown_ok() and chgrp_ok() of fs/attr.c.
   private mutating func changeOwner(_ uid: UInt32?, _ gid: UInt32?) throws(Stop) -> Rule {
     try lookup(followsLast: true, wantsDirectory: false)
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current) }
+    try mustBeNamed(uid, gid)
     try mustNotBeFixed()
     let (owner, group) = (
       mappedUser(inodes[current].uid, current), mappedGroup(inodes[current].gid, current)

@@ -23,11 +23,13 @@ package struct DeviceCatalog: Sendable {
     package var others: [String] = []
     /// The folders that could not be read, so that devices may be missing.
     package var unreadable: [(PathBytes, Errno)] = []
+    /// Files that could not be read, each of which shows whether a node captures.
+    package var unseen: [Unseen] = []
 
     /// Compares the devices and the unreadable folders, but not the errnos of the folders.
     package static func == (left: Findings, right: Findings) -> Bool {
       left.devices == right.devices && left.others == right.others
-        && left.unreadable.map(\.0) == right.unreadable.map(\.0)
+        && left.unreadable.map(\.0) == right.unreadable.map(\.0) && left.unseen == right.unseen
     }
 
     /// Hashes only the devices.
@@ -97,8 +99,10 @@ extension DeviceCatalog {
   }
 
   /// The purpose of a video node.
-  private enum VideoRole {
+  private enum VideoRole: Equatable {
     case capture
+    /// Only this file would show it.
+    case unknown(Unseen)
     /// Memory to memory: a codec, or another unit that converts images.
     case codec
     case other
@@ -125,6 +129,8 @@ extension DeviceCatalog {
             name: name, label: label ?? name, nodes: [path],
             hasNode: nodes.contains(name) || !findings.unreadable.isEmpty,
             evidence: evidence))
+      } else if case .unknown(let unseen) = role {
+        findings.unseen.append(unseen)
       } else {
         findings.others.append("/dev/\(name): \(evidence)")
       }
@@ -178,7 +184,7 @@ extension DeviceCatalog {
       }
     }
     guard let index = line("sys/class/video4linux/\(name)/index") else {
-      return told ?? (.capture, "only its name")
+      return told ?? (properties.unseen.map { .unknown($0) } ?? .capture, "only its name")
     }
     let lowered = (label ?? "").lowercased()
     func named(_ words: [StaticString]) -> StaticString? { words.first { lowered.has($0) } }
@@ -189,9 +195,9 @@ extension DeviceCatalog {
       return (.codec, evidence(word))
     }
     if let word = named(["meta", "output", "vbi", "isp"]) { return (.other, evidence(word)) }
-    // udev may know better, and hides nothing.
-    let mayCapture = index == "0" || properties.unseen != nil
-    return told ?? (mayCapture ? .capture : .other, "sysfs index \(index)")
+    // udev may know better than an index other than 0.
+    let other = properties.unseen.map { VideoRole.unknown($0) } ?? .other
+    return told ?? (index == "0" ? .capture : other, "sysfs index \(index)")
   }
 
   /// Returns what a video node is that captures no pictures, as udev or the driver itself reports it.

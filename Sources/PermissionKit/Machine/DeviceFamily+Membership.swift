@@ -11,7 +11,9 @@ extension DeviceFamily {
   package func contains(
     _ path: PathBytes, _ number: DeviceNumber, below root: PathBytes, _ system: any System
   ) -> Bool {
-    if !paths.isEmpty { return lists(path, number, isBlock: false, below: root, system) }
+    if !paths.isEmpty {
+      return lists(path, number, isBlock: false, below: root, system) ?? isPlace(path, below: root)
+    }
     guard root != "/" || mayHave(number) else { return false }
     let system = system.machine(below: root)
     let list = root.appending(PathBytes("sys/class/\(subsystem)"))
@@ -40,17 +42,21 @@ extension DeviceFamily {
   /// its subsystem and the name of its node, see device_create_sys_dev_entry() in drivers/base/core.c.
   /// A number that none has registered belongs to the family if the node has the place and one of
   /// the numbers of the family. Below a root without sysfs the place and the numbers decide.
+  ///
+  /// - Returns: Nil if sysfs could not be read.
   package func lists(
     _ path: PathBytes, _ number: DeviceNumber, isBlock: Bool, below root: PathBytes,
     _ system: any System
-  ) -> Bool {
+  ) -> Bool? {
     guard mayHave(number) else { return false }
     let system = system.machine(below: root)
     let list = root.appending(isBlock ? "sys/dev/block" : "sys/dev/char")
     let entry = list.appending("\(number.major):\(number.minor)")
-    guard let lines = try? system.contents(of: entry.appending("uevent"), limit: 1 << 16) else {
-      return isPlace(path, below: root)
-        && (!numbers.isEmpty || (try? system.kind(of: list)) != .directory)
+    let look = system.look(at: entry.appending("uevent"), limit: 1 << 16)
+    guard let lines = look.value else {
+      if !isPlace(path, below: root) { return false }
+      if !numbers.isEmpty { return true }
+      return look.unseen == nil ? !system.isThere(list) : nil
     }
     if !subsystem.isEmpty,
       system.destination(ofLink: entry.appending("subsystem"))?.lastComponent

@@ -55,10 +55,13 @@ public enum AuthorizationStatus: String, Hashable, Sendable, CaseIterable, Codab
   /// Returns the status of several devices, each of which can replace the others.
   ///
   /// - Returns: `authorized` if every device is, `limited` if only some devices are usable or one
-  ///   is only limited, otherwise the worst status.
+  ///   is only limited, `notDetermined` if one may be, otherwise the worst status.
   static func any(of statuses: [AuthorizationStatus]) -> AuthorizationStatus {
     let usable = statuses.filter { $0.isAccess() }
-    if usable.isEmpty { return worst(statuses) ?? .unavailable }
+    if usable.isEmpty {
+      return statuses.contains(.notDetermined)
+        ? .notDetermined : worst(statuses) ?? .unavailable
+    }
     return usable.count == statuses.count && !usable.contains(.limited) ? .authorized : .limited
   }
 }

@@ -70,20 +70,17 @@ extension DeviceCatalog {
     var nodes = Nodes()
     for folder in ["sys/class/\(name)", "sys/bus/\(name)/devices"] {
       let folder = root.appending(folder)
-      let names: [PathBytes]
-      do throws(Errno) {
-        names = try system.names(in: folder)
-      } catch .ENOENT {
-        continue
-      } catch {
-        nodes.unknown.append((folder, "open: \(error)"))
-        continue
+      let names = system.look(at: folder) { () throws(Errno) in try system.names(in: folder) }
+      if let unseen = names.unseen {
+        nodes.unknown.append((folder, "\(unseen.call): \(unseen.errno)"))
       }
+      guard let names = names.value else { continue }
       for name in Self.inOrder(names) {
-        let lines = try? system.contents(
-          of: folder.appending(name).appending("uevent"), limit: 1 << 16)
-        if let node = lines.flatMap(Self.nodeName) {
+        let lines = system.look(at: folder.appending(name).appending("uevent"), limit: 1 << 16)
+        if let node = lines.value.flatMap(Self.nodeName) {
           add(root.appending("dev").appending(node), family, property, &nodes, isListed: true)
+        } else if let unseen = lines.unseen {
+          nodes.unknown.append((unseen.path, "\(unseen.call): \(unseen.errno)"))
         } else {
           nodes.withoutNode.append(name)
         }
@@ -120,14 +117,21 @@ extension DeviceCatalog {
       isListed
       ? family.mayHave(number)
       : family.lists(path, number, isBlock: isBlock, below: root, system)
+    guard let belongs else {
+      return nodes.unknown.append((path, "/sys/dev does not show what it is"))
+    }
     guard belongs else {
       return nodes.others.append("\(path): \(number.major):\(number.minor) is another device")
     }
     if let property {
       let data = root.appending("run/udev/data")
       let entry = "\(isBlock ? "b" : "c")\(number.major):\(number.minor)"
-      guard let lines = try? system.contents(of: data.appending(entry)) else {
-        return (try? system.kind(of: data)) == .directory
+      let look = system.look(at: data.appending(entry))
+      if let unseen = look.unseen {
+        return nodes.unknown.append((unseen.path, "\(unseen.call): \(unseen.errno)"))
+      }
+      guard let lines = look.value else {
+        return system.isThere(data)
           ? nodes.others.append("\(path): udev has no data on it")
           : nodes.unknown.append((path, "there is no database of udev"))
       }

@@ -29,4 +29,90 @@ struct BlindProgramTests {
       #expect(!outcome.output.contains("cannot be determined"), "\(outcome)")
     }
   }
+
+  /// Runs a script in mount and pid namespaces of its own, with an /etc of its own; N asks as nobody.
+  private func expect(_ script: String) throws {
+    let outcome = try Command.run([
+      "unshare", "-pfm", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-uc",
+      Command.privateEtc + """
+        export PERMCHECK_LOG=none LC_ALL=C.UTF-8
+        mount -t tmpfs -o mode=755 none /mnt; cp "$1" /mnt/pc; cd /mnt; private_etc
+        printf 'passwd: files systemd\\ngroup: files systemd\\n' >/etc/nsswitch.conf
+        echo 'blind:x:61001:61001::/mnt/home:/bin/sh' >>/etc/passwd
+        N="setpriv --reuid 65534 --regid 65534 --clear-groups"
+        U="setpriv --reuid 61001 --regid 61001 --groups 61001,62001 unshare -Ur"
+        answers() { want=$1; shift; "$@" >/mnt/o 2>&1; got=$?; case " $want " in *" $got "*) ;; *)
+          echo "FAIL $got instead of $want: $*"; cat /mnt/o; exit 9 ;; esac; }
+        \(script)
+        """, "sh", Command.permcheck,
+    ])
+    #expect(outcome.status == 0, "\(outcome)")
+  }
+
+  /// nss-systemd reads records in folders, and glibc skips those that it cannot read.
+  @Test func `Groups in records that cannot be read are unknown`() throws {
+    try expect(
+      """
+      mkdir -m 755 /etc/userdb; echo '{"userName":"blind","groupName":"fam"}' >/etc/userdb/blind:fam.membership
+      echo x >f; chown 0:62062 f; chmod 604 f
+      chmod 600 /etc/userdb/*; answers 70 $N ./pc ./f --user blind; answers 70 $N ./pc audit ./f --user blind
+      chmod 644 /etc/userdb/*; chmod 700 /etc/userdb; answers 70 $N ./pc ./f --user blind
+      rm -r /etc/userdb; answers 0 $N ./pc ./f --user blind
+      """)
+  }
+
+  /// An id that a user namespace does not map is shown as -1 in an ACL, and may be one of the process's own.
+  @Test func `Ids that are not mapped are unknown`() throws {
+    try expect(
+      """
+      echo x >h; chmod 666 h; setfacl -m g:62001:---,m::rw h
+      $U truncate -s0 h 2>/dev/null && exit 8
+      answers 2 $U ./pc explain ./h --to truncate; answers 2 $U ./pc ./h --need w --probe none
+      echo x >k; chown 0:61001 k; chmod 640 k; setfacl -m g:62001:rw,m::rw k
+      $U truncate -s0 k || exit 8
+      answers 2 $U ./pc explain ./k --to truncate; answers 2 $U ./pc ./k --need w --probe none
+      answers 0 $U ./pc explain ./k --need w; head -1 o | grep -q 'write granted' || { cat o; exit 7; }
+      echo x >c; chown 61001:61001 c; $U chown 1000 c 2>/dev/null && exit 8
+      answers 1 $U ./pc explain ./c 1000 --to chown; head -1 o | grep -q EINVAL || { cat o; exit 7; }
+      """)
+  }
+
+  /// What a part of sysfs or of udev's data base hides is no missing device.
+  @Test func `Devices that cannot be seen are unknown`() throws {
+    try expect(
+      """
+      mkdir -p /etc/permcheck/accessors.d; cd /etc/permcheck/accessors.d
+      printf 'name="fulldev"\\nsummary="x"\\nnodes=["/dev/full"]\\nneed="r"\\nsubsystem="mem"\\nproperty="ID_X=1"\\n' >full.toml
+      printf 'name="memdev"\\nsummary="x"\\nnodes=["/dev/full"]\\nneed="r"\\nsubsystem="mem"\\n' >mem.toml
+      printf 'name="memclass"\\nsummary="x"\\nclass="mem"\\nneed="r"\\n' >class.toml
+      cd /mnt; mount -t tmpfs -o mode=755 none /run; mkdir -p /run/udev/data; echo E:ID_X=1 >/run/udev/data/c1:7
+      answers 0 $N ./pc fulldev; answers 0 $N ./pc memdev; answers 0 ./pc memclass /dev/full
+      chmod 600 /run/udev/data/c1:7; answers 2 $N ./pc fulldev
+      chmod 644 /run/udev/data/c1:7; chmod 700 /run/udev/data; answers 2 $N ./pc fulldev
+      mount -t tmpfs none /sys/devices; answers 2 $N ./pc memdev; answers 2 $N ./pc memclass; umount /sys/devices
+      mount -t tmpfs none /sys; answers 2 $N ./pc memclass
+      """)
+  }
+
+  /// A filter of system calls that refuses faccessat2(2) itself says nothing about a file.
+  @Test func `A filter of the question refuses no file`() throws {
+    try expect(
+      """
+      mkdir t; echo x >t/a; chmod 755 t; chmod 644 t/a
+      cat >filter.py <<'END'
+      import ctypes, os, struct, sys
+      libc = ctypes.CDLL(None)
+      code = ctypes.create_string_buffer(struct.pack("<HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 439, 6, 0, 0, 0x50000 | int(sys.argv[1]), 6, 0, 0, 0x7FFF0000))
+      program = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code)))
+      libc.prctl(38, 1, 0, 0, 0)
+      assert libc.prctl(22, 2, program, 0, 0) == 0
+      os.execv(sys.argv[2], sys.argv[2:])
+      END
+      [ $(uname -m) = x86_64 ] || exit 0
+      for errno in 1 13 5 38; do
+        answers 2 $N /usr/bin/python3 filter.py $errno ./pc audit ./t
+        answers 0 $N /usr/bin/python3 filter.py $errno ./pc ./t/a; answers 2 $N /usr/bin/python3 filter.py $errno ./pc ./t --need x
+      done
+      """)
+  }
 }

@@ -51,6 +51,11 @@ struct LayerReason {
         .networkFS,
         "\(facts.mountPoint(inode)) is another user's FUSE mount without allow_other (\(errno))"
       )
+    case .unmappedSubject where decision.errno == .EINVAL:
+      return (
+        .usernsUnmapped,
+        "this user namespace does not map the new owner or group of \(place) (\(errno))"
+      )
     case .unmappedOwner, .unmappedSubject:
       let whose = decision.rule == .unmappedOwner ? "its owner or group" : finder.name
       return (.usernsUnmapped, "the mount of \(place) has no id mapping for \(whose) (\(errno))")
