@@ -166,6 +166,7 @@ package struct ResourceJudge {
     let (ask, resource) = (evidence.ask, evidence.ask.resource)
     let verdict = Verdict(Causes.all, evidence)
     var report = ResourceReport(resource, verdict, need: ask.need)
+    report.remedies = typed(report.remedies)
     report.contents = evidence.contents
     report.isFolder = ask.isDirectory
     // A cover is told with all that is known of the path.
@@ -196,10 +197,22 @@ package struct ResourceJudge {
   private func judge(absence report: ResourceReport) -> ResourceReport {
     let verdict = Verdict(Absence(inspection: inspection, report: report).finding())
     var judged = report
-    (judged.reasons, judged.remedies) = (verdict.reasons, verdict.remedies)
+    (judged.reasons, judged.remedies) = (verdict.reasons, typed(verdict.remedies))
     judged.status = verdict.status
     if verdict.status != report.status { judged.family = nil }
     return judged
+  }
+
+  /// Returns remedies as the person who asks here types them.
+  private func typed(_ remedies: [Remedy]) -> [Remedy] {
+    guard remedies.contains(where: \.needsRoot), !inspection.isSaved, inspection.context.root == "/"
+    else { return remedies }
+    let way = inspection.system.rootWay
+    return remedies.map { remedy in
+      var remedy = remedy
+      remedy.rootWay = way
+      return remedy
+    }
   }
 
   /// Adds how the decision was made.

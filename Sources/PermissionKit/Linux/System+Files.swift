@@ -2,6 +2,19 @@ extension System {
   /// Whether this process acts as root; false if its credentials cannot be read.
   package var isRoot: Bool { (try? credentials())?.isRoot == true }
 
+  /// The way to root in the shell that started this process.
+  ///
+  /// Root by sudo or doas came from a shell of somebody else's.
+  package var rootWay: RootWay {
+    if isRoot, getenv("SUDO_USER") == nil, getenv("DOAS_USER") == nil { return .none }
+    let folders = (getenv("PATH")?.bytes ?? []).split(separator: UInt8(ascii: ":"))
+      .map { PathBytes(Array($0)) }.filter(\.isAbsolute)
+    func isThere(_ name: PathBytes) -> Bool {
+      folders.contains { (try? faccessat2($0.appending(name), .execute)) != nil }
+    }
+    return isThere("sudo") ? .sudo : isThere("doas") ? .doas : .su
+  }
+
   /// Returns the whole contents of a regular file of at most `limit` bytes, and opens nothing else;
   /// /dev/null is empty.
   ///

@@ -45,6 +45,8 @@ public struct Remedy: Hashable, Sendable {
   public var command: [PathBytes]
   /// Whether only root can make the change, because the subject does not own the inode.
   public var needsRoot: Bool
+  /// The way by which the person who reads it becomes root.
+  package var rootWay = RootWay.sudo
   /// How long the change lasts, which depends on the file system of the inode.
   public var persistence: Persistence
   /// The others who would gain access, for people; empty if nobody would.

@@ -68,19 +68,17 @@ package enum ShellCommand {
 }
 
 extension Remedy {
-  /// The line that a person types to make the change, with sudo(8) where it is needed; nil if there is none.
-  package var typed: String? {
-    command.isEmpty ? nil : ShellCommand.line((needsRoot ? ["sudo"] : []) + command)
-  }
+  /// The line that a person types to make the change, as root where that is needed; nil if there is none.
+  package var typed: String? { typed(command) }
 
   /// The line that a person types to make the change take effect; nil if there is none.
-  package var typedAfter: String? {
-    after.isEmpty ? nil : ShellCommand.line((needsRoot ? ["sudo"] : []) + after)
-  }
+  package var typedAfter: String? { typed(after) }
 
   /// The line that a person types to undo the change; nil if there is none.
-  package var typedUndo: String? {
-    undo.isEmpty ? nil : ShellCommand.line((needsRoot ? ["sudo"] : []) + undo)
+  package var typedUndo: String? { typed(undo) }
+
+  private func typed(_ command: [PathBytes]) -> String? {
+    command.isEmpty ? nil : (needsRoot ? rootWay : .none).line(command)
   }
 
   /// The command and the line to add, for a shell.

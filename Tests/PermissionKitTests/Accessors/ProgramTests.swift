@@ -41,8 +41,7 @@ import Testing
     let lines = report.explanation.split(separator: "\n").map(String.init)
     #expect(lines.first == "camera: denied, Webcam (/dev/video0)")
     #expect(lines.contains { $0.contains(report.mainReason?.description ?? "nothing") })
-    #expect(
-      lines.last?.trimmingPrefix(while: { $0 == " " }).hasPrefix("sudo setfacl -n -m") == true)
+    #expect(lines.last?.contains("setfacl -n -m") == true)
   }
 
   @Test func `A report says each thing once`() {

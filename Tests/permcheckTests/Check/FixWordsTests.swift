@@ -19,6 +19,7 @@ struct FixWordsTests {
         private_etc; echo 'ada:x:52000:52000::/mnt/home:/bin/sh' >>/etc/passwd
         printf '%s\\n' ada:x:52000: team:x:52100: >>/etc/group
         cp "$1" permcheck; chmod 755 permcheck; mkdir home; chown ada home
+        printf '#!/bin/sh\\nexec "$@"\\n' >sudo; chmod 755 sudo; unset SUDO_USER DOAS_USER
         export PATH="/mnt:$PATH" PERMCHECK_LOG=none HOME=/mnt/home LC_ALL=C.UTF-8
         as() { setpriv --reuid $1 --regid $1 --clear-groups sh -c "$2"; }
         exec 2>&1
@@ -94,6 +95,26 @@ struct FixWordsTests {
         """, "\(output)")
   }
 
+  /// As who types it becomes root: not at all, by sudo, by doas, or by su, which takes one word.
+  @Test func `The way to root is one that is there`() throws {
+    let output = try run(
+      """
+      mkdir -m 700 b; fix() { permcheck explain /mnt/b --user games | tail -1; }
+      fix; SUDO_USER=ada fix; as ada "PATH=/mnt:/usr/bin:/bin; permcheck explain /mnt/b --user games" | tail -1
+      mv sudo doas; as ada "PATH=/mnt; permcheck explain /mnt/b --user games" | tail -1
+      rm doas; as ada "PATH=/mnt; permcheck explain /mnt/b --user games" | tail -1
+      """)
+    #expect(
+      output == """
+          setfacl -n -m u:5:r-x,m::r-x /mnt/b
+          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/b
+          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/b
+          doas setfacl -n -m u:5:r-x,m::r-x /mnt/b
+          su -c 'setfacl -n -m u:5:r-x,m::r-x /mnt/b'
+
+        """, "\(output)")
+  }
+
   @Test func `An owner types no sudo`() throws {
     let output = try run(
       """
@@ -106,7 +127,7 @@ struct FixWordsTests {
       output == """
           setfacl -n -m u:5:r-x,m::r-x /mnt/own
                         /mnt/permcheck request /mnt/own --need rx --user games
-          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/theirs
+          setfacl -n -m u:5:r-x,m::r-x /mnt/theirs
 
         """, "\(output)")
   }
@@ -122,16 +143,16 @@ struct FixWordsTests {
       """)
     #expect(
       output == """
-          sudo chattr -i /mnt/m/i
-          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/m/i
-          sudo chattr +i /mnt/m/i
-          sudo mount -o remount,rw /mnt/m
-          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/m/c
-          sudo mount -o remount,ro /mnt/m
-                          sudo mount -o remount,rw /mnt/m
-                          sudo setfacl -n -m u:5:--x,m::--x /mnt/m/c
-                          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/m/c/d
-                          sudo mount -o remount,ro /mnt/m
+          chattr -i /mnt/m/i
+          setfacl -n -m u:5:r-x,m::r-x /mnt/m/i
+          chattr +i /mnt/m/i
+          mount -o remount,rw /mnt/m
+          setfacl -n -m u:5:r-x,m::r-x /mnt/m/c
+          mount -o remount,ro /mnt/m
+                          mount -o remount,rw /mnt/m
+                          setfacl -n -m u:5:--x,m::--x /mnt/m/c
+                          setfacl -n -m u:5:r-x,m::r-x /mnt/m/c/d
+                          mount -o remount,ro /mnt/m
 
         """, "\(output)")
   }
@@ -188,8 +209,8 @@ struct FixWordsTests {
         `- b    not reached
         why: games may not search /mnt/a: games is neither the owner nor in group root (drwx------ root:root)
         smallest fix (2 steps; lasts until the next boot; nobody else gets access; games can then reach what is below /mnt/a, as far as its own permissions allow; tested by simulation):
-          sudo setfacl -n -m u:5:--x,m::--x /mnt/a
-          sudo setfacl -n -m u:5:r-x,m::r-x /mnt/a/b
+          setfacl -n -m u:5:--x,m::--x /mnt/a
+          setfacl -n -m u:5:r-x,m::r-x /mnt/a/b
 
         """, "\(output)")
   }
@@ -218,12 +239,12 @@ struct FixWordsTests {
       until [ -e /mnt/ready ]; do sleep 0.05; done
       permcheck explain /mnt/m/f --need w --pid $PID | tail -1 >/mnt/fix; sed "s/ $PID / PID /" /mnt/fix
       nsenter -t $PID -m sh -c 'echo x >/mnt/m/f' 2>/dev/null && echo written before
-      sh -c "$(sed 's/sudo //' /mnt/fix)"
+      sh -c "$(cat /mnt/fix)"
       nsenter -t $PID -m sh -c 'echo x >/mnt/m/f' && echo written
       kill $PID
       """)
     #expect(
-      output == "  sudo nsenter -t PID -m mount -o remount,bind,rw /mnt/m\nwritten\n", "\(output)")
+      output == "  nsenter -t PID -m mount -o remount,bind,rw /mnt/m\nwritten\n", "\(output)")
   }
 
   @Test func `An expired grant is reported once`() throws {

@@ -42,7 +42,7 @@ struct FutureTests {
         why: the next file: immich is not in group family (-rw-r----- ada:family) and no ACL entry names immich
         why: the next folder: immich is not in group family (drwxr-x--- ada:family) and no ACL entry names immich
         smallest fix (lasts until the next boot; nobody else gets access; tested by simulation):
-          sudo setfacl -d -n -m u::rwx,u:52002:r-x,g::r-x,m::r-x,o::--- /mnt/photos
+          setfacl -d -n -m u::rwx,u:52002:r-x,g::r-x,m::r-x,o::--- /mnt/photos
         a default ACL replaces every umask in /mnt/photos: new files there get these permissions, whoever makes them
         /mnt/photos   what ada makes here, for immich (uid 52002)
         ├─ next file    -rw-r-----+  ada family  read ✔ ACL user:immich:r-x

@@ -244,7 +244,8 @@ struct GuideTests {
               mkdir -m 1777 /srv/spool; touch /srv/spool/job7; chown bob:1001 /srv/spool/job7;;
             *) mkdir 2024; touch 2024/a.jpg; chgrp games .; chmod 750 .;;
           esac
-          bash -c "$LINE" >$OUT.o 2>&1 || :
+          # Who reads the guide types sudo.
+          SUDO_USER=ada bash -c "$LINE" >$OUT.o 2>&1 || :
           # This build is in no folder that sudo knows, so the fix names it by its path.
           diff <(printf '%s' "$WANTED") <(sed "s|$P|permcheck|" $OUT.o) || fail "another output"
           """)

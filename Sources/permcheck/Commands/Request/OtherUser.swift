@@ -32,10 +32,8 @@ struct OtherUser: ParsableArguments {
     let text = "run starts the command as who calls it, and nobody else"
     var lines: [String] = []
     if let identity, !first.isEmpty {
-      let sudo: [PathBytes] = system.isRoot ? [] : ["sudo"]
-      lines = [
-        ShellCommand.line(sudo + first + identity + last), start(sudo, command, system),
-      ].compactMap { $0 }
+      let way = system.rootWay
+      lines = [way.line(first + identity + last), start(way, command, system)].compactMap { $0 }
     }
     Console.report(text + (lines.count == 2 ? "; for another user:" : ""), system)
     if lines.count == 2 {
@@ -57,21 +55,21 @@ struct OtherUser: ParsableArguments {
   /// The line that runs a command as the user: by runuser(1), or by setpriv(1) for numbers and where there is no
   /// runuser; nil if there is neither.
   private func start(
-    _ sudo: [PathBytes], _ command: [PathBytes], _ system: any System
+    _ way: RootWay, _ command: [PathBytes], _ system: any System
   ) -> String? {
     guard let user = users.first?.text else {
       guard let uid, let gid, system.program("setpriv") != nil else { return nil }
       let more = groups.map { "--groups=\($0.text)" } ?? "--clear-groups"
       let words = ["setpriv", "--reuid=\(uid.text)", "--regid=\(gid.text)", more, "--"]
-      return ShellCommand.line(sudo + words.map { PathBytes($0) } + command)
+      return way.line(words.map { PathBytes($0) } + command)
     }
     let isNumber = user.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     if !isNumber, system.program("runuser") != nil {
-      return ShellCommand.line(sudo + ["runuser", PathBytes("--user=\(user)"), "--"] + command)
+      return way.line(["runuser", PathBytes("--user=\(user)"), "--"] + command)
     }
     guard system.program("setpriv") != nil else { return nil }
     let words = ["setpriv", "--reuid=\(user)", "--regid", "--init-groups", "--"]
-    let line = ShellCommand.line(sudo + words.map { PathBytes($0) } + command)
+    let line = way.line(words.map { PathBytes($0) } + command)
     // The group is what id(1) says of the user; no other word before the command is this one.
     let group = ShellCommand.line(["id", "-g", "--", PathBytes(user)])
     return line.replacingFirst(" --regid ", by: " --regid \"$(\(group))\" ")

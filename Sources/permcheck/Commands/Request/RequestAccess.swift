@@ -246,7 +246,6 @@ struct RequestAccess: AccessorCommand {
   /// Returns the command that revokes what this request gave, and nothing else.
   private func undoLine(_ request: String, _ system: any System) -> String {
     let words: [PathBytes] = [Tool.word(system), "revoke", "--request", PathBytes(request)]
-    return ShellCommand.line(
-      (system.isRoot && system.getenv("SUDO_USER") != nil ? ["sudo"] : []) + words)
+    return (system.isRoot ? system.rootWay : .none).line(words)
   }
 }

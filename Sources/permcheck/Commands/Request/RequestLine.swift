@@ -42,13 +42,13 @@ struct RequestLine {
   /// The command by which an administrator makes the request.
   ///
   /// Nil if the user data base does not know the subject, for whom there is no journal.
-  var administrators: String? { forSubject(system.isRoot ? [] : ["sudo"]) }
+  var administrators: String? { forSubject(system.rootWay) }
 
   /// Returns the command that names the subject.
-  private func forSubject(_ start: [PathBytes]) -> String? {
+  private func forSubject(_ way: RootWay) -> String? {
     guard let name = subject.name else { return nil }
-    let words = [program, "request", argument.text] + options + ["--user", PathBytes(name)]
-    return ShellCommand.line(start + words)
+    return way.line(
+      [program, "request", argument.text] + options + ["--user", PathBytes(name)])
   }
 
   /// Returns the command that requests what a report lacks.
@@ -73,7 +73,7 @@ struct RequestLine {
     let line = adding(more)
     let needsRoot = changes.contains(where: \.needsRoot) || isUnknown
     guard subject.source == .current else {
-      return needsRoot ? line.administrators : line.forSubject([])
+      return needsRoot ? line.administrators : line.forSubject(.none)
     }
     if system.isRoot { return line.own }
     guard needsRoot else { return subject.home == nil ? nil : line.own }

@@ -223,7 +223,7 @@ struct Revoke: AccessorCommand {
     for share in shares(grants, system) {
       let (name, own) = (share.accessor, share.grants)
       guard share.isServed, let helper = HelperElevation(via, system) else {
-        var words: [PathBytes] = ["sudo", Tool.word(system), "revoke"]
+        var words: [PathBytes] = [Tool.word(system), "revoke"]
         if let request = share.request, !expired {
           words += ["--request", PathBytes(request)]
         } else {
@@ -234,7 +234,7 @@ struct Revoke: AccessorCommand {
           ]
         }
         Console.report(
-          "only an administrator may revoke this access to \(name):\n  \(ShellCommand.line(words))",
+          "only an administrator may revoke this access to \(name):\n  \(system.rootWay.line(words))",
           system)
         result.open += own
         continue
