@@ -319,6 +319,7 @@ open class ResourceAccessor: PermissionAccessor {
         ownedOnly: try isChosenByAnother(inspection.subject, wanted),
         journaled: ledger,
         lifetime: grants.lifetime))
+    if plan?.needsRoot == true { plan?.setWay(context.system.rootWay) }
     plan?.warnings += planNotes
     plan?.purpose = grants.purpose
     plan?.path = context.path

@@ -11,9 +11,12 @@ public struct GrantPlan: Hashable, Sendable {
     /// The device family of the node; nil for other files.
     package var family: DeviceFamily?
 
-    /// The line that a person types to make the change, with sudo(8) where it is needed.
+    /// The way by which the person who reads it becomes root.
+    package var rootWay = RootWay.sudo
+
+    /// The line that a person types to make the change, as root where that is needed.
     package var typed: String {
-      ShellCommand.line((needsRoot ? ["sudo"] : []) + change.command.arguments)
+      (needsRoot ? rootWay : .none).line(change.command.arguments)
     }
 
     /// Creates a step with these values.
@@ -117,6 +120,11 @@ public struct GrantPlan: Hashable, Sendable {
         uid: subject.credentials.user.fileSystem, lifetime: lifetime, change: step.change,
         stage: .active)
     }
+  }
+
+  /// Sets the way by which the person who reads the plan becomes root.
+  package mutating func setWay(_ way: RootWay) {
+    for index in steps.indices { steps[index].rootWay = way }
   }
 
   /// Whether one of the changes needs root.

@@ -86,14 +86,16 @@ import Testing
       evidence: ["-rw-r--r-- anna:root"], mentions: ["/mnt/file"],
       remedies: [
         Wanted(
-          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .granted)
+          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .granted,
+          others: ["/mnt/file"])
       ], scene: { file($0) { $0.isImmutable = true } }, beside: { file($0) { _ in } }),
     DiagnosisRow(
       name: "immutable, and bits that refuse as well", code: .immutable, question: write,
       status: .restricted, evidence: ["-r--r--r-- anna:root"], mentions: ["/mnt/file"],
       remedies: [
         Wanted(
-          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .granted),
+          kind: .file, command: ["chattr", "-i", "/mnt/file"], needsRoot: true, outcome: .granted,
+          others: ["/mnt/file"]),
         ownMode,
       ], otherStatus: .denied,
       scene: {
@@ -107,7 +109,8 @@ import Testing
       evidence: ["-rw-r--r-- anna:root"], mentions: ["/mnt/file"],
       remedies: [
         Wanted(
-          kind: .file, command: ["chattr", "-a", "/mnt/file"], needsRoot: true, outcome: .granted)
+          kind: .file, command: ["chattr", "-a", "/mnt/file"], needsRoot: true, outcome: .granted,
+          others: ["/mnt/file"])
       ], otherStatus: .restricted, scene: { file($0) { $0.isAppendOnly = true } },
       beside: { file($0) { $0.isImmutable = true } }),
   ]

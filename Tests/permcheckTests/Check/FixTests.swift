@@ -91,6 +91,24 @@ struct FixTests {
         """,
       ask: "explain $T/d/a --need w --pid $OWN"),
     Scene(
+      testDescription: "a file that only one process has",
+      setup: """
+        mkdir d; echo outside >d/a; chmod 600 d/a
+        unshare --mount sh -c 'mount -t tmpfs -o mode=755 none d; echo >d/a; chmod 600 d/a; chattr +i d/a; echo $$ >own
+          exec setpriv --reuid games --regid games --clear-groups sleep 99' &
+        until [ -s own ] && grep -q sleep /proc/$(cat own)/comm; do sleep 0.1; done
+        OWN=$(cat own); trap 'kill $OWN; [ $(stat -c %a d/a) = 600 ] || echo changed >changed' EXIT
+        """,
+      ask: "explain $T/d/a --need r --pid $OWN"),
+    Scene(
+      testDescription: "a process with another root",
+      setup: """
+        mkdir -p d; echo >d/a; chmod 600 d/a
+        /usr/bin/python3 -c 'import os; os.chroot("."); os.setgroups([]); os.setgid(5); os.setuid(5); print(os.getpid(), file=os.fdopen(3, "w"), flush=True); import time; time.sleep(99)' 3>own &
+        until [ -s own ]; do sleep 0.1; done; OWN=$(cat own); trap 'kill $OWN' EXIT
+        """,
+      ask: "explain /d/a --need r --pid $OWN"),
+    Scene(
       testDescription: "a file that only grows",
       setup: "mkdir d; mount -t tmpfs none d; echo >d/a; chattr +a d/a",
       ask: "explain $T/d/a --need w"),

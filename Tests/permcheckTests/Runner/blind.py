@@ -336,6 +336,8 @@ def scene(number):
         blind = {}
         totals["silent"] += 1
     hidden = set().union(*(BLINDERS[b][1] for b in blinders)) | ({"calls"} if failing else set())
+    if confine == "landlock" and "hidepid" in blinders:
+        hidden.add("proc")  # Its rule is about the /proc below.
     for path in paths:
         if path not in blind:
             continue

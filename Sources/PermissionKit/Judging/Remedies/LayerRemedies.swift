@@ -48,12 +48,15 @@ struct LayerRemedies {
   /// Returns the lift, with the changes of permissions that are needed besides; empty if that is not enough.
   private func remedies(_ lift: Lift, _ index: Int) -> [Remedy] {
     let mount = facts.inodes[index].mount
-    func remedy(_ command: [PathBytes], _ others: [String]) -> Remedy {
-      var command = command
+    func typed(_ command: [PathBytes]) -> [PathBytes] {
       // What is mounted here is not mounted there.
-      if lift.form == .remount, let process = inspection.processWithOwnMounts {
-        command = ["nsenter", "-t", PathBytes("\(process)"), "-m"] + command
+      guard lift.form == .remount, let process = inspection.processWithOwnMounts else {
+        return command
       }
+      return ["nsenter", "-t", PathBytes("\(process)"), "-m"] + command
+    }
+    func remedy(_ command: [PathBytes], _ others: [String]) -> Remedy {
+      let command = typed(command)
       let lasting =
         lift.form == .remount
         ? inspection.persistence(ofMount: mount) : inspection.persistence(of: index)
@@ -62,6 +65,7 @@ struct LayerRemedies {
       return remedy
     }
     var first = remedy(lift.command, lift.others)
+    first.undo = typed(lift.back)
     let after = decide(lift.facts)
     if after.errno == nil {
       if !after.isGranted { first.outcome = .undetermined }
@@ -80,6 +84,7 @@ struct LayerRemedies {
     guard decide(restored).isGranted else { return [first] + finder.remedies(changes) }
     // It was only in the way of the change.
     first.othersAffected = []
+    first.undo = []
     var last = remedy(lift.back, [])
     (first.persistence, last.persistence) = (.permanent, .permanent)
     last.isFirstStep = true
@@ -140,11 +145,12 @@ struct LayerRemedies {
   /// Returns what clears an attribute of the inode or of its subvolume; nil if that is not the cause.
   private func attribute(_ rule: Rule, _ index: Int) -> Lift? {
     var changed = facts
-    let place = facts.path(of: index)
+    let place = inspection.place(of: index)
     func attribute(_ letter: String) -> Lift {
       Lift(
         form: .attribute, command: ["chattr", PathBytes("-\(letter)"), place],
-        back: ["chattr", PathBytes("+\(letter)"), place], facts: changed)
+        back: ["chattr", PathBytes("+\(letter)"), place],
+        others: ["everybody whose mode bits allow changing \(place)"], facts: changed)
     }
     switch rule {
     case .readOnlySubvolume:
@@ -228,5 +234,24 @@ extension Inspection {
       (try? system.sharesPaths(withProcess: process)) == false
     else { return nil }
     return process
+  }
+
+  /// Returns the path by which a command of this process names an inode.
+  ///
+  /// For a process with another root or other mounts, its own path may lead elsewhere here; then it is the path below
+  /// /proc/PID/root, see proc_pid_root(5).
+  func place(of index: Int) -> PathBytes {
+    let path = facts.path(of: index)
+    guard !isSaved, context.root == "/", path.isAbsolute, let process = subject.process,
+      (try? system.sharesRoot(withProcess: process)) != true
+        || (try? system.sharesPaths(withProcess: process)) != true
+    else { return path }
+    let below = PathBytes(Array("/proc/\(process)/root".utf8) + path.bytes)
+    if let here = try? system.status(of: path), let there = try? system.status(of: below),
+      InodeIdentity(here) == InodeIdentity(there)
+    {
+      return path
+    }
+    return below
   }
 }

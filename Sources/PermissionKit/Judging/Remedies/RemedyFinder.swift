@@ -69,7 +69,7 @@ struct RemedyFinder {
 
   private func remedy(for change: InodeChange) -> Remedy {
     let facts = inspection.facts
-    let known = facts.path(of: change.inode)
+    let known = inspection.place(of: change.inode)
     // A command could take a relative path for an option.
     let isSafe = known.isAbsolute || known.bytes.starts(with: Array("../".utf8))
     let path = isSafe ? known : PathBytes("./").appending(known)
