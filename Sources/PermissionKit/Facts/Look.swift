@@ -50,6 +50,11 @@ extension System {
     look(at: path) { () throws(Errno) in try contents(of: path, limit: limit) }
   }
 
+  /// Looks at the first line of a file, see `line(of:)`.
+  func look(atLineOf path: PathBytes) -> Look<PathBytes> {
+    look(at: path) { () throws(Errno) in try line(of: path) }
+  }
+
   /// Looks at the fields of /proc/PID/status; nil is the calling process, by /proc/self.
   func lookAtStatus(ofProcess pid: Int32?) -> Look<ProcStatus> {
     let path = PathBytes("/proc/\(pid.map(String.init) ?? "self")/status")

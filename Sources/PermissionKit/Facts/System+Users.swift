@@ -45,6 +45,13 @@ extension System {
     }
   }
 
+  /// Returns the group with this name; nil if there is none.
+  func group(named name: String) throws(Errno) -> (gid: UInt32, members: [String])? {
+    let group = try getgrnam(name)
+    if group == nil { try seeGroups() }
+    return group
+  }
+
   /// Checks that glibc can read the users: it takes a file that cannot be read for an empty one.
   func seeUsers() throws(Errno) { try see("/etc/passwd") }
 

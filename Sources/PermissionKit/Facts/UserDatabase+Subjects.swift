@@ -160,14 +160,19 @@ extension UserDatabase {
       do throws(Errno) {
         return try system.contents(of: path)
       } catch {
+        let hasProc = system.isThere("/proc/self")
         let isHidden = error == .ENOENT && exists(pid)
         let message =
-          isHidden
-          ? "process \(pid) may not be seen (hidepid of /proc)"
-          : error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be read"
+          !hasProc
+          ? "process \(pid) cannot be seen, because /proc is not mounted"
+          : isHidden
+            ? "process \(pid) may not be seen (hidepid of /proc)"
+            : error == .ENOENT ? "there is no process \(pid)" : "process \(pid) cannot be read"
         throw PermissionError(
           .unknownProcess, message, path: path, call: "open", errno: error,
-          advice: error == .ENOENT && !isHidden ? nil : "try again as root")
+          advice: !hasProc
+            ? "mount /proc (mount -t proc proc /proc)"
+            : error == .ENOENT && !isHidden ? nil : "try again as root")
       }
     }
     guard let status = ProcStatus(try contents("status")),

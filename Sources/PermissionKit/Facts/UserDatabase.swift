@@ -105,7 +105,7 @@ internal import JSONSyntax
   /// Returns the id of a group; nil if there is no such group.
   package func gid(of group: String) throws(Errno) -> UInt32? {
     if let files = try files() { return files.groups.first { $0.name.isExactly(group) }?.gid }
-    return try system.getgrnam(group)?.gid
+    return try system.group(named: group)?.gid
   }
 
   /// Returns the users whose primary group this is, and those whom the group lists; nil if there is no
@@ -115,7 +115,7 @@ internal import JSONSyntax
     if let files = try files() {
       found = files.groups.first { $0.name.isExactly(group) }.map { ($0.gid, $0.members) }
     } else {
-      found = try system.getgrnam(group)
+      found = try system.group(named: group)
     }
     guard let found else { return nil }
     let users = try everyUser()

@@ -101,7 +101,7 @@ struct Prober {
     var probe = Probe(method: .enter, errno: nil)
     // A child that takes on ids can then be traced by their user, until it forbids that; see proc(5).
     let dumpable: PathBytes = "/proc/sys/fs/suid_dumpable"
-    let look = system.look(at: dumpable) { () throws(Errno) in try system.line(of: dumpable) }
+    let look = system.look(atLineOf: dumpable)
     guard let value = look.value, value != "1" else {
       probe.obstacle =
         look.value == nil

@@ -205,13 +205,13 @@ extension AccessFacts {
   func keepsChanges(of inode: Int) -> Bool {
     let mount = mounts[inodes[inode].mount]
     return mount.rules.honoursChanges && !mount.isReadOnly
-      && inodes[inode].subvolume?.isReadOnly != true && !isOfProcess(inode)
+      && inodes[inode].subvolume?.isReadOnly != true && !hasFixedMode(inode)
   }
 
   /// Whether an inode is below /proc/PID or /proc/sys, whose modes nobody changes.
   ///
   /// - SeeAlso: `proc_setattr()` in fs/proc/base.c and `proc_sys_setattr()` in fs/proc/proc_sysctl.c
-  func isOfProcess(_ inode: Int) -> Bool {
+  func hasFixedMode(_ inode: Int) -> Bool {
     let mount = mounts[inodes[inode].mount]
     guard mount.fileSystem == "proc" else { return false }
     let path = path(of: inode)

@@ -49,18 +49,14 @@ package struct Terminals {
     if let unseen = list.unseen { return .unseen(unseen) }
     let words = String(decoding: list.value ?? [], as: UTF8.self).parts(byAny: " \n")
     if words.contains(where: { $0 == wanted }) { return .found(true) }
-    let active = line(of: "/sys/class/tty/console/active")
+    let active = system.look(atLineOf: "/sys/class/tty/console/active")
     if let unseen = active.unseen { return .unseen(unseen) }
     for name in (active.value?.description ?? "").parts(by: " ") {
-      let dev = line(of: PathBytes("/sys/class/tty/\(name)/dev"))
+      let dev = system.look(atLineOf: PathBytes("/sys/class/tty/\(name)/dev"))
       if let unseen = dev.unseen { return .unseen(unseen) }
       if dev.value == PathBytes(wanted) { return .found(true) }
     }
     return .found(false)
-  }
-
-  private func line(of path: PathBytes) -> Look<PathBytes> {
-    system.look(at: path) { () throws(Errno) in try system.line(of: path) }
   }
 
   /// Returns a process that has the device as its controlling terminal; nil if none has.

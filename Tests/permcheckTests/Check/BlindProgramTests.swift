@@ -115,4 +115,21 @@ struct BlindProgramTests {
       done
       """)
   }
+
+  /// Names of groups and processes that cannot be looked up are not called absent.
+  @Test func `A group or process that cannot be seen is not called absent`() throws {
+    try expect(
+      """
+      groupadd() { echo "$1:x:62063:blind" >>/etc/group; }; groupadd fam; echo x >f; chmod 644 f
+      chmod 600 /etc/group
+      answers 70 $N ./pc ./f --group fam; answers 70 $N ./pc explain ./f :fam --to chown
+      grep -q 'no group' o && { cat o; exit 7; }
+      chmod 644 /etc/group; answers 0 $N ./pc ./f --group fam; answers 64 $N ./pc ./f --group nofam
+      sleep 99 & PID=$!
+      mount -t proc -o hidepid=2 none /proc; answers 3 $N ./pc /proc/$PID/status
+      grep -q "there is no /proc/$PID, or hidepid of /proc hides it" o || { cat o; exit 7; }
+      mount -t tmpfs none /proc; ./pc ./f --pid $PID >o 2>&1 && exit 8
+      grep -q 'because /proc is not mounted' o || { cat o; exit 7; }
+      """)
+  }
 }

@@ -163,6 +163,40 @@ struct FixTests {
       """)
   }
 
+  /// What `-v` prints as undo leaves all as it was, the mount and the attribute too.
+  @Test(arguments: [
+    ("mkdir d; mount -t tmpfs none d; echo >d/a; chmod 600 d/a; chattr +i d/a", "d/a --need w"),
+    ("mkdir d; mount -t tmpfs none d; echo >d/a; chmod 600 d/a; chattr +i d/a", "d/a --need r"),
+    ("mkdir d; mount -t tmpfs none d; echo >d/a; chmod 666 d/a; chattr +a d/a", "d/a --need w"),
+    (
+      "mkdir d; mount -t tmpfs -o mode=755 none d; echo >d/a; chmod 600 d/a; mount -o remount,ro d",
+      "d/a --need rw"
+    ),
+    ("mkdir d; mount -t tmpfs -o mode=755,noexec none d; echo >d/a; chmod 644 d/a", "d/a --need x"),
+    ("mkdir d; mount -t tmpfs -o mode=755,nodev none d; mknod -m 600 d/a c 1 3", "d/a --need rw"),
+  ])
+  func `The undo of a fix leaves all as it was`(_ setup: String, _ ask: String) throws {
+    let tree = try Tree()
+    chmod(tree.root, 0o755)
+    try tree.file("typed.py", Self.typed.replacing("(smallest )?fix", with: "undo"))
+    try tree.file("fix.py", Self.typed)
+    try PrivateJournal(environment: ["T": tree.root, "LC_ALL": "C.UTF-8"]).expect(
+      """
+      cd "$T"; unset SUDO_USER
+      \(setup)
+      state() { stat -c '%a %u %g' d/a; getfacl -n d/a; lsattr d/a || :; grep " $T/d " /proc/self/mountinfo; }
+      state >before 2>/dev/null
+      "$P" explain $T/\(ask) --user games -v >$OUT.o && fail "granted"
+      sed '/^undo:/,$d' $OUT.o | python3 fix.py >fix; python3 typed.py <$OUT.o >undo
+      [ -s fix ] || fail "no fix: $(cat $OUT.o)"
+      sh -e fix || fail "fix: $(cat fix)"
+      "$P" explain $T/\(ask) --user games >$OUT.e || fail "not granted after $(cat fix)"
+      sh -e undo || fail "undo: $(cat undo)"
+      state >after 2>/dev/null
+      diff before after || fail "left after $(cat fix) and $(cat undo)"
+      """)
+  }
+
   /// Where the kernel lets nobody change permissions, or a change would open a session of somebody else, no
   /// command is printed; what helps is said.
   @Test func `No command is printed that cannot or should not work`() throws {

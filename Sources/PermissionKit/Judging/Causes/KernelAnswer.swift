@@ -58,9 +58,10 @@ struct KernelAnswer: Cause {
     guard let index = decision.inode, decision.rule.bits != nil else { return nil }
     let (inode, path) = (facts.inodes[index], facts.path(of: index))
     let mount = facts.mounts[inode.mount]
-    if facts.isOfProcess(index) {
-      return
-        "ask as root or as the user of the process: nobody can change permissions in \(mount.point)"
+    if facts.hasFixedMode(index) {
+      let owner =
+        path.isBelow(mount.point.appending("sys")) ? "" : " or as the user of the process"
+      return "ask as root\(owner): nobody can change permissions in \(mount.point)"
     }
     if mount.fileSystem == "devpts" {
       return

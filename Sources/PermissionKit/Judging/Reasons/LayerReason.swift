@@ -115,7 +115,11 @@ struct LayerReason {
         "\(facts.path(of: link)) is a symbolic link, but \(missing) does not exist"
       )
     }
-    return (.noDevice, "there is no \(missing)\(relativeTo(missing))")
+    // Of a process that /proc hides, the kernel says the same.
+    let isProc = facts.mounts[facts.inodes[inode].mount].fileSystem == "proc"
+    let isNumber = Int32(missing.lastComponent.description) != nil
+    let hidden = isProc && isNumber ? ", or hidepid of /proc hides it" : ""
+    return (.noDevice, "there is no \(missing)\(relativeTo(missing))\(hidden)")
   }
 
   /// Returns the folder that a relative path of another process starts at; empty for other paths.

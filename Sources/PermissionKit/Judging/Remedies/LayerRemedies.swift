@@ -84,8 +84,9 @@ struct LayerRemedies {
     guard decide(restored).isGranted else { return [first] + finder.remedies(changes) }
     // It was only in the way of the change.
     first.othersAffected = []
-    first.undo = []
     var last = remedy(lift.back, [])
+    // It is in the way of the undo, too.
+    last.undo = typed(lift.command)
     (first.persistence, last.persistence) = (.permanent, .permanent)
     last.isFirstStep = true
     return [first] + finder.remedies(changes) + [last]
