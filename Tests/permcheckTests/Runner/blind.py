@@ -8,7 +8,8 @@ hidden thing. Wants root, in mount and pid namespaces of its own.
 """
 import ctypes, json, os, random, stat, struct, sys
 
-import database
+sys.path.append(os.path.dirname(os.path.abspath(__file__)) + "/../Storage")
+import database, server
 
 base, permcheck, seed, scenes = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 rng = random.Random(seed)
@@ -51,17 +52,27 @@ def acl(entries):
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", t, p, i & 0xFFFFFFFF) for t, i, p in entries)
 
 
+OWNERS, GROUPS = [0, 0, 4001, 4002], [0, 4101, 4102, 4001]
+FILE_MODES = [0o777, 0o755, 0o644, 0o640, 0o600, 0o664, 0o604, 0o066, 0o700, 0]
+FOLDER_MODES = [0o755, 0o755, 0o755, 0o711, 0o750, 0o700, 0o777]
+
+
+def entries():
+    """A random ACL."""
+    entries = [(1, -1, rng.randrange(8)), (4, -1, rng.randrange(8)), (32, -1, rng.choice([0, 4, 5, 7])),
+               (16, -1, rng.choice([7, 7, 6, 5, 4, 0]))]
+    for user in rng.sample([4001, 4002, 4003], rng.randrange(3)):
+        entries.append((2, user, rng.randrange(8)))
+    for group in rng.sample([4101, 4102], rng.randrange(2)):
+        entries.append((8, group, rng.randrange(8)))
+    return entries
+
+
 def spoil_mode(path, bits):
-    os.chown(path, rng.choice([0, 0, 4001, 4002]), rng.choice([0, 4101, 4102, 4001]))
+    os.chown(path, rng.choice(OWNERS), rng.choice(GROUPS))
     os.chmod(path, rng.choice(bits))
     if rng.random() < 0.35:
-        entries = [(1, -1, rng.randrange(8)), (4, -1, rng.randrange(8)), (32, -1, rng.choice([0, 4, 5, 7])),
-                   (16, -1, rng.choice([7, 7, 6, 5, 4, 0]))]
-        for user in rng.sample([4001, 4002, 4003], rng.randrange(3)):
-            entries.append((2, user, rng.randrange(8)))
-        for group in rng.sample([4101, 4102], rng.randrange(2)):
-            entries.append((8, group, rng.randrange(8)))
-        os.setxattr(path, "system.posix_acl_access", acl(entries))
+        os.setxattr(path, "system.posix_acl_access", acl(entries()))
 
 
 def tree(root):
@@ -92,15 +103,124 @@ def tree(root):
             os.symlink(rng.choice(paths) if paths else "nowhere", path)
             paths.append(path)
             continue
-        spoil_mode(path, [0o777, 0o755, 0o644, 0o640, 0o600, 0o664, 0o604, 0o066, 0o700, 0])
+        spoil_mode(path, FILE_MODES)
         paths.append(path)
     for place in places[1:]:
         if place != flagged:
-            spoil_mode(place, [0o755, 0o755, 0o755, 0o711, 0o750, 0o700, 0o777])
+            spoil_mode(place, FOLDER_MODES)
     if flagged:
         flags = sum(flag for flag in [READ_ONLY, NO_DEV, NO_EXEC] if rng.random() < 0.5)
         mount(None, flagged, None, BIND | REMOUNT | flags)
     return paths + places[1:] + [f"{rng.choice(places)}/missing"]
+
+
+class Broken:
+    """A FUSE file system with modes and ACLs, in which one or two questions about one node end with EIO.
+
+    A link that cannot be read, an ACL, attributes, a name, the list of names: each alone.
+    """
+
+    QUESTIONS = {"lookup": server.LOOKUP, "getattr": server.GETATTR, "readlink": 5, "getxattr": server.GETXATTR,
+                 "listxattr": server.LISTXATTR, "opendir": server.OPENDIR, "statfs": server.STATFS, "open": 14}
+
+    def __init__(self, point, targets):
+        """Node 1 is the root; a node is (parent, name, mode, uid, gid, ACL or None, target or None)."""
+        self.point, self.nodes = point, {1: (0, "", 0o040755, 0, 0, None, None)}
+        folders = [1]
+        for number in range(2, 10):
+            kind = rng.choice(["file", "file", "file", "folder", "link"])
+            mode = {"file": 0o100000, "folder": 0o040000, "link": 0o120777}[kind]
+            if kind != "link":
+                mode |= rng.choice(FILE_MODES if kind == "file" else FOLDER_MODES)
+            bytes, target = None, None
+            if kind == "link":
+                target = rng.choice([*targets, *(self.path(n) for n in self.nodes if n > 1), "nowhere"])
+            elif rng.random() < 0.5:
+                rows = entries()
+                bytes = acl(rows)
+                bits = {tag: bits for tag, _, bits in rows}
+                mode = mode & ~0o777 | bits[1] << 6 | bits[16] << 3 | bits[32]
+            self.nodes[number] = (rng.choice(folders), f"n{number}", mode, rng.choice(OWNERS), rng.choice(GROUPS), bytes, target)
+            if kind == "folder":
+                folders.append(number)
+        questions = sorted(self.QUESTIONS.values())
+        self.broken = {(rng.choice(questions), rng.randrange(2, 10)) for _ in range(rng.choice([1, 1, 2]))}
+        # Links and ACLs alone, as often as all the rest.
+        marked = [n for n, node in self.nodes.items() if node[5] or node[6]]
+        if marked and rng.random() < 0.6:
+            number = rng.choice(marked)
+            self.broken.add((server.GETXATTR if self.nodes[number][5] else 5, number))
+        self.knowsACLs = rng.random() < 0.7
+
+    def path(self, number):
+        parent, name = self.nodes[number][:2]
+        return self.point if number == 1 else f"{self.path(parent)}/{name}"
+
+    def paths(self):
+        return [self.path(number) for number in self.nodes if number > 1]
+
+    def decides(self, path):
+        """Whether the path leads through a node that is broken, or cannot be told to lead past them."""
+        try:
+            ends = [path, os.path.realpath(path)]
+        except OSError:
+            return True
+        return any(f"{self.point}/" in f"{end}/" for end in ends)
+
+    def attributes(self, number):
+        _, _, mode, uid, gid, _, target = self.nodes[number]
+        return struct.pack("<6Q10I", number, len(target or ""), 0, 0, 0, 0, 0, 0, 0, mode, 1, uid, gid, 0, 512, 0)
+
+    def answer(self, operation, number, body):
+        node = self.nodes.get(number)
+        if operation == server.INIT:
+            flags = 1 << 20 if self.knowsACLs else 0  # FUSE_POSIX_ACL
+            return 0, struct.pack("<4I2H2I2H8I", 7, 31, 0, flags, 8, 8, 4096, 1, 0, 0, *[0] * 8)
+        if operation == server.LOOKUP:
+            name = body.rstrip(b"\0").decode()
+            found = next((n for n, other in self.nodes.items() if other[:2] == (number, name)), None)
+            if found is None:
+                return server.ENOENT, b""
+            if (operation, found) in self.broken:
+                return 5, b""
+            return 0, struct.pack("<4Q2I", found, 0, 0, 0, 0, 0) + self.attributes(found)
+        if (operation, number) in self.broken:
+            return 5, b""
+        if operation == server.GETATTR:
+            return 0, struct.pack("<Q2I", 0, 0, 0) + self.attributes(number)
+        if operation == 5:  # READLINK
+            return 0, node[6].encode()
+        if operation == server.GETXATTR:
+            size, name = struct.unpack_from("<I", body)[0], body[8:].rstrip(b"\0")
+            if name != b"system.posix_acl_access" or not node[5]:
+                return server.ENODATA, b""
+            return (0, node[5]) if size else (0, struct.pack("<II", len(node[5]), 0))
+        if operation == server.LISTXATTR:
+            return server.ENODATA, b""
+        if operation in (14, server.OPENDIR):
+            return 0, bytes(16)
+        if operation in (15, 25, server.READDIR, server.RELEASEDIR, server.RELEASE):
+            return 0, b""
+        if operation == server.STATFS:
+            return 0, bytes(80)
+        return server.ENOSYS, b""
+
+    def start(self):
+        os.mkdir(self.point)
+        read, write = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.dup2(write, 1)
+            server.serve(self.point, 0, ["default_permissions", "allow_other"], self.answer, lambda _: None)
+        os.close(write)
+        with open(read) as file:
+            if file.readline() != "mounted\n":
+                raise SystemExit("the FUSE server was not mounted")
+
+    def end(self):
+        os.kill(self.pid, 9)
+        os.waitpid(self.pid, 0)
+        libc.umount2(self.point.encode(), 2)
 
 
 # What a process is confined by; each is called after it took on its ids.
@@ -256,6 +376,10 @@ def ask(arguments, before):
 def scene(number):
     root = f"{base}/s{number}"
     paths = tree(root)
+    fuse = Broken(root + "/u", paths) if rng.random() < 0.3 else None
+    if fuse:
+        fuse.start()
+        paths += fuse.paths()
     name = rng.choice([*USERS, *USERS, "root"])
     uid, groups = USERS.get(name, (0, []))
     subject = (uid, uid, [*groups, uid])
@@ -327,7 +451,7 @@ def scene(number):
     rng.setstate(state)
     status, blind = ask(arguments, lambda: before(True))
     label = (f"scene {number}: {who} {name} of {asker[0]}, {need}, {confine}, probe {method}, "
-             f"blind: {', '.join(blinders)}, failing: {failing}")
+             f"blind: {', '.join(blinders)}, failing: {failing}, broken: {fuse and sorted(fuse.broken)}")
     if blind is None:
         # Without the subject's ids or the program's own calls there is no report, but a clear refusal.
         if status in (0, 1, 3):
@@ -345,7 +469,7 @@ def scene(number):
         got, was = blind[path], (seen or {}).get(path)
         wrong = (got == "authorized" and not truth[path]
                  or got in ("denied", "unavailable", "restricted") and truth[path])
-        mayBeOpen = was is None or was == "notDetermined" or depends(hidden, who, uid, method, need, path, reached[path])
+        mayBeOpen = fuse and fuse.decides(path) or was is None or was == "notDetermined" or depends(hidden, who, uid, method, need, path, reached[path])
         totals["may"] += mayBeOpen
         totals["open"] += got == "notDetermined"
         if got == "notDetermined" and not mayBeOpen:
@@ -359,6 +483,8 @@ def scene(number):
     if other:
         os.kill(other, 9)
         os.waitpid(other, 0)
+    if fuse:
+        fuse.end()
     if os.path.ismount(root + "/m"):
         libc.umount2((root + "/m").encode(), 2)
 
