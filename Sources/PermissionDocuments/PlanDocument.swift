@@ -18,6 +18,9 @@ enum PlanDocument {
     .always("othersAffected", JSONSchema.array(JSONSchema.string)) {
       .array($0.othersAffected.map { .string($0) })
     },
+    .always("objections", JSONSchema.array(ReportDocument.objection.schema)) {
+      .array($0.objections.map(ReportDocument.objection.json))
+    },
     .always("warnings", JSONSchema.array(JSONSchema.string)) {
       .array($0.warnings.map { .string($0) })
     },

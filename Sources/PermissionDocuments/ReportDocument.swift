@@ -91,6 +91,12 @@ enum ReportDocument {
         operation.schema)
     ) { $0.operation.map(operation.json) },
     .sometimes(
+      "usedBy",
+      JSONSchema.about(
+        "Of explain --as-used-by: the program whose own rule was asked, and the user.",
+        programUse.schema)
+    ) { $0.usedBy.map(programUse.json) },
+    .sometimes(
       "future",
       JSONSchema.about(
         "Of explain --future and verify: the new file or folder in the folder of the path.",
@@ -102,6 +108,11 @@ enum ReportDocument {
         "Of --recursive: what was found in the folder, the folder itself included.",
         contents.schema)
     ) { $0.contents.map(contents.json) },
+  ])
+
+  private static let programUse = JSONRecord<ProgramUse>([
+    .always("program", JSONSchema.string) { .string($0.program) },
+    .always("user", JSONSchema.string) { .string($0.user) },
   ])
 
   private static let operation = JSONRecord<NamedOperation>([
@@ -227,6 +238,19 @@ enum ReportDocument {
     "The command as it is typed, for sh: the very bytes of every name, and sudo where it is needed.",
     JSONSchema.string)
 
+  /// A program that will refuse a file after a change.
+  static let objection = JSONRecord<ProgramObjection>([
+    .always("program", JSONSchema.string) { .string($0.program) },
+    .always("path", JSONSchema.string) { .string($0.path.description) },
+    .always("message", JSONSchema.string) { .string($0.message) },
+    .sometimes(
+      "instead", JSONSchema.about("What else gives access, for people.", JSONSchema.string)
+    ) { $0.instead.map { .string($0) } },
+    .always(
+      "source", JSONSchema.about("The manual page and the source of the rule.", JSONSchema.string)
+    ) { .string($0.source) },
+  ])
+
   static let remedy = JSONRecord<Remedy>([
     .always("kind", JSONSchema.string) { .string($0.kind.rawValue) },
     .always("command", JSONSchema.array(JSONSchema.string)) { texts($0.command) },
@@ -280,6 +304,11 @@ enum ReportDocument {
     ) {
       $0.opens.map { .string($0) }
     },
+    .sometimes(
+      "objections",
+      JSONSchema.about(
+        "The programs that then refuse a file.", JSONSchema.array(objection.schema))
+    ) { $0.objections.isEmpty ? nil : .array($0.objections.map(objection.json)) },
     .sometimes(
       "note",
       JSONSchema.about("More advice, for example why a common fix is worse.", JSONSchema.string)

@@ -100,6 +100,7 @@ public struct PermissionOptions: ParsableArguments, Sendable {
       resources?.grants.consent = { (_: GrantPlan) throws(PermissionError) -> Bool in true }
     } else if resources?.grants.consent == nil {
       resources?.grants.consent = GrantOptions.askAtTerminal
+      resources?.grants.despite = nil
     }
     if let waitForAccess {
       let system = resources?.context.system ?? Systems.running

@@ -108,6 +108,10 @@ struct Inquiry: Sendable {
         {
           accessor.grants.consent = nil
         }
+        // Who was asked has read which programs refuse a file.
+        if unsafe question.asks || given.consent != nil {
+          (accessor as? ResourceAccessor)?.grants.despite = nil
+        }
         return Result { () throws(PermissionError) in try accessor.carryOut(prepared) }
       }
       let report = question.cancellation?.during(carryOut) ?? carryOut()

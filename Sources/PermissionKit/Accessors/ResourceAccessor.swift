@@ -169,6 +169,12 @@ open class ResourceAccessor: PermissionAccessor {
     guard grants.strategy.isCarriedOut, let plan = try agreedPlan() else { return .nothingToChange }
     // No question where nothing could be done.
     if plan.needsRoot, grants.elevation == nil { return .needsRoot }
+    if let obstacle = grants.despite.map({ plan.obstacles(despite: $0) })?.first {
+      throw PermissionError(
+        .changeFailed, obstacle.message, path: obstacle.path,
+        advice: (obstacle.instead.map { "give \($0), or " } ?? "")
+          + "accept that \(obstacle.program) refuses it (despite)")
+    }
     guard let consent = grants.consent, try consent(plan) else { return .declined }
     try beginChange()
     if plan.needsRoot, let elevation = grants.elevation {

@@ -9,6 +9,10 @@ public struct GrantOptions: Sendable {
   /// A check examines the directory alone. Call `AccessContext.includeContents()` too, so that a
   /// refusal in the directory makes access missing.
   public var isRecursive: Bool
+  /// The programs whose refusal of a changed file is accepted, such as `sshd`; nil if `consent` decides about that, too.
+  ///
+  /// A request that makes another program refuse a file fails, see `GrantPlan.objections`.
+  public var despite: Set<String>? = []
   /// When the grants end.
   package var lifetime = Grant.Lifetime()
   /// The open grants of this process's journal, if they are read already.

@@ -46,6 +46,8 @@ public struct GrantPlan: Hashable, Sendable {
   public var needsNewLogin: Bool
   /// Who else gains access, for people; empty if nobody does.
   public var othersAffected: [String]
+  /// The programs that accept a file now, and will refuse it after the changes.
+  public var objections: [ProgramObjection] = []
   /// Notes to read before the changes are made, for people.
   public var warnings: [String]
   /// When the grant expires, in microseconds since 1970 (UTC); nil if no time ends it.
@@ -105,6 +107,7 @@ public struct GrantPlan: Hashable, Sendable {
     }
     return Set(parts(self)).isSubset(of: others.flatMap(parts))
       && Set(othersAffected).isSubset(of: others.flatMap(\.othersAffected))
+      && Set(objections).isSubset(of: others.flatMap(\.objections))
   }
 
   /// The name of the accessor, or the path, for people, safe for a terminal.
@@ -125,6 +128,11 @@ public struct GrantPlan: Hashable, Sendable {
   /// Sets the way by which the person who reads the plan becomes root.
   package mutating func setWay(_ way: RootWay) {
     for index in steps.indices { steps[index].rootWay = way }
+  }
+
+  /// Returns the programs that will refuse a file, and that nobody has accepted; those that only warn are no obstacle.
+  package func obstacles(despite accepted: Set<String>) -> [ProgramObjection] {
+    objections.filter { !$0.onlyWarns && !accepted.contains($0.program) }
   }
 
   /// Whether one of the changes needs root.
@@ -156,7 +164,9 @@ extension GrantPlan: CustomStringConvertible {
     let login = needsNewLogin ? ", from the next login on" : ""
     let others =
       othersAffected.isEmpty ? "nobody else gets access" : othersAffected.joined(separator: "; ")
-    return (["lasts: \(lasts)\(login)", "others: \(others)"] + warnings.map { "note: \($0)" })
+    return
+      (["lasts: \(lasts)\(login)", "others: \(others)"]
+      + objections.map { "but: \($0.words)" } + warnings.map { "note: \($0)" })
       .map(Sanitizer.clean)
   }
 }

@@ -66,6 +66,9 @@ struct GrantPlanner {
       plan.steps.append(step)
       if case .inode(let grant) = step.change { plan.warnings += grant.outcome?.notes ?? [] }
       warn(of: change, &plan)
+      plan.objections += ProgramRules.objections(
+        to: change, at: facts.path(of: change.inode), readsContents: !request.isRecursive,
+        request.inspection)
       // All of what is below was asked for.
       openings += change.openings(
         at: facts.path(of: change.inode), for: request.subject.credentials

@@ -15,7 +15,13 @@ public struct TerminalConsent: Sendable {
     let purpose = plan.purpose.map { Sanitizer.clean($0) + "\n" } ?? ""
     return ask(
       "\(purpose)Give \(Sanitizer.clean(plan.subject.displayName)) access to \(plan.title):\n\(plan)"
-    )
+    ) && confirm(plan.obstacles(despite: []))
+  }
+
+  /// Asks once more, if programs will refuse a file.
+  package func confirm(_ obstacles: [ProgramObjection]) -> Bool {
+    obstacles.isEmpty
+      || ask(obstacles.map { "\(Sanitizer.clean($0.message))\n" }.joined())
   }
 
   /// Whether standard input and standard error are a terminal.

@@ -131,6 +131,8 @@ public struct ResourceReport: Hashable, Sendable {
   public var future: FutureFile?
   /// The operation that the report is about; nil if it is about permissions.
   package var operation: NamedOperation?
+  /// The program whose own rule the report is about; nil for the kernel's rules.
+  package var usedBy: ProgramUse?
   /// Of an operation with two paths, the components of the second one.
   package var targetWalk: [WalkedComponent] = []
   /// A note for `-v` about a layer that could not be inspected and that nothing suggests; nil if

@@ -113,6 +113,8 @@ extension Reason {
     case folderContents = "folder-contents"
     /// The file system has no room for another file, or the user is at a limit of a quota.
     case noSpace = "no-space"
+    /// A program refuses the file by its own rule on owners and modes, whatever the kernel grants.
+    case programRule = "program-rule"
     /// A fact that decides could not be read, so access is unknown.
     case unreadableFacts = "unreadable-facts"
   }
@@ -142,7 +144,7 @@ extension Reason.Code {
     case .deviceCgroup: .deviceCgroup
     case .driver, .noDriver: .driver
     case .networkFS, .serverDecides, .notAnswering, .mediaServer: .server
-    case .busy, .noListener, .byAccessor, .accessorFailed: .program
+    case .busy, .noListener, .byAccessor, .accessorFailed, .programRule: .program
     case .protectedHardlink: .kernelSetting
     case .notPossible, .automount, .noDevice, .noCaptureNode, .notConfigured, .danglingSymlink,
       .soundDefault, .unknownUmask,
@@ -194,7 +196,7 @@ extension Reason.Code {
       .futureFiles, .folderContents, .cannotCreate, .parentSearch, .parentWrite, .notPossible,
       .noexecMount, .noDevice,
       .noCaptureNode, .noSeatACL, .noUdev, .container, .sandbox,
-      .serviceSandbox, .mediaServer, .byAccessor,
+      .serviceSandbox, .mediaServer, .byAccessor, .programRule,
       .rootWithoutCapability:
       nil
     }
@@ -219,6 +221,7 @@ extension Reason.Code {
       [.denied, .restricted, .limited, .notDetermined]
     case .driver: [.restricted, .notDetermined]
     case .futureFiles: [.denied]
+    case .programRule: [.denied, .authorized]
     case .folderContents: [.limited, .notDetermined]
     case .unknownUmask, .loginPolicy, .landlockUnseen, .soundDefault: [.notDetermined]
     case .noDriver, .noDevice, .noCaptureNode, .danglingSymlink, .cannotCreate: [.unavailable]

@@ -6,6 +6,8 @@ extension Remedy {
     case entry
     /// Bits of a mode.
     case mode
+    /// The owner or the mode that a program wants.
+    case programMode = "program-mode"
     /// The umask of one shell.
     case umask
     /// A group for one shell.
@@ -77,7 +79,7 @@ extension Remedy {
       case .umask, .newGroup: .login
       case .restart, .unitSettings, .unitDevice, .udev: .service
       case .mountOptions, .remount, .allowOther: .mount
-      case .attribute, .seatRule, .subvolume, .userFolder: .file
+      case .attribute, .programMode, .seatRule, .subvolume, .userFolder: .file
       case .driver, .testDriver, .wslDevice: .driver
       case .nspawn, .lxc, .capability, .containerPath, .containerGroup, .hostEntry, .keepGroups,
         .podGroup:
@@ -103,7 +105,7 @@ extension Remedy {
 
   /// Whether it is one of several steps that must all be made.
   package var isStep: Bool {
-    isGrant || isFirstStep || [.unitDevice, .unitSettings].contains(form)
+    isGrant || isFirstStep || [.programMode, .unitDevice, .unitSettings].contains(form)
   }
 
   /// Whether it is for the machine that runs a container, or for the user who starts it: nothing

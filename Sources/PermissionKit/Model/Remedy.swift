@@ -63,6 +63,8 @@ public struct Remedy: Hashable, Sendable {
   package var undo: [PathBytes] = []
   /// The other things that this change and those listed with it let the subject do, for people, the worst first.
   public var opens: String?
+  /// The programs that then refuse a file, by this change and those listed with it.
+  package var objections: [ProgramObjection] = []
   /// Why the usual advice is worse; nil if there is nothing to warn about.
   public var note: String?
 

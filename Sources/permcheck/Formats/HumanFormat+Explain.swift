@@ -123,6 +123,11 @@ extension HumanFormat {
   }
 
   private func heading(_ resource: ResourceReport, _ subject: Subject) -> String {
+    if let use = resource.usedBy {
+      let isAccepted = resource.status == .authorized
+      return style.bold(Sanitizer.clean(resource.path.description))
+        + "   \(isAccepted ? style.green("accepted") : style.red("refused")) by \(Sanitizer.clean("\(use.program) for \(use.user)"))\n"
+    }
     let verdict =
       switch resource.decision?.verdict {
       case .granted where resource.status.isAccess(): style.green("granted")
@@ -168,7 +173,8 @@ extension HumanFormat {
       return [
         name, inode.modeText, owner,
         component.decides
-          ? mark(component, isOfOperation) + "  " + style.bold("decides") : "",
+          ? mark(component, isOfOperation) + "  " + style.bold("decides")
+          : component.verdict == nil ? "" : mark(component, isOfOperation),
       ]
     }
     let changesNames = isOfOperation && inode.kind == .directory && need == [.write, .execute]

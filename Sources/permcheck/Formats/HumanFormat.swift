@@ -358,8 +358,11 @@ extension HumanFormat {
     let gains =
       others.isEmpty
       ? "nobody else gets access" : "also get access: \(others.joined(separator: "; "))"
+    let objections = remedies.flatMap(\.objections)
+      .map { "; but \(Sanitizer.clean($0.words))" }.joined()
     let opens = remedies.compactMap(\.opens).map { "; \(Sanitizer.clean($0))" }.joined()
-    return "lasts \(Persistence.shortest(of: remedies.map(\.persistence)).words); \(gains)\(opens)"
+    return
+      "lasts \(Persistence.shortest(of: remedies.map(\.persistence)).words); \(gains)\(objections)\(opens)"
   }
 }
 

@@ -244,6 +244,8 @@ import Testing
     // What is done to a path is judged, see OperationTests.
     let ofOperations: Set<Reason.Code> = [
       .parentWrite, .sticky, .notOwner, .protectedHardlink, .notPossible, .noSpace,
+      // See ProgramRuleTests.
+      .programRule,
     ]
     // A login to come is judged, see LoginPolicyTests and the lab's scenario user-login.
     let ofLogin: Set<Reason.Code> = [.loginPolicy]

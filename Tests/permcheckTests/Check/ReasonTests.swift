@@ -418,9 +418,9 @@ struct ReasonTests {
     ]
     // Programs of others give these, see ProgramAccessorTests.
     let ofPrograms = ["by-accessor", "accessor-failed"]
-    // Only operations have these, see OperationTests.
+    // Only operations and programs' own rules have these, see OperationTests and ProgramRuleTests.
     let ofOperations = [
-      "parent-write", "sticky", "not-owner", "protected-hardlink", "not-possible",
+      "program-rule", "parent-write", "sticky", "not-owner", "protected-hardlink", "not-possible",
     ]
     #expect(
       codes.sorted() == (Self.table.map(\.code) + ofLab.keys + ofPrograms + ofOperations).sorted())

@@ -63,6 +63,11 @@ struct RemedyFinder {
         at: inspection.facts.path(of: change.inode), for: inspection.subject.credentials
       ).filter { $0.rank != .below || !asksAll || !change.isAsked }
     }
+    remedies[0].objections = changes.flatMap { change in
+      ProgramRules.objections(
+        to: change, at: inspection.facts.path(of: change.inode),
+        readsContents: changes.count < 10 && !inspection.isSaved, inspection)
+    }
     remedies[0].opens = Opening.sentence(openings, for: inspection.subject)
     return remedies
   }

@@ -14,6 +14,12 @@ struct GrantFlags: ParsableArguments {
   @Flag(help: "Also make changes that give access to others; the plan names them.")
   var allowOthers = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Allow that this program then refuses a file.", valueName: "program"),
+    completion: .list(ProgramRules.programs))
+  var despite: [ProgramArgument] = []
+
   @Flag(help: "Include everything in a folder: all of it or nothing.")
   var recursive = false
 
@@ -21,11 +27,30 @@ struct GrantFlags: ParsableArguments {
     help: "How to become root if needed; auto is sudo, then pkexec.")
   var via: RootCommand.Via = .auto
 
+  func validate() throws {
+    for program in despite { try program.validate("--despite") }
+  }
+
   func options(_ system: any System) -> GrantOptions {
     var options = GrantOptions(
       strategy: strategy.strategy, allowsOthers: allowOthers, isRecursive: recursive)
     options.elevation = HelperElevation(via, system)
+    options.despite = accepted
     return options
+  }
+
+  /// The programs whose refusal is accepted.
+  var accepted: Set<String> { Set(despite.map(\.program)) }
+
+  /// Prints why a plan is not carried out without a question, and returns whether that is so.
+  func isRefused(_ plan: GrantPlan, _ shown: String, _ console: Console) -> Bool {
+    let obstacles = plan.obstacles(despite: accepted)
+    for obstacle in obstacles {
+      console.warn(
+        "\(shown): nothing is changed, because \(obstacle.words); --despite \(obstacle.program) makes the change anyway"
+      )
+    }
+    return !obstacles.isEmpty
   }
 
   /// Warns of a note that permcheck-helper made while it made or undid changes.

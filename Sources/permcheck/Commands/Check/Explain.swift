@@ -9,11 +9,11 @@ struct Explain: AccessorCommand {
     abstract: "Shows each step of the path, and the smallest fix.",
     discussion: """
       EXAMPLES
-        permcheck explain camera
         permcheck explain /srv/photos/2024/a.jpg --user www-data
         permcheck explain /srv/photos --future --creator ada --umask 027
         permcheck explain /srv/spool/job7 --to delete --user ada
         permcheck explain /srv/a --to rename /srv/b
+        permcheck explain ~/.ssh/authorized_keys --as-used-by sshd
         permcheck explain /srv --json > facts.json   for permcheck evaluate
 
       An argument with a slash is a path; any other argument is an accessor.
@@ -49,6 +49,12 @@ struct Explain: AccessorCommand {
       valueName: "operation"), completion: .list(OperationArgument.names))
   var to: OperationArgument?
 
+  @Option(
+    help: ArgumentHelp(
+      "Ask for this program's own rule, such as sshd.", valueName: "program"),
+    completion: .list(ProgramRules.programs))
+  var asUsedBy: ProgramArgument?
+
   @OptionGroup var subject: SubjectOptions
   @OptionGroup var output: OutputOptions
 
@@ -61,6 +67,7 @@ struct Explain: AccessorCommand {
         creator: creator?.text, umask: umask.flatMap { Self.bits($0.text) })
     }
     choice.operation = to?.name
+    choice.program = asUsedBy?.program
     return choice
   }
 
@@ -69,6 +76,14 @@ struct Explain: AccessorCommand {
       for (option, isGiven) in [("--creator", creator != nil), ("--umask", umask != nil)]
       where isGiven {
         throw ValidationError("\(option) needs --future")
+      }
+    }
+    if let asUsedBy {
+      try asUsedBy.validate("--as-used-by")
+      for (option, isGiven) in [
+        ("--to", to != nil), ("--future", future), ("--need", subject.choice.need != nil),
+      ] where isGiven {
+        throw ValidationError("--as-used-by and \(option) cannot be combined")
       }
     }
     if to != nil {
@@ -106,6 +121,21 @@ struct OperationArgument: ExpressibleByArgument {
   init?(argument: String) {
     guard let name = NamedOperation.Name(rawValue: argument) else { return nil }
     self.name = name
+  }
+}
+
+/// The name of a program that has rules on owners and modes, see `ProgramRules`.
+struct ProgramArgument: ExpressibleByArgument {
+  let program: String
+
+  init(argument: String) { program = argument }
+
+  /// Throws an error that names the programs, unless this is one.
+  func validate(_ option: String) throws {
+    guard !ProgramRules.programs.contains(where: { $0.isExactly(program) }) else { return }
+    throw ValidationError(
+      "\(option) \(Sanitizer.clean(program)): known programs are \(ProgramRules.programs.joined(separator: ", "))"
+    )
   }
 }
 

@@ -11,6 +11,8 @@ struct ExplainChoice {
   var future: FutureChoice?
   /// The operation on the path; nil for opening it.
   var operation: NamedOperation.Name?
+  /// The program whose own rule is asked; nil for the kernel's rules.
+  var program: String?
   var subject = SubjectChoice()
   var output = OutputChoice()
 
@@ -31,9 +33,13 @@ struct ExplainChoice {
       let target = try Self.target(of: operation, &names)
       context.question = .operation(try NamedOperation(operation, target: target, context))
     }
+    if let program { names = names.map { ProgramRules.file(of: program, $0, system) } }
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     if operation != nil, let accessor = arguments.first(where: { !$0.isPath }) {
       throw ValidationError("\(accessor.shown): --to needs a path, one with a slash")
+    }
+    if program != nil, let accessor = arguments.first(where: { !$0.isPath }) {
+      throw ValidationError("\(accessor.shown): --as-used-by needs a path, one with a slash")
     }
     if let future {
       if let device = arguments.first(where: { $0.entry.family != nil }) {
@@ -48,6 +54,7 @@ struct ExplainChoice {
       for argument in arguments { targets.append(try argument.target(context, subject)) }
       return targets
     }
+    if let program { return try Explanation(inspection, usedBy: program) }
     return Explanation(inspection, acceptsLimited: !all)
   }
 

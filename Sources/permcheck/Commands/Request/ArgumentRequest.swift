@@ -73,6 +73,7 @@ extension GrantFlags {
       words += ["--strategy", PathBytes(strategy.strategy.name)]
     }
     if allowOthers { words.append("--allow-others") }
+    for program in despite { words += ["--despite", PathBytes(program.program)] }
     if recursive { words.append("--recursive") }
     return words
   }
@@ -92,13 +93,15 @@ extension GrantFlags {
   }
 
   /// Returns whether the person at the terminal agrees to all plans; prints why if it cannot ask.
-  static func agrees(
+  func agrees(
     _ plans: [GrantPlan], _ console: Console, _ system: any System, isQuiet: Bool = false
   ) -> Bool {
     let consent = TerminalConsent(system: system)
     // Nobody knows how long a person thinks.
     defer { system.forget() }
-    if consent.ask(HumanFormat(console.errorStyle, isVerbose: false).question(plans)) {
+    if consent.ask(HumanFormat(console.errorStyle, isVerbose: false).question(plans)),
+      consent.confirm(plans.flatMap { $0.obstacles(despite: accepted) })
+    {
       return true
     }
     if isQuiet { return false }

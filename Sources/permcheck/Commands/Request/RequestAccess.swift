@@ -87,7 +87,7 @@ struct RequestAccess: AccessorCommand {
       }
     }
     if !dryRun, !result.plans.isEmpty,
-      yes || GrantFlags.agrees(result.plans, console, system)
+      yes || grants.agrees(result.plans, console, system)
     {
       try carryOut(wanted, context, options, analytics, &result)
     }
@@ -138,6 +138,7 @@ struct RequestAccess: AccessorCommand {
       GrantFlags.report(command, request.argument, system)
       guard dryRun else { return false }
     }
+    if yes, command == nil, grants.isRefused(plan, request.argument.shown, console) { return false }
     // Nobody sees the plan of a request that does not ask.
     if yes, !dryRun {
       if !plan.othersAffected.isEmpty {
@@ -211,6 +212,7 @@ struct RequestAccess: AccessorCommand {
     // Consent covers only the plans that were shown.
     let shown = result.plans
     var options = options
+    if !yes { options.despite = nil }
     options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
       guard plan.isCovered(by: shown) else { throw .planChanged }
       return true

@@ -121,6 +121,8 @@ struct Run: AccessorCommand {
     options.lifetime.process = mark
     // The accessors whose change root may make, even if the request fails after that.
     let byRoot = Mutex<[String]>([])
+    // Who is asked is asked about that, too.
+    if !yes { options.despite = nil }
     let isAgreed = Mutex(false)
     options.consent = { (plan: GrantPlan) throws(PermissionError) -> Bool in
       guard isAgreed.withLock({ $0 }) else { return false }
@@ -191,8 +193,15 @@ struct Run: AccessorCommand {
       plan?.end = "until the command ends"
       return plan
     }
+    if yes {
+      for (request, plan) in zip(requests, requests.map(\.prepared.plan)) {
+        if let plan, grants.isRefused(plan, request.argument.shown, Console(system)) {
+          throw ExitCode(126)
+        }
+      }
+    }
     if yes || plans.isEmpty { return true }
-    return GrantFlags.agrees(plans, Console(system), system, isQuiet: quiet)
+    return grants.agrees(plans, Console(system), system, isQuiet: quiet)
   }
 
   /// Prints what permcheck-helper changed for the command.

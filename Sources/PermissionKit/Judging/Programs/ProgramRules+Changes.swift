@@ -1,0 +1,78 @@
+extension ProgramRules {
+  /// Returns the programs that accept an inode now, and no more after a change of its mode.
+  ///
+  /// The group bits of a file with an ACL are its mask, see acl(5): an entry for one user shows as a permission of the
+  /// group.
+  ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - path: The path of the inode.
+  ///   - readsContents: Whether to look at the contents for a key.
+  ///   - inspection: The names of users, and the system that has the file.
+  /// - Returns: An objection for each rule.
+  static func objections(
+    to change: InodeChange, at path: PathBytes, readsContents: Bool, _ inspection: Inspection
+  ) -> [ProgramObjection] {
+    let added = change.after.mode & ~change.before.mode
+    guard change.attribute != .defaultACL, added & 0o777 != 0 else { return [] }
+    let system = inspection.system
+    let isFolder = change.before.kind == .directory
+    return all.compactMap { rule in
+      let isAbove = isFolder && !(rule.isOfFolder && rule.home(of: path) != nil)
+      guard rule.concerns(added, isAbove: isAbove) else { return nil }
+      let isMeant =
+        isAbove
+        ? rule.counts(folder: path) { isThere($0, inspection) }
+        : rule.home(of: path) != nil
+          || readsContents && rule.firstLine.map { begins(path, $0, change.before, system) } == true
+      guard isMeant else { return nil }
+      let user = user(rule, change.before, path, inspection)
+      guard rule.fault(of: change.before, for: user, isAbove: isAbove, inspection) == nil,
+        let fault = rule.fault(of: change.after, for: user, isAbove: isAbove, inspection)
+      else { return nil }
+      let who = inspection.users.userName(user)
+      let why = fault.words(of: change.after, owner: who, expected: who)
+      var objection = ProgramObjection(
+        program: rule.program, path: path,
+        message: "\(rule.program) then \(rule.effect) (\(path): \(why))",
+        instead: rule.instead, source: rule.source)
+      objection.onlyWarns = rule.onlyWarns
+      return objection
+    }
+  }
+
+  /// Returns the user who runs the program, or whose file it is.
+  private static func user(
+    _ rule: ProgramRule, _ inode: InodeFacts, _ path: PathBytes, _ inspection: Inspection
+  ) -> UInt32 {
+    if rule.owner == .root { return 0 }
+    guard rule.trustsPrivateGroup, inode.uid == 0, inode.mode & 0o022 == 0 else { return inode.uid }
+    // Root may own what is in a home.
+    let homes = [path, path.parent, path.parent.parent]
+    return (try? inspection.users.everyUser())?.first { homes.contains($0.home) }?.uid ?? inode.uid
+  }
+
+  private static func isThere(_ path: PathBytes, _ inspection: Inspection) -> Bool {
+    if let reader = inspection.system.examiner(of: path) {
+      do throws(Errno) {
+        _ = try reader.status(of: path)
+        return true
+      } catch {
+        if error == .ENOENT || error == .ENOTDIR { return false }
+      }
+    }
+    // What cannot be seen may be there, in a home.
+    let home = path.parent.parent
+    return (try? inspection.users.everyUser())?.contains { $0.home == home } == true
+  }
+
+  /// Returns whether a file begins with a line; no key is larger than 16 KiB.
+  private static func begins(
+    _ path: PathBytes, _ line: String, _ inode: InodeFacts, _ system: any System
+  ) -> Bool {
+    guard inode.kind == .regular else { return false }
+    let owner = Credentials(uid: inode.uid, gid: inode.gid, groups: [])
+    let bytes = try? system.door(below: "/", as: owner).contents(of: path, limit: 1 << 14)
+    return bytes?.starts(with: line.utf8) == true
+  }
+}
