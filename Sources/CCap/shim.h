@@ -157,22 +157,26 @@ static inline int ccap_fstatfs(int fd, uint64_t *flags, uint64_t *type, uint64_t
 }
 
 // What refuses a new inode whatever the permissions are: -ENOSPC where none is free, -EDQUOT at a limit of the
-// user's or the group's quota; see inode_quota_check() in fs/quota/dquot.c. 0 where neither is known: a quota answers
-// its own user and group, and root.
+// user's or the group's quota; see inode_quota_check() in fs/quota/dquot.c. -ENODATA where a quota does not answer: it
+// answers its own user and group, and root. 0 where there is none (ENOSYS, ESRCH, EINVAL …).
 static inline int ccap_room(int fd, uint32_t uid, uint32_t gid) {
   struct statfs fs;
   if (fstatfs(fd, &fs) != 0) return -errno;
   if (fs.f_files > 0 && fs.f_ffree == 0) return -ENOSPC;
+  int result = 0;
   for (int kind = USRQUOTA; kind <= GRPQUOTA; kind++) {
     struct if_dqblk limits;
-    if (syscall(SYS_quotactl_fd, fd, QCMD(Q_GETQUOTA, kind), kind == USRQUOTA ? uid : gid, &limits) != 0) continue;
+    if (syscall(SYS_quotactl_fd, fd, QCMD(Q_GETQUOTA, kind), kind == USRQUOTA ? uid : gid, &limits) != 0) {
+      if (errno == EPERM || errno == EACCES) result = -ENODATA;
+      continue;
+    }
     uint64_t next = limits.dqb_curinodes + 1;
     int isHard = limits.dqb_ihardlimit != 0 && next > limits.dqb_ihardlimit;
     int isLate = limits.dqb_isoftlimit != 0 && next > limits.dqb_isoftlimit && limits.dqb_itime != 0 &&
                  (uint64_t)time(NULL) >= limits.dqb_itime;
     if (isHard || isLate) return -EDQUOT;
   }
-  return 0;
+  return result;
 }
 
 // The link in /proc that leads to the inode of a descriptor, which may be O_PATH; fgetxattr(2) and

@@ -14,6 +14,7 @@ extension JSONCodec<AccessFacts> {
     .defaulted("readerIsSubject", \.readerIsSubject, .bool),
     .optional("overflow", \.overflow, overflow),
     .optional("unresponsiveStart", \.unresponsiveStart, .path),
+    .optional("startError", \.startError, .number),
     .optional("base", \.base, .integer),
   ]).codec(.blank)
 

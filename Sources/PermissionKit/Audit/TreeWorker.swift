@@ -416,6 +416,11 @@ extension TreeWorker {
         return
       case .kernel, .visitor: break
       }
+      // Other errors are those of a folder, of which nothing more is known.
+      if ![.EACCES, .ENOTDIR, .ELOOP, .ENOENT].contains(error) {
+        walk.count(asked: 1)
+        return report(.failed(error), "")
+      }
       walk.count(asked: 1, unlisted: error == .EACCES ? 1 : 0)
       let status = try? system.openat(.currentDirectory, top, [.path, .noFollow], mode: 0)
       let isLink = status.flatMap { try? system.statx($0) }?.kind == .symbolicLink

@@ -96,7 +96,12 @@ package struct FactsReader: ~Copyable {
     if mountinfo == MountTable.own, mountTable?.hasBlocking == true {
       facts.unresponsiveStart = unresponsiveStart()
     }
-    if facts.unresponsiveStart == nil, let index = try? open(start) { facts.start = index }
+    if facts.unresponsiveStart != nil { return }
+    do throws(Errno) {
+      facts.start = try open(start)
+    } catch {
+      facts.startError = error
+    }
   }
 
   /// Reads the facts about paths with one reader, and closes every descriptor.
@@ -132,7 +137,7 @@ package struct FactsReader: ~Copyable {
   package mutating func read(_ path: PathBytes, followsLast: Bool = true) -> Int? {
     if !path.isAbsolute {
       readStart()
-      if facts.unresponsiveStart != nil { return nil }
+      if facts.unresponsiveStart != nil || facts.startError != nil { return nil }
     }
     var current = path.isAbsolute ? facts.root : facts.start
     var root = facts.root
@@ -225,6 +230,14 @@ package struct FactsReader: ~Copyable {
       seen.inodes[inode].parentIsKnown = true
     }
     return facts.inodes[inode].parent
+  }
+
+  /// Reads the directories above an inode, which `..` of a working directory need not have shown.
+  mutating func readAncestors(of inode: Int) {
+    var current = inode
+    while current != facts.root, let above = parent(of: current), above != current {
+      current = above
+    }
   }
 
   // MARK: - One inode

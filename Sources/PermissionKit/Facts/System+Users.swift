@@ -66,9 +66,20 @@ extension System {
       if let unseen = names.unseen { throw unseen.errno }
       for name in names.value ?? [] {
         let record = folder.appending(name)
-        let look = look(at: record) { () throws(Errno) in try faccessat2(record, .read) }
+        let look = look(at: record) { () throws(Errno) in
+          if folder == userServices { try reach(record) } else { try faccessat2(record, .read) }
+        }
         if let unseen = look.unseen { throw unseen.errno }
       }
+    }
+  }
+
+  /// Connects to a service that knows users, as glibc does; nobody may listen there.
+  private func reach(_ socket: PathBytes) throws(Errno) {
+    do throws(Errno) {
+      close(try connect(socket))
+    } catch {
+      if error != .ECONNREFUSED { throw error }
     }
   }
 
@@ -150,10 +161,12 @@ extension System {
   /// services that answer, and the folders of USERDB_DROPIN_DIR_NULSTR.
   private var userRecords: [PathBytes] {
     [
-      "/run/systemd/userdb", "/etc/userdb", "/run/userdb", "/run/host/userdb",
+      userServices, "/etc/userdb", "/run/userdb", "/run/host/userdb",
       "/usr/local/lib/userdb", "/usr/lib/userdb", "/lib/userdb",
     ]
   }
+
+  private var userServices: PathBytes { "/run/systemd/userdb" }
 
   private func isAbsent(_ path: PathBytes) -> Bool {
     do throws(Errno) {

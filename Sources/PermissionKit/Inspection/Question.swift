@@ -24,6 +24,12 @@ package enum Question: Sendable {
           reader.readEmptiness(inode)
         }
       }
+      // A folder does not go into itself.
+      if operation.name == .rename, let folder = operation.target?.parent,
+        let folder = reader.read(folder)
+      {
+        reader.readAncestors(of: folder)
+      }
       if operation.name == .link { reader.readSysctls() }
     }
   }

@@ -99,7 +99,12 @@ package final class Evidence {
     else { return nil }
     switch inspection.context.contents {
     case .none: return nil
-    case .all: return FolderExamination.examine(inspection, ask, isRefused: !isGranted)
+    case .all:
+      var report = FolderExamination.examine(inspection, ask, isRefused: !isGranted)
+      if inspection.context.probesAsSelf != .none, report?.obstacle == nil {
+        report?.obstacle = OwnConfinement.reasonForTrees(inspection.system)?.message
+      }
+      return report
     case .known(let report): return report
     }
   }()

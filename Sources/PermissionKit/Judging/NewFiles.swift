@@ -30,10 +30,11 @@ struct NewFiles {
       return Finding(status: .unavailable, reasons: [refusal])
     }
     if !inspection.isSaved,
-      let errno = FullFileSystem.refusal(in: folder, to: creator.subject, inspection)
+      var full = FullFileSystem.finding(
+        in: folder, resource.path, to: creator.subject, inspection)
     {
-      let reason = FullFileSystem.reason(errno, resource.path, creator.subject)
-      return Finding(status: .unavailable, reasons: [reason])
+      if full.status == .restricted { full.status = .unavailable }
+      return full
     }
     let inode = facts.inodes[folder]
     let mount = facts.mounts[inode.mount]

@@ -43,7 +43,12 @@ package struct ResourceJudge {
     for resource in target.set.resources {
       let ask = inspection.ask(resource)
       let decision = inspection.evaluator.decide(ask)
-      guard decision.rule == .unreadable, let index = decision.inode else { continue }
+      guard decision.rule == .unreadable else { continue }
+      if let error = facts.startError, !ask.path.isAbsolute {
+        let process = inspection.subject.process.map { PathBytes("/proc/\($0)/cwd") }
+        all.append(Unseen(process ?? ".", error))
+      }
+      guard let index = decision.inode else { continue }
       for unseen in facts.unseen(at: index, onTheWayTo: ask.path) where !all.contains(unseen) {
         all.append(unseen)
       }

@@ -45,6 +45,8 @@ package struct AccessFacts: Hashable, Sendable {
   /// The mount of the directory that relative paths start at, if it does not answer; `start` then has no
   /// meaning.
   package var unresponsiveStart: PathBytes?
+  /// The error of the look at the directory that relative paths start at; `start` then has no meaning.
+  package var startError: Errno?
   /// The directory that stands for `/` once a walk has reached it (`--root`): absolute links and `..` do not leave it.
   package var base: Int?
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.

@@ -175,8 +175,8 @@ extension KernelCall {
     if !isDirectory, old.hasSlash || last.hasSlash {
       throw refuse(.ENOTDIR, .notADirectory, file)
     }
-    if isAbove(file, last.directory) { throw refuse(.EINVAL, .intoItself, file) }
-    if let replaced, isAbove(replaced, old.directory) {
+    if isDirectory, try isAbove(file, last.directory) { throw refuse(.EINVAL, .intoItself, file) }
+    if let replaced, inodes[replaced].kind == .directory, try isAbove(replaced, old.directory) {
       throw refuse(.ENOTEMPTY, .notEmpty, replaced)
     }
     var rights = LandlockRights.making(inodes[file].kind).union(.removing(inodes[file].kind))
@@ -251,11 +251,15 @@ extension KernelCall {
   }
 
   /// Whether a directory is another one or lies above it: d_ancestor() of fs/dcache.c.
-  private func isAbove(_ directory: Int, _ other: Int) -> Bool {
+  private func isAbove(_ directory: Int, _ other: Int) throws(Stop) -> Bool {
     var position = other
     for _ in inodes.indices {
       if position == directory { return true }
-      if inodes[position].parent == position { return false }
+      if inodes[position].parent == position {
+        // What is above was not read, unless this is the root.
+        guard position == facts.root else { throw undetermined(.unreadable, position) }
+        return false
+      }
       position = inodes[position].parent
     }
     return false

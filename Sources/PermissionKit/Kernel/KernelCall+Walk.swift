@@ -39,6 +39,7 @@ extension KernelCall {
     if !path.isAbsolute, facts.unresponsiveStart != nil {
       throw undetermined(.notAnswering, nil, .walk)
     }
+    if !path.isAbsolute, facts.startError != nil { throw undetermined(.unreadable, nil, .walk) }
     root = facts.root
     current = path.isAbsolute ? root : facts.start
     self.followsLast = followsLast

@@ -12,9 +12,9 @@ public struct ProgramObjection: Hashable, Sendable {
   public var program: String
   /// The file or folder with the new mode.
   public var path: PathBytes
-  /// What the program then does, and why, for people.
+  /// The program's answer then, with the reason, for people.
   public var message: String
-  /// What else gives access, for people; nil if nothing is known.
+  /// Another way to give access, for people; nil if none is known.
   public var instead: String?
   /// The manual page and the source of the rule.
   public var source: String

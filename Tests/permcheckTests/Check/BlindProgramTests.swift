@@ -132,4 +132,97 @@ struct BlindProgramTests {
       grep -q 'because /proc is not mounted' o || { cat o; exit 7; }
       """)
   }
+
+  /// faccessat2(2) does not ask Landlock: a tree under a domain is not granted by it alone.
+  @Test func `A tree is not granted where only opening shows it`() throws {
+    try expect(
+      """
+      cat >domain.py <<'END'
+      import ctypes, os, struct, sys
+      libc = ctypes.CDLL(None)
+      attribute = ctypes.create_string_buffer(struct.pack("<QQ", 4, 0))
+      ruleset = libc.syscall(444, attribute, 8, 0)
+      assert ruleset >= 0
+      for path in sys.argv[1].split(","):
+          rule = ctypes.create_string_buffer(struct.pack("<Qi", 4, os.open(path, os.O_PATH)))
+          assert libc.syscall(445, ruleset, 1, rule, 0) == 0
+      libc.prctl(38, 1, 0, 0, 0)
+      assert libc.syscall(446, ruleset, 0) == 0
+      os.execv(sys.argv[2], sys.argv[2:])
+      END
+      mkdir t d; chmod 755 t d; echo x >t/f; chmod 644 t/f; cp /bin/cat d/
+      places=$(for d in /usr /lib /lib64 /etc /proc /mnt/d $(ldd ./pc | grep -o '/[^ ]*/'); do [ ! -e $d ] || echo $d; done | sort -u | paste -sd,)
+      L="$N /usr/bin/python3 domain.py $places,/mnt/pc"
+      $L d/cat t/f 2>/dev/null && exit 8
+      answers 2 $L ./pc audit ./t; grep -q 'confined (Landlock, 1 domain)' o || { cat o; exit 7; }
+      answers 2 $L ./pc ./t --recursive; answers 0 $N ./pc audit ./t; answers 0 $N ./pc ./t --recursive
+      """)
+  }
+
+  /// Where the working directory cannot be opened, a relative path does not begin at the root.
+  @Test func `A working directory that is not seen is not the root`() throws {
+    try expect(
+      """
+      mkdir -m 777 w; mkdir -m 700 c; echo x >w/f; echo x >c/f; chmod 666 w/f c/f
+      (cd w; exec $N sleep 99) & P=$!; sleep .3
+      V="setpriv --reuid 61003 --regid 61003 --clear-groups"
+      answers 2 $V ./pc ./f --pid $P; answers 2 $V ./pc ./etc/passwd --pid $P
+      grep -q 'the working directory cannot be opened (EACCES)' o || { cat o; exit 6; }
+      cd c; answers 2 $N ../pc ./etc/passwd --probe none; answers 2 $N ../pc ./f --probe none
+      grep -q 'the working directory cannot be opened (EACCES)' /mnt/o || { cat /mnt/o; exit 7; }
+      answers 1 $N ../pc ./etc/passwd; answers 2 $N ../pc explain ./tmp/x --to create
+      kill $P; mkdir -p /mnt/p/q; cd /mnt/p/q; answers 1 ../../pc explain /mnt/p --to rename ./new
+      """)
+  }
+
+  /// A file system without room, of which a process or a filter hides the count.
+  @Test func `No room is not taken for room`() throws {
+    try expect(
+      """
+      mkdir full; mount -t tmpfs -o mode=777,nr_inodes=2 none full; : >full/a; $N touch full/b 2>/dev/null && exit 8
+      $N sleep 99 & P=$!; sleep .3
+      answers 1 ./pc explain /mnt/full/b --to create --pid $P; answers 1 $N ./pc explain /mnt/full/b --to create
+      cat >statfs.py <<'END'
+      import ctypes, os, struct, sys
+      libc = ctypes.CDLL(None)
+      code = ctypes.create_string_buffer(struct.pack("<HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 138, 6, 0, 0, 0x50001, 6, 0, 0, 0x7FFF0000))
+      program = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code)))
+      libc.prctl(38, 1, 0, 0, 0)
+      assert libc.prctl(22, 2, program, 0, 0) == 0
+      os.execv(sys.argv[1], sys.argv[1:])
+      END
+      [ $(uname -m) = x86_64 ] || exit 0
+      answers 2 /usr/bin/python3 statfs.py ./pc explain /mnt/full/b --to create --uid 5 --gid 60
+      grep -q 'cannot ask whether the file system of /mnt/full has room (EPERM)' o || { cat o; exit 7; }
+      answers 2 /usr/bin/python3 statfs.py ./pc explain /mnt/full --future --umask 022 --uid 5 --gid 60
+      """)
+  }
+
+  /// The top of an audit, of which a FUSE server shows no name.
+  @Test func `A folder that cannot be listed is not all of its tree`() throws {
+    try expect(
+      """
+      cat >fuse.py <<'END'
+      import sys
+      sys.path.append(sys.argv[1])
+      import server
+      answer = lambda operation, node, body: (5, b"") if operation == server.OPENDIR else server.answer(operation, node, body)
+      server.serve("/mnt/a", 0, ["default_permissions", "allow_other"], answer, lambda _: None)
+      END
+      mkdir a; /usr/bin/python3 fuse.py '\(Checkout.path("Tests/permcheckTests/Storage"))' >ready & sleep .5; cat ready
+      ls a 2>/dev/null && exit 8
+      answers 2 $N ./pc audit /mnt/a; answers 2 ./pc audit /mnt/a --user blind
+      """)
+  }
+
+  /// A service of systemd that knows groups and does not admit this process.
+  @Test func `Groups of a service that cannot be asked are unknown`() throws {
+    try expect(
+      """
+      mount -t tmpfs -o mode=755 none /run; mkdir -p /run/systemd/userdb
+      /usr/bin/python3 -c 'import socket, time; s = socket.socket(1); s.bind("/run/systemd/userdb/io.test"); s.listen(9); time.sleep(99)' & sleep .3
+      chmod 444 /run/systemd/userdb/io.test; echo x >f; chown 0:62062 f; chmod 640 f
+      answers 70 $N ./pc ./f --user blind; answers 70 $N ./pc audit ./f --user blind
+      """)
+  }
 }

@@ -5,18 +5,17 @@ struct FullFileSystem: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let facts = evidence.facts
     guard evidence.isHere, evidence.isGranted, let operation = evidence.ask.operation?.operation,
-      let folder = Self.folder(operation, evidence), facts.inodes[folder].kind == .directory,
-      let errno = Self.refusal(in: folder, to: evidence.subject, evidence.inspection)
+      let folder = Self.folder(operation, evidence), facts.inodes[folder].kind == .directory
     else { return nil }
+    let isOnTmpfs = facts.mounts[facts.inodes[folder].mount].fileSystem == "tmpfs"
     switch operation {
     case .create, .makeDirectory, .makeNode, .makeLink: break
     // A tmpfs counts each name as an inode, see shmem_link() in mm/shmem.c.
-    case .link
-    where errno == .ENOSPC && facts.mounts[facts.inodes[folder].mount].fileSystem == "tmpfs": break
+    case .link where isOnTmpfs: break
     default: return nil
     }
-    let reason = Self.reason(errno, facts.path(of: folder), evidence.subject)
-    return Finding(status: .restricted, reasons: [reason], replaces: .all)
+    return Self.finding(
+      in: folder, facts.path(of: folder), to: evidence.subject, evidence.inspection)
   }
 
   /// Returns the folder that gets the new name, however the path leads there.
@@ -25,8 +24,26 @@ struct FullFileSystem: Cause {
     return evidence.decision.inode
   }
 
+  /// Returns that a file system takes no new file of a user, or that this is unknown; nil if it takes one.
+  static func finding(
+    in folder: Int, _ path: PathBytes, to subject: Subject, _ inspection: Inspection
+  ) -> Finding? {
+    switch room(in: folder, to: subject, inspection) {
+    case .some(let errno) where errno == .ENOSPC || errno == .EDQUOT:
+      return Finding(
+        status: .restricted, reasons: [reason(errno, path, subject)], replaces: .all)
+    case .some(let errno):
+      let unseen = Reason(
+        .unreadableFacts, .proven,
+        "this process cannot ask whether the file system of \(path) has room (\(errno))",
+        evidence: ["statfs: \(errno)"])
+      return Finding(status: .notDetermined, reasons: [unseen])
+    case nil: return nil
+    }
+  }
+
   /// Returns the reason why a file system takes no new file of a user.
-  static func reason(_ errno: Errno, _ folder: PathBytes, _ subject: Subject) -> Reason {
+  private static func reason(_ errno: Errno, _ folder: PathBytes, _ subject: Subject) -> Reason {
     let name = subject.displayName
     let what =
       errno == .EDQUOT
@@ -37,25 +54,38 @@ struct FullFileSystem: Cause {
       evidence: [errno == .EDQUOT ? "quotactl: \(errno)" : "statfs: no free inodes"])
   }
 
-  /// Returns ENOSPC or EDQUOT if the file system of a folder takes no new file of a user; nil if it does, or if
-  /// that is not known.
-  static func refusal(in folder: Int, to subject: Subject, _ inspection: Inspection) -> Errno? {
+  /// Returns ENOSPC or EDQUOT if the file system of a folder takes no new file of a user, and the error of the
+  /// question if it has no answer; nil if it takes one.
+  private static func room(
+    in folder: Int, to subject: Subject, _ inspection: Inspection
+  ) -> Errno? {
     let (facts, system, inode) = (
       inspection.facts, inspection.system, inspection.facts.inodes[folder]
     )
-    // Another process may have other mounts.
-    guard inspection.subject.process == nil, !facts.mounts[inode.mount].rules.mayKeepWaiting,
-      let file = try? system.openat(.currentDirectory, facts.path(of: folder), .path, mode: 0)
-    else { return nil }
-    defer { system.close(file) }
+    let mount = facts.mounts[inode.mount]
+    // A server has its own answer.
+    if mount.rules.mayKeepWaiting { return nil }
     let ids = subject.credentials
     let gid = inode.mode & 0o2000 == 0 ? ids.group.fileSystem : inode.gid
     do throws(Errno) {
+      let file = try system.openat(
+        .currentDirectory, inspection.place(of: folder), .path, mode: 0)
+      defer { system.close(file) }
       try system.checkRoom(in: file, uid: ids.user.fileSystem, gid: gid)
       return nil
     } catch {
-      let isExempt = error == .EDQUOT && ids.effective.contains(.sysResource)
-      return isExempt || error != .EDQUOT && error != .ENOSPC ? nil : error
+      if error == .EDQUOT, ids.effective.contains(.sysResource) { return nil }
+      // Of others only root is told the quota, and a filter may forbid the question: where there is none, it is not needed.
+      return error == .ENODATA && !mount.hasQuota ? nil : error
+    }
+  }
+}
+
+extension MountFacts {
+  /// Whether its options name a quota: `usrquota`, `prjquota`, `quota`, `jqfmt=…`; `noquota` of XFS is none.
+  fileprivate var hasQuota: Bool {
+    superblockOptions.parts(by: ",").contains { option in
+      option != "noquota" && (option.has("quota") || option.has("jqfmt"))
     }
   }
 }

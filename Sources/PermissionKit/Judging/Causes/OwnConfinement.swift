@@ -4,17 +4,26 @@
 /// faccessat2(2) asks only for the permission bits. Landlock, AppArmor and filters of system calls
 /// decide when a file is opened or created, see hook_file_open() and hook_path_mknod() in
 /// security/landlock/fs.c.
-struct OwnConfinement: Cause {
-  func find(in evidence: Evidence) -> Finding? {
+package struct OwnConfinement: Cause {
+  package func find(in evidence: Evidence) -> Finding? {
     guard evidence.isHere, evidence.isGranted, let missing = Self.missingProof(evidence)
     else { return nil }
     let modules = SecurityModules(evidence.system)
-    let look = evidence.system.lookAtStatus(ofProcess: nil)
-    let known = look.value.flatMap { Self.reason(missing, $0, modules, evidence.system) }
-    let reason =
-      known
-      ?? (look.unseen ?? modules.unseenProfile).map { Self.reason(missing, $0, evidence) }
+    let reason = Self.reason(missing, modules, evidence.system) { evidence.adviceToMount }
     return reason.map { Finding(status: .notDetermined, reasons: [$0]) }
+  }
+
+  /// Returns what may refuse this process a file that faccessat2(2) grants; nil if nothing does.
+  package static func reasonForTrees(_ system: any System) -> Reason? {
+    reason("only opening each file shows whether it may", SecurityModules(system), system) { nil }
+  }
+
+  private static func reason(
+    _ missing: String, _ modules: SecurityModules, _ system: any System, _ advice: () -> String?
+  ) -> Reason? {
+    let look = system.lookAtStatus(ofProcess: nil)
+    return look.value.flatMap { reason(missing, $0, modules, system) }
+      ?? (look.unseen ?? modules.unseenProfile).map { reason(missing, $0, advice()) }
   }
 
   /// Returns what may refuse this process the access that mode and ACL grant; nil if nothing does.
@@ -45,11 +54,11 @@ struct OwnConfinement: Cause {
   }
 
   /// Returns that nothing shows whether the process is confined.
-  private static func reason(_ missing: String, _ unseen: Unseen, _ evidence: Evidence) -> Reason {
+  private static func reason(_ missing: String, _ unseen: Unseen, _ advice: String?) -> Reason {
     var reason = Reason(
       .unreadableFacts, .proven,
       "this process cannot read \(unseen), which shows whether it is confined, and \(missing)")
-    reason.ownAdvice = evidence.adviceToMount
+    reason.ownAdvice = advice
     return reason
   }
 

@@ -41,14 +41,14 @@ struct ProgramRule: Sendable {
   var onlyWarns = false
   /// The folders that the rule is about as well.
   var above = Above.none
-  /// What the program does about a file that it refuses, for people: `does not use the key`.
+  /// The program's answer to a file that it refuses, for people: `does not use the key`.
   let effect: String
-  /// What else gives somebody access, for people; nil if nothing is known.
+  /// Another way to give access, for people; nil if none is known.
   var instead: String?
   /// The manual page and the source.
   let source: String
 
-  /// What is wrong with an inode.
+  /// The owner and the bits that a rule does not accept.
   struct Fault: Hashable {
     var isOwner = false
     /// The bits of the mode that differ from what the program accepts.
@@ -109,7 +109,7 @@ struct ProgramRule: Sendable {
     return nil
   }
 
-  /// Returns whether a folder counts for a file of this rule; `exists` tells whether a file is there.
+  /// Returns whether a folder counts for a file of this rule; `exists` reports whether a file is there.
   func counts(folder path: PathBytes, _ exists: (PathBytes) -> Bool) -> Bool {
     let names = path.components
     return places.contains { place in

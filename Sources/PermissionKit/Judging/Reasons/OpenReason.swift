@@ -55,7 +55,8 @@ struct OpenReason {
         evidence: ["/sys/dev has no \(numbers)"])
       reason.ownAdvice = adviceToOpen
       return reason
-    case .driver where decision.inode.map({ facts.inodes[$0].driverError != nil }) == true:
+    case .driver
+    where probe?.errno == nil && decision.inode.map({ facts.inodes[$0].driverError != nil }) == true:
       var reason = Reason(
         .unreadableFacts, .proven,
         "mode and ACL grant \(place) to \(name), but this process cannot see in /sys whether a driver serves it, and only opening it shows that",
@@ -100,7 +101,9 @@ struct OpenReason {
     guard let inode = decision.inode, let fact = unreadableFact(inode) else {
       var reason = Reason(
         .unreadableFacts, .proven,
-        "this process cannot read everything that decides on \(ask.path)")
+        facts.startError.map { error in
+          "the working directory cannot be opened (\(error)), so this process does not see where \(ask.path) leads"
+        } ?? "this process cannot read everything that decides on \(ask.path)")
       reason.ownAdvice = adviceOfRoot
       return reason
     }

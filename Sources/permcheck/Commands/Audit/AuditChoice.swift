@@ -258,10 +258,13 @@ extension AuditChoice {
     }
   }
 
-  /// Returns why a process may be refused what mode and ACL grant it; empty for other subjects.
+  /// Returns why a process may be refused what mode and ACL grant it; empty for users.
   func possibleRefusals(
     _ subject: Subject, _ roots: [PathBytes], _ system: any System
   ) throws -> [Reason] {
+    if subject.source == .current {
+      return OwnConfinement.reasonForTrees(system).map { [$0] } ?? []
+    }
     guard let process = subject.process, let top = roots.first else { return [] }
     return ProcessLayers(system, process).possibleRefusals(top, question.need, isDevice: false)
   }
