@@ -405,11 +405,12 @@ static inline int ccap_key_is_present(int fd) {
   return status.status == FSCRYPT_KEY_STATUS_PRESENT;
 }
 
-// Whether the subvolume of btrfs that a directory is in was made from another one; Linux 4.18.
+// Whether the subvolume of btrfs that a directory is in was made from another one; Linux 4.18. The ioctl also returns 1
+// with an answer, see btrfs_ioctl_get_subvol_info().
 static inline int ccap_is_snapshot(int fd) {
   struct btrfs_ioctl_get_subvol_info_args info;
   memset(&info, 0, sizeof info);
-  if (ioctl(fd, BTRFS_IOC_GET_SUBVOL_INFO, &info) != 0) return -errno;
+  if (ioctl(fd, BTRFS_IOC_GET_SUBVOL_INFO, &info) < 0) return -errno;
   for (size_t i = 0; i < sizeof info.parent_uuid; i++) {
     if (info.parent_uuid[i]) return 1;
   }

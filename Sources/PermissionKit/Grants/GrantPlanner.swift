@@ -153,6 +153,7 @@ struct GrantPlanner {
         "meanwhile \(request.subject.displayName) cannot set the times and user attributes of \(facts.path(of: change.inode)), the only use of w without x"
       )
     }
+    if let form = request.inspection.lastingForm(of: change.inode) { plan.warnings.append(form) }
     if facts.mounts[facts.inodes[change.inode].mount].fileSystem == "overlay",
       change.before != change.after
     {

@@ -173,7 +173,10 @@ struct Prober {
       }
     }
     let rest = ask.need.subtracting(ask.opened)
-    if !rest.isEmpty { attempt { () throws(Errno) in try system.faccessat2(ask.path, rest) } }
+    if !rest.isEmpty, probe.errno == nil {
+      probe.errno = refusal(ask.path, rest)
+      probe.isAsked = probe.errno != nil
+    }
     guard ask.isDirectory else {
       // Only execve(2) asks the server whether the file may be executed.
       if probe.errno == nil { probe.unproven = rest }

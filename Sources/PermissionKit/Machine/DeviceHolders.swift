@@ -63,6 +63,28 @@ struct DeviceHolders {
     }
   }
 
+  /// Finds every process that has a socket open which listens at a path, by proc_net_unix(5).
+  mutating func findListening(at path: PathBytes) {
+    guard let table = try? system.contents(of: "/proc/net/unix", limit: 1 << 22) else { return }
+    // Num RefCount Protocol Flags Type St Inode Path; SO_ACCEPTCON is 0x10000.
+    let inodes = table.split(separator: UInt8(ascii: "\n")).compactMap { line -> UInt64? in
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 7)
+      guard fields.count == 8, fields[3].elementsEqual("00010000".utf8),
+        fields[7].elementsEqual(path.bytes)
+      else { return nil }
+      return UInt64(String(decoding: fields[6], as: UTF8.self))
+    }
+    if inodes.isEmpty { return }
+    for case let pid? in ((try? system.names(in: "/proc")) ?? []).map({ Int32($0.description) }) {
+      let folder = PathBytes("/proc/\(pid)/fd")
+      let isOne = ((try? system.names(in: folder)) ?? []).contains { name in
+        guard let status = try? system.status(of: folder.appending(name)) else { return false }
+        return status.kind == .socket && inodes.contains(status.inode)
+      }
+      if isOne { add(pid, streams: false) }
+    }
+  }
+
   private func isDevice(_ descriptor: PathBytes, _ device: DeviceNumber) -> Bool {
     guard let status = try? system.status(of: descriptor) else { return false }
     return status.kind == .characterDevice && status.device == device

@@ -29,7 +29,7 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Creates the time that mode and ACL of an inode of this kind last on a file system, by the mount point.
-  init(_ kind: FileKind, on fileSystem: String, at point: PathBytes) {
+  package init(_ kind: FileKind, on fileSystem: String, at point: PathBytes) {
     // Whoever listens there makes the socket when it starts: unix(7).
     if kind == .socket {
       self = .untilServiceRestart

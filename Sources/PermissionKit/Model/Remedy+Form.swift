@@ -6,6 +6,8 @@ extension Remedy {
     case entry
     /// Bits of a mode.
     case mode
+    /// The owning group of an inode without ACLs.
+    case owningGroup = "owning-group"
     /// The owner or the mode that a program wants.
     case programMode = "program-mode"
     /// The umask of one shell.
@@ -79,7 +81,7 @@ extension Remedy {
       case .umask, .newGroup: .login
       case .restart, .unitSettings, .unitDevice, .udev: .service
       case .mountOptions, .remount, .allowOther: .mount
-      case .attribute, .programMode, .seatRule, .subvolume, .userFolder: .file
+      case .attribute, .owningGroup, .programMode, .seatRule, .subvolume, .userFolder: .file
       case .driver, .testDriver, .wslDevice: .driver
       case .nspawn, .lxc, .capability, .containerPath, .containerGroup, .hostEntry, .keepGroups,
         .podGroup:
@@ -121,8 +123,9 @@ extension Remedy {
 }
 
 extension ResourceReport {
-  /// The changes that a request makes; empty where something that is no change of permissions comes first.
+  /// The changes of which a request makes the like; empty where something that is no change of permissions comes first.
   package var grants: [Remedy] {
-    remedies.contains(where: \.isFirstStep) ? [] : remedies.filter(\.isGrant)
+    remedies.contains { $0.isFirstStep && $0.form != .owningGroup }
+      ? [] : remedies.filter(\.isGrant)
   }
 }

@@ -169,7 +169,7 @@ struct GrantWorthTests {
       is 1 $P request $1/r/f --need r --user games --yes; cp $OUT.e $OUT.said
       is 0 $P request $1/r/f --need r --user games --yes --allow-others; as 5 cat r/f >/dev/null || fail "no access"
       umount -l r; mv $OUT.said $OUT.e
-      grep -q "others would get access, too (everybody else: r); --allow-others makes the change anyway" $OUT.e || fail "$(cat $OUT.e)"
+      grep -q "a request changes no owning group, and others would get access by every other change; --allow-others makes such a change" $OUT.e || fail "$(cat $OUT.e)"
       """, [tree.root])
   }
 

@@ -33,6 +33,22 @@ struct InodeChange: Hashable, Sendable {
 }
 
 extension InodeFacts {
+  /// Returns the inode with another owning group and its bits, by which nobody loses anything; nil if that is impossible.
+  fileprivate func given(_ permissions: Permissions, to group: UInt32) -> InodeFacts? {
+    let (old, others) = (mode >> 3 & 7, mode & 7)
+    // Who is in the old group has the rights of others then; and chown(2) clears the set-id bits.
+    guard group != gid, old & ~others == 0, mode & 0o6000 == 0, acl == nil else { return nil }
+    var changed = self
+    changed.gid = group
+    changed.mode = mode & ~0o070 | (others | UInt16(permissions.rawValue)) << 3
+    return changed
+  }
+
+  /// Returns the inode with the first of these groups as its owning group; nil if that is impossible.
+  func giving(_ permissions: Permissions, toOneOf groups: () -> [UInt32]) -> InodeFacts? {
+    groups().lazy.compactMap { given(permissions, to: $0) }.first
+  }
+
   /// Returns the inode with an effective entry for `uid`; all others keep their effective rights.
   ///
   /// A wider mask would give back the rights that the mask took from other entries. These entries
@@ -84,8 +100,10 @@ extension InodeChange {
     switch attribute {
     case .mode:
       let added = after.mode & ~before.mode
-      let who = added & 0o700 != 0 ? "u" : added & 0o070 != 0 ? "g" : "o"
-      return ["chmod", PathBytes("\(who)+\(permissions.letters)"), path]
+      let (who, shift) = added & 0o700 != 0 ? ("u", 6) : added & 0o070 != 0 ? ("g", 3) : ("o", 0)
+      let bits = Permissions(rawValue: UInt8(added >> UInt16(shift) & 7))
+      let letters = (before.gid == after.gid ? permissions : bits).letters
+      return ["chmod", PathBytes("\(who)+\(letters)"), path]
     case .accessACL: return setfacl([], before.acl, after.acl, path)
     case .defaultACL: return setfacl(["-d"], before.defaultACL, after.defaultACL, path)
     }

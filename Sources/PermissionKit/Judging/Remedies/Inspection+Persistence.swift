@@ -7,6 +7,10 @@ extension Inspection {
     let lasting = Persistence(inode.kind, on: mount.fileSystem, at: mount.point)
     guard !isSaved, context.root == "/" else { return lasting }
     if lasting == .permanent, isInSnapshot(index) { return .untilSnapshotIsDeleted }
+    // What is in memory goes with the last process that has it mounted.
+    if lasting == .untilReboot, place(of: index) != facts.path(of: index) {
+      return .untilProcessEnds
+    }
     guard lasting == .permanent || mount.fileSystem == "tmpfs", let side = ownSide(mount) else {
       return lasting
     }
@@ -21,6 +25,33 @@ extension Inspection {
     }
     return .shortest(of: [.untilReboot, side])
   }
+
+  /// Returns what gives a socket its permissions each time it is made, for people; nil for other files.
+  func lastingForm(of index: Int) -> String? {
+    guard !isSaved, facts.inodes[index].kind == .socket else { return nil }
+    var holders = DeviceHolders(system, users)
+    holders.findListening(at: facts.path(of: index))
+    let names = holders.holders.compactMap(\.name)
+    let setting = Self.socketSettings.first { one in names.contains { $0.hasPrefix(one.program) } }
+    guard let setting else {
+      return
+        "whoever listens there makes the socket anew when it starts: what lasts is a setting of that program, or SocketGroup= and SocketMode= of a .socket unit"
+    }
+    return
+      "\(setting.program) makes the socket anew when it starts: what lasts is \(setting.words)"
+  }
+
+  /// The settings by which programs give their sockets an owner and a mode.
+  private static let socketSettings: [(program: String, words: String)] = [
+    ("systemd", "SocketGroup= and SocketMode= of the .socket unit, see systemd.socket(5)"),
+    ("php-fpm", "listen.group and listen.mode of the pool"),
+    ("postgres", "unix_socket_group and unix_socket_permissions in postgresql.conf"),
+    ("redis-server", "unixsocketperm in redis.conf"),
+    ("dockerd", "\"group\" in daemon.json"),
+    ("uwsgi", "chmod-socket and chown-socket"),
+    ("gunicorn", "--umask, and --group"),
+    ("memcached", "-a, its access mask"),
+  ]
 
   /// Returns how long the container, sandbox or service of a mount lasts; nil for a mount of the
   /// machine.
@@ -57,5 +88,47 @@ extension Inspection {
     else { return false }
     defer { system.close(folder) }
     return (try? system.isSnapshot(folder)) == true
+  }
+}
+
+// Groups, where a file system has no ACLs.
+extension Inspection {
+  /// The groups of the subject, except that of root, those with the fewest other members first.
+  var groups: [UInt32] {
+    guard !isSaved else { return [] }
+    let ids = subject.credentials
+    let gids = Set(ids.groups + [ids.group.fileSystem]).subtracting([0])
+    let counted = gids.compactMap { gid in
+      others(in: gid, than: ids.user.fileSystem).map { (gid: gid, others: $0) }
+    }
+    return counted.sorted { ($0.others, $0.gid) < ($1.others, $1.gid) }.map(\.gid)
+  }
+
+  /// Returns how many other users than one are in a group; nil if the group has no name or cannot be looked up.
+  func others(in gid: UInt32, than uid: UInt32) -> Int? {
+    guard let members = try? users.members(of: users.groupName(gid)) else { return nil }
+    return members.count { $0.uid != uid }
+  }
+
+  /// Returns the rule of udev that makes a change of a sysfs attribute each time its device is added, for people; nil for
+  /// other files.
+  func attributeRule(_ change: InodeChange) -> String? {
+    guard facts.mounts[change.before.mount].fileSystem == "sysfs" else { return nil }
+    var device = change.before.parent
+    var names = [facts.path(of: change.inode).lastComponent]
+    while facts.inodes[device].parent != device {
+      let path = facts.path(of: device)
+      if let link = system.destination(ofLink: path.appending("subsystem")) {
+        let attribute = names.reversed().map(\.description).joined(separator: "/")
+        let added = Permissions(
+          rawValue: UInt8((change.after.mode & ~change.before.mode) >> 3 & 7)
+        ).letters
+        return
+          "a rule in /etc/udev/rules.d makes it each time: ACTION==\"add\", SUBSYSTEM==\"\(link.lastComponent)\", KERNEL==\"\(path.lastComponent)\", RUN+=\"/bin/chgrp \(users.groupName(change.after.gid)) /sys%p/\(attribute)\", RUN+=\"/bin/chmod g+\(added) /sys%p/\(attribute)\""
+      }
+      names.append(path.lastComponent)
+      device = facts.inodes[device].parent
+    }
+    return nil
   }
 }

@@ -25,6 +25,8 @@ extension AccessEvaluator {
 struct LeastChange {
   private(set) var facts: AccessFacts
   let credentials: Credentials
+  /// The groups of the subject that an inode without ACLs may be given to, the smallest first; by default none.
+  var groups: () -> [UInt32] = { [] }
   private(set) var changes: [InodeChange] = []
   /// The places of `changes`: there may be one for each file of a folder.
   private var places: [Place: Int] = [:]
@@ -153,7 +155,11 @@ struct LeastChange {
       return change(bits: 6, .owner)
     case .group(isMaskEmpty: false) where inode.hasACLs == false:
       return change(bits: 3, .owningGroup)
-    case .other(isMaskEmpty: false) where inode.hasACLs == false: return change(bits: 0, .other)
+    case .other(isMaskEmpty: false) where inode.hasACLs == false:
+      guard let given = inode.giving(asked, toOneOf: groups) else { return change(bits: 0, .other) }
+      return InodeChange(
+        inode: index, attribute: .mode, before: inode, after: given, permissions: asked,
+        asked: asked)
     case .group, .other, .aclUser, .aclOwningGroup, .aclGroup, .aclOther:
       // The new entry takes the subject out of group and other, so it includes the rights from
       // there.

@@ -17,6 +17,7 @@ struct RemedyFinder {
   /// Returns the changes that give access by these facts; empty if none does.
   func changes(_ ask: ResourceQuery, _ facts: AccessFacts) -> [InodeChange] {
     var least = LeastChange(facts: facts, credentials: inspection.subject.credentials)
+    least.groups = { inspection.groups }
     let decision =
       ask.operation.map { least.allow($0, path: ask.path) }
       ?? least.grant(
@@ -56,7 +57,7 @@ struct RemedyFinder {
   ///   - asksAll: Whether everything in the folders was asked for, so that reaching it is nothing else.
   /// - Returns: A remedy for each change.
   func remedies(_ changes: [InodeChange], asksAll: Bool = false) -> [Remedy] {
-    var remedies = changes.map(remedy(for:))
+    var remedies = changes.flatMap { [handover(for: $0)].compactMap { $0 } + [remedy(for: $0)] }
     if remedies.isEmpty { return [] }
     let openings = changes.flatMap { change in
       change.openings(
@@ -72,6 +73,27 @@ struct RemedyFinder {
     return remedies
   }
 
+  /// Returns whether only the subject is in the groups of a gain.
+  private func isOfSubjectAlone(_ gain: SubjectClasses.Gain) -> Bool {
+    guard case .groups(let gids) = gain.who else { return false }
+    let uid = inspection.subject.credentials.user.fileSystem
+    return gids.contains { inspection.others(in: $0, than: uid) == 0 }
+  }
+
+  /// Returns the step that gives an inode without ACLs to a group of the subject; nil if the group stays.
+  private func handover(for change: InodeChange) -> Remedy? {
+    guard change.before.gid != change.after.gid else { return nil }
+    let path = inspection.place(of: change.inode)
+    let users = inspection.users
+    var remedy = Remedy(
+      .owningGroup, command: ["chgrp", PathBytes(users.groupName(change.after.gid)), path],
+      needsRoot: true, persistence: inspection.persistence(of: change.inode), othersAffected: [],
+      outcome: .granted)
+    remedy.isFirstStep = true
+    remedy.undo = ["chgrp", PathBytes(users.groupName(change.before.gid)), path]
+    return remedy
+  }
+
   private func remedy(for change: InodeChange) -> Remedy {
     let facts = inspection.facts
     let known = inspection.place(of: change.inode)
@@ -85,8 +107,12 @@ struct RemedyFinder {
       command: facts.physical(change.command(path), change.inode),
       needsRoot: change.before.uid != owner,
       persistence: inspection.persistence(of: change.inode),
-      othersAffected: classes.gains.map(inspection.users.describe), outcome: .granted)
+      othersAffected: classes.gains.filter { !isOfSubjectAlone($0) }
+        .map(inspection.users.describe), outcome: .granted)
     remedy.undo = facts.physical(change.undo(path), change.inode)
+    remedy.note =
+      change.before.gid == change.after.gid
+      ? inspection.lastingForm(of: change.inode) : inspection.attributeRule(change)
     return remedy
   }
 }
