@@ -176,6 +176,7 @@ extension FakeSystem {
     }
     let groups = credentials.groups.map(String.init).joined(separator: " ")
     let capabilities = credentials.isRoot ? "000001ffffffffff" : "0000000000000000"
+    // Without CAP_SYS_ADMIN, as in a container: nobody here changes what was mounted at its start.
     return """
       Name:\t\(name)
       PPid:\t1
@@ -184,7 +185,7 @@ extension FakeSystem {
       Groups:\t\(groups) 
       CapPrm:\t\(capabilities)
       CapEff:\t\(capabilities)
-      CapBnd:\t000001ffffffffff
+      CapBnd:\t000001ffffdfffff
       NoNewPrivs:\t0
       Seccomp:\t\(seccomp)
 

@@ -16,6 +16,8 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable {
   package static let dacReadSearch = CapabilitySet(rawValue: 1 << 2)
   /// CAP_SYS_PTRACE: inspect any process; used here for the links in /proc/PID.
   package static let sysPtrace = CapabilitySet(rawValue: 1 << 19)
+  /// CAP_SYS_ADMIN: mount, and change the options of mounts.
+  package static let sysAdmin = CapabilitySet(rawValue: 1 << 21)
   /// CAP_FOWNER: count as the owner; used here for O_NOATIME, and for calls that need the owner.
   package static let fowner = CapabilitySet(rawValue: 1 << 3)
   /// CAP_FSETID: keep a set-group-ID bit when mode or ACL changes.

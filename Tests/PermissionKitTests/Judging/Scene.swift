@@ -48,7 +48,7 @@ enum Scene {
       Groups:\t\(groups.map(String.init).joined(separator: " ")) 
       CapPrm:\t\(capabilities)
       CapEff:\t\(capabilities)
-      CapBnd:\t000001ffffffffff
+      CapBnd:\t000001ffffdfffff
       NoNewPrivs:\t0
       Seccomp:\t\(seccomp)
 

@@ -27,6 +27,17 @@ struct DurationTests {
     #expect(outcome.status == 0 && outcome.output.contains("; 0 wrong"), "\(outcome)")
   }
 
+  /// Random refusals: a printed fix gives access when it is typed, and where there is none, a line says why.
+  @Test func `Each fix of a random refusal works, or why there is none is said`() throws {
+    let program = Checkout.path("Tests/permcheckTests/Runner/refusals.py")
+    let count = Effort.of(300, atLeast: 40)
+    let outcome = try run(
+      "cp \"$0\" pc; exec timeout -k 5 900 /usr/bin/python3 '\(program)' /mnt /mnt/pc \"$1\" \(count)"
+    )
+    print(outcome.output, terminator: "")
+    #expect(outcome.status == 0 && outcome.output.contains("; 0 wrong"), "\(outcome)")
+  }
+
   /// sysfs has no ACLs: the file goes to the smallest group of the user, and nobody but the group gains.
   @Test func `An attribute is given to a group and not to everybody`() throws {
     let outcome = try run(

@@ -2,7 +2,7 @@
 struct GivenMount: Cause {
   func find(in evidence: Evidence) -> Finding? {
     guard evidence.decision.rule == .readOnlyMount, UnitSetting.mayHide(evidence),
-      evidence.inspection.processWithOwnMounts == nil,
+      evidence.inspection.processWithOwnMounts == nil, !evidence.inspection.mayRemount,
       let place = evidence.confinement.found.map(\.place).last(where: evidence.confinement.isGiven)
     else { return nil }
     return Finding(

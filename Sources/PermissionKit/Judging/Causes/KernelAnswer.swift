@@ -3,8 +3,12 @@ struct KernelAnswer: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let remedies = evidence.leastChange
     var reasons = evidence.refusal
-    if evidence.answer == .denied, remedies.isEmpty, !reasons.isEmpty {
-      reasons[0].ownAdvice = reasons[0].ownAdvice ?? Self.whyNoChange(evidence)
+    if remedies.isEmpty, !reasons.isEmpty, evidence.decision.rule.bits != nil,
+      evidence.answer == .denied || evidence.ask.operation != nil
+    {
+      reasons[0].ownAdvice =
+        reasons[0].ownAdvice ?? Self.whyNoChange(evidence)
+        ?? LayerRemedies(evidence.inspection, evidence.ask).laterRefusal()
     }
     // An operation that a change of mode or ACL allows is denied, whatever refuses it.
     let isChangeable = evidence.ask.operation != nil && !remedies.isEmpty
@@ -66,6 +70,10 @@ struct KernelAnswer: Cause {
     if mount.fileSystem == "devpts" {
       return
         "start a terminal of your own, such as by script -q /dev/null; \(path) belongs to another session"
+    }
+    if mount.rules.mayKeepWaiting {
+      return
+        "change the permissions where \(mount.fileSystem) has them: by the daemon or on the machine that serves \(mount.point)"
     }
     if inode.isImmutable {
       return "make \(path) changeable first (chattr -i), since its permissions are immutable"

@@ -30,74 +30,152 @@ struct LayerRemedies {
     var others: [String] = []
     /// The facts without what refuses.
     var facts: AccessFacts
+    /// The inode that was refused, and the rule.
+    var index = 0
+    var rule = Rule.immutable
+  }
+
+  /// One of the steps that together give access.
+  private enum Step {
+    case lift(Lift)
+    case changes([InodeChange])
   }
 
   private func simulated(_ decision: Decision, _ index: Int) -> [Remedy] {
     let mount = facts.mounts[facts.inodes[index].mount]
-    let rule = obstacle(decision, index)
-    switch rule {
+    switch obstacle(facts, decision, index) {
     case .readOnlyMount where inspection.maker == "bwrap" && !mount.superblockIsReadOnly:
       return [.bubblewrap("--bind", ask.path)]
     case .noDeviceMount where inspection.maker == "bwrap":
       // Mounts of another user namespace keep their options.
       return [.bubblewrap("--dev-bind", ask.resource.family?.containerDevice ?? ask.path)]
-    default: return lift(rule, index).map { remedies($0, index) } ?? []
+    default:
+      var steps: [Step] = []
+      let (end, after) = repair(&steps)
+      guard after.errno == nil,
+        steps.contains(where: { if case .lift = $0 { true } else { false } })
+      else { return [] }
+      return remedies(steps, end, isKnown: after.isGranted)
     }
   }
 
-  /// Returns the lift, with the changes of permissions that are needed besides; empty if that is not enough.
-  private func remedies(_ lift: Lift, _ index: Int) -> [Remedy] {
-    let mount = facts.inodes[index].mount
-    func typed(_ command: [PathBytes]) -> [PathBytes] {
+  /// Adds steps until nothing refuses any more, or until nothing helps.
+  ///
+  /// - Returns: The facts after the steps, and their decision.
+  private func repair(_ steps: inout [Step]) -> (AccessFacts, Decision) {
+    var (facts, decision) = (facts, decide(facts))
+    // Each round takes away one obstacle; there are not so many kinds.
+    for _ in 0..<8 {
+      guard decision.errno != nil, let index = decision.inode else { break }
+      let rule = obstacle(facts, decision, index)
+      if var lift = lift(facts, rule, index) {
+        (lift.index, lift.rule) = (index, rule)
+        facts = lift.facts
+        steps.append(.lift(lift))
+      } else if decision.rule.bits != nil {
+        var least = LeastChange(facts: facts, credentials: inspection.subject.credentials)
+        least.groups = { inspection.groups }
+        let after = least.approach(ask)
+        if least.changes.isEmpty { break }
+        steps.append(.changes(least.changes))
+        (facts, decision) = (least.facts, after)
+        // What lets nobody change the mode is an obstacle of its own.
+        if after.rule.bits != nil, let inode = after.inode,
+          obstacle(facts, after, inode) == after.rule
+        {
+          break
+        }
+        continue
+      } else {
+        break
+      }
+      decision = decide(facts)
+    }
+    return (facts, decision)
+  }
+
+  /// Returns the steps as commands; what was only in the way of a change is put back at the end.
+  private func remedies(_ steps: [Step], _ end: AccessFacts, isKnown: Bool) -> [Remedy] {
+    func typed(_ lift: Lift, _ command: [PathBytes]) -> [PathBytes] {
       // What is mounted here is not mounted there.
       guard lift.form == .remount, let process = inspection.processWithOwnMounts else {
         return command
       }
       return ["nsenter", "-t", PathBytes("\(process)"), "-m"] + command
     }
-    func remedy(_ command: [PathBytes], _ others: [String]) -> Remedy {
-      let command = typed(command)
+    func remedy(_ lift: Lift, _ command: [PathBytes], undo: [PathBytes]) -> Remedy {
       let lasting =
         lift.form == .remount
-        ? inspection.persistence(ofMount: mount) : inspection.persistence(of: index)
-      var remedy = Remedy(lift.form, command, needsRoot: true, lasting, others: others)
-      remedy.outcome = .granted
+        ? inspection.persistence(ofMount: facts.inodes[lift.index].mount)
+        : inspection.persistence(of: lift.index)
+      var remedy = Remedy(lift.form, typed(lift, command), needsRoot: true, lasting)
+      remedy.outcome = isKnown ? .granted : .undetermined
+      remedy.undo = typed(lift, undo)
       return remedy
     }
-    var first = remedy(lift.command, lift.others)
-    first.undo = typed(lift.back)
-    let after = decide(lift.facts)
-    if after.errno == nil {
-      if !after.isGranted { first.outcome = .undetermined }
-      return [first]
+    var (commands, backs): ([Remedy], [Remedy]) = ([], [])
+    var end = end
+    for step in steps {
+      switch step {
+      case .changes(let changes): commands += RemedyFinder(inspection).remedies(changes)
+      case .lift(let lift):
+        var first = remedy(lift, lift.command, undo: lift.back)
+        first.isFirstStep = steps.count > 1
+        let restored = restoring(lift, end)
+        if isKnown, steps.count > 1, decide(restored).isGranted {
+          // It was only in the way of a change, and is in the way of the undo, too.
+          var last = remedy(lift, lift.back, undo: lift.command)
+          (first.persistence, last.persistence, last.isFirstStep) = (.permanent, .permanent, true)
+          backs.insert(last, at: 0)
+          end = restored
+        } else {
+          first.othersAffected = lift.others
+        }
+        commands.append(first)
+      }
     }
-    // Mode or ACL refuses, too; without both steps, none is worth a word.
-    let finder = RemedyFinder(inspection)
-    let changes = finder.changes(ask, lift.facts)
-    if changes.isEmpty { return [] }
-    first.isFirstStep = true
-    var restored = facts
-    for change in changes { restored.inodes[change.inode] = change.after }
-    restored.inodes[index].isImmutable = facts.inodes[index].isImmutable
-    restored.inodes[index].isAppendOnly = facts.inodes[index].isAppendOnly
-    restored.inodes[index].subvolume = facts.inodes[index].subvolume
-    guard decide(restored).isGranted else { return [first] + finder.remedies(changes) }
-    // It was only in the way of the change.
-    first.othersAffected = []
-    var last = remedy(lift.back, [])
-    // It is in the way of the undo, too.
-    last.undo = typed(lift.command)
-    (first.persistence, last.persistence) = (.permanent, .permanent)
-    last.isFirstStep = true
-    return [first] + finder.remedies(changes) + [last]
+    return commands + backs
+  }
+
+  /// Returns facts with what a lift took away.
+  private func restoring(_ lift: Lift, _ end: AccessFacts) -> AccessFacts {
+    var restored = end
+    let mount = facts.inodes[lift.index].mount
+    switch lift.rule {
+    case .readOnlyMount, .readOnlySuperblock:
+      restored.mounts[mount].superblockIsReadOnly = facts.mounts[mount].superblockIsReadOnly
+      if facts.mounts[mount].flags.contains(.readOnly) {
+        restored.mounts[mount].flags.insert(.readOnly)
+      }
+    case .noDeviceMount: restored.mounts[mount].flags.insert(.noDevices)
+    case .noExecuteMount: restored.mounts[mount].flags.insert(.noExecute)
+    case .readOnlySubvolume:
+      for inode in restored.inodes.indices {
+        restored.inodes[inode].subvolume = facts.inodes[inode].subvolume
+      }
+    case .immutable: restored.inodes[lift.index].isImmutable = true
+    default: restored.inodes[lift.index].isAppendOnly = true
+    }
+    return restored
   }
 
   private func decide(_ facts: AccessFacts) -> Decision {
     AccessEvaluator(facts: facts, credentials: inspection.subject.credentials).decide(ask)
   }
 
+  /// Returns what would still refuse after the changes of mode and ACL that are possible, for people; nil if there are none,
+  /// or if nothing more is known.
+  func laterRefusal() -> String? {
+    var steps: [Step] = []
+    let (end, after) = repair(&steps)
+    guard !steps.isEmpty, let errno = after.errno, let index = after.inode else { return nil }
+    let place = end.path(of: index)
+    return
+      "no change of permissions is enough: \(place) would refuse it then (\(errno), \(RuleWords(after.rule.description).refusal))"
+  }
+
   /// Returns what lifts a rule; nil if nothing does.
-  private func lift(_ rule: Rule, _ index: Int) -> Lift? {
+  private func lift(_ facts: AccessFacts, _ rule: Rule, _ index: Int) -> Lift? {
     var changed = facts
     let mount = facts.inodes[index].mount
     let point = facts.mounts[mount].point
@@ -125,26 +203,29 @@ struct LayerRemedies {
     case .noExecuteMount:
       changed.mounts[mount].flags.remove(.noExecute)
       return remount("bind,exec", "bind,noexec", others: "executing")
-    default: return attribute(rule, index)
+    default: return attribute(facts, rule, index)
     }
   }
 
   /// Returns the rule that refuses; where mode or ACL does, the one that lets nobody change them.
-  private func obstacle(_ decision: Decision, _ index: Int) -> Rule {
+  private func obstacle(_ facts: AccessFacts, _ decision: Decision, _ index: Int) -> Rule {
     let (inode, mount) = (facts.inodes[index], facts.mounts[facts.inodes[index].mount])
-    guard decision.rule.bits != nil else { return decision.rule }
-    if inode.isImmutable { return .immutable }
-    if inode.isAppendOnly { return .appendOnly }
-    if inode.subvolume?.isReadOnly == true { return .readOnlySubvolume }
-    // In a container, mounts are changed from outside.
-    guard mount.isReadOnly, inspection.maker == nil,
-      inspection.confinement.found.allSatisfy({ !$0.place.isContainer })
+    guard decision.rule.bits != nil || decision.rule == .immutable || decision.rule == .appendOnly
     else { return decision.rule }
-    return mount.superblockIsReadOnly ? .readOnlySuperblock : .readOnlyMount
+    // In a container, mounts are mostly changed from outside. On a read-only one no attribute is changed.
+    if mount.isReadOnly, inspection.maker == nil,
+      inspection.mayRemount
+        || inspection.confinement.found.allSatisfy({ !$0.place.isContainer })
+    {
+      return mount.superblockIsReadOnly ? .readOnlySuperblock : .readOnlyMount
+    }
+    if inode.subvolume?.isReadOnly == true { return .readOnlySubvolume }
+    if inode.isImmutable { return .immutable }
+    return inode.isAppendOnly ? .appendOnly : decision.rule
   }
 
   /// Returns what clears an attribute of the inode or of its subvolume; nil if that is not the cause.
-  private func attribute(_ rule: Rule, _ index: Int) -> Lift? {
+  private func attribute(_ facts: AccessFacts, _ rule: Rule, _ index: Int) -> Lift? {
     var changed = facts
     let place = inspection.place(of: index)
     func attribute(_ letter: String) -> Lift {
@@ -226,6 +307,13 @@ extension Inspection {
     guard subject.source != .user, context.root == "/" else { return nil }
     let process = subject.process ?? system.getpid()
     return ["bwrap", "firejail"].first { system.hasAncestor($0, process) }
+  }
+
+  /// Whether root here may change mounts, as in a container that was given CAP_SYS_ADMIN: mounts that come from outside of
+  /// a user namespace keep their options in it.
+  var mayRemount: Bool {
+    guard !isSaved, facts.overflow == nil, maker == nil else { return false }
+    return system.lookAtStatus(ofProcess: nil).value?.bounding?.contains(.sysAdmin) == true
   }
 
   /// The process that is judged, if it has other mounts below the same root directory; nil for others.

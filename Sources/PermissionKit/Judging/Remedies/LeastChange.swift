@@ -28,6 +28,8 @@ struct LeastChange {
   /// The groups of the subject that an inode without ACLs may be given to, the smallest first; by default none.
   var groups: () -> [UInt32] = { [] }
   private(set) var changes: [InodeChange] = []
+  /// Whether changes are kept that alone give no access.
+  private var keepsAll = false
   /// The places of `changes`: there may be one for each file of a folder.
   private var places: [Place: Int] = [:]
 
@@ -64,6 +66,16 @@ struct LeastChange {
     }
   }
 
+  /// Adds the changes that a question needs, also if something else then refuses, which no such change helps.
+  ///
+  /// - Returns: The decision after the changes.
+  mutating func approach(_ ask: ResourceQuery) -> Decision {
+    keepsAll = true
+    defer { keepsAll = false }
+    return ask.operation.map { allow($0, path: ask.path) }
+      ?? grant(ask.need, path: ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
+  }
+
   /// Adds the changes that allow an operation.
   ///
   /// - Returns: As `grant(_:path:isDirectory:isSocket:)`.
@@ -82,7 +94,7 @@ struct LeastChange {
       guard decision.errno == .EACCES, let inode = decision.inode,
         var change = change(of: inode, decision.rule, asked: asking(decision))
       else {
-        undo(undos)
+        if !keepsAll { undo(undos) }
         return decision
       }
       change.isAsked = need != nil && decision.step != .walk
