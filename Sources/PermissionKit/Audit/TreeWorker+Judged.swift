@@ -18,9 +18,10 @@ extension TreeWorker {
       decision, "", isLink: inode.map { facts.inodes[$0].kind } == .symbolicLink,
       isDevice: facts.target(of: top).map { facts.inodes[$0].kind.isDevice } ?? false)
     let lists = evaluator.decide(.faccessat2(.read, followsLink: false), path: top).isGranted
-    if !lists, inode.map({ facts.inodes[$0].kind }) == .directory { walk.count(unlisted: 1) }
     // Where the way is refused, nothing below can be better.
-    return lists || walk.question.isDeep && decision.step == .target
+    let isWalked = lists || walk.question.isDeep && decision.step == .target
+    if !isWalked, inode.map({ facts.inodes[$0].kind }) == .directory { walk.count(unlisted: 1) }
+    return isWalked
   }
 
   /// Notes whether the user can search the folder of a level.

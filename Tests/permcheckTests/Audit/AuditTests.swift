@@ -73,6 +73,18 @@ struct AuditTests {
     #expect(outcome.status == 2, "\(outcome)")
   }
 
+  /// A deep audit goes on below the folder that it begins with, though the user cannot list it.
+  @Test func `A closed top is audited deeply`() throws {
+    let tree = try Tree()
+    try tree.file("u/in", mode: 0o644)
+    try tree.folder("u", mode: 0o700)
+    let outcome = try Command.permcheck([
+      "audit", "\(tree.root)/u", "--uid", "61234", "--gid", "61234", "--deep", "--summary",
+    ])
+    #expect(outcome.output.contains("2 of 2 files and folders"), "\(outcome)")
+    #expect(!outcome.output.contains("was not checked"), "\(outcome)")
+  }
+
   /// A chain of folders, each with a cause of its own, ends soon.
   @Test func `Many causes in a deep tree end soon`() throws {
     let folders = Effort.of(4_500, atLeast: 450)

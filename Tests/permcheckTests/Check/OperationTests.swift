@@ -240,6 +240,33 @@ struct OperationTests {
   }
 
   /// The kernel does each thing after it was asked about, on a file system of three inodes.
+  /// Who may give a file to a group: its owner, to a group of his; and root.
+  @Test func `The owner is named where only the owner may give a file to a group`() throws {
+    let tree = try Tree()
+    try tree.file("roots", mode: 0o644)
+    try tree.file("own", mode: 0o644, uid: 61234, gid: 61234)
+    for (name, uid, groups, words) in [
+      (
+        "roots", "61234", "61235",
+        "only root may give \(tree.path("roots")) to another group (EPERM)"
+      ),
+      (
+        "own", "61236", "61235",
+        "only 61234, the owner of \(tree.path("own")), or root may give it to another group (EPERM)"
+      ),
+      (
+        "own", "61234", "61236",
+        "only root may give \(tree.path("own")) to a group that uid 61234 is not in (EPERM, CAP_CHOWN)"
+      ),
+    ] {
+      let outcome = try Command.permcheck([
+        "explain", tree.path(name), ":61235", "--to", "chown", "--uid", uid, "--gid", uid,
+        "--groups", groups,
+      ])
+      #expect(outcome.status == 1 && outcome.output.contains("why: \(words)\n"), "\(outcome)")
+    }
+  }
+
   @Test func `A file system without a free inode refuses what takes one`() throws {
     let outcome = try run(
       """

@@ -41,14 +41,23 @@ struct OperationReason {
     let call = operation.name.rawValue
     let owner = users.userName(facts.inodes[inode].uid)
     let mount = facts.mounts[facts.inodes[inode].mount]
+    let (holder, object) =
+      owner == "root" ? ("root", "\(place)") : ("\(owner), the owner of \(place), or root", "it")
     switch decision.rule {
     case .sticky: return (.sticky, sticky(inode, place))
-    case .notOwner:
-      return (.notOwner, "only \(owner), the owner of \(place), or root may \(call) it (\(errno))")
+    case .notOwner: return (.notOwner, "only \(holder) may \(call) \(object) (\(errno))")
     case .needsChown:
+      guard operation.uid == nil && operation.gid != nil else {
+        return (
+          .notOwner, "only root may give \(place) to another owner (\(errno), CAP_CHOWN)"
+        )
+      }
+      // The owner may, to a group of his: chgrp_ok() of fs/attr.c.
       return (
         .notOwner,
-        "only root may give \(place) to \(operation.uid == nil && operation.gid != nil ? "a group that \(finder.name) is not in" : "another owner") (\(errno), CAP_CHOWN)"
+        isSubjects(inode)
+          ? "only root may give \(place) to a group that \(finder.name) is not in (\(errno), CAP_CHOWN)"
+          : "only \(holder) may give \(object) to another group (\(errno))"
       )
     case .needsMknod:
       return (.notOwner, "only root may make device nodes (\(errno), CAP_MKNOD)")
