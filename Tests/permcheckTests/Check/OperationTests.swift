@@ -239,7 +239,6 @@ struct OperationTests {
         """, "\(outcome)")
   }
 
-  /// The kernel does each thing after it was asked about, on a file system of three inodes.
   /// Who may give a file to a group: its owner, to a group of his; and root.
   @Test func `The owner is named where only the owner may give a file to a group`() throws {
     let tree = try Tree()
@@ -267,6 +266,7 @@ struct OperationTests {
     }
   }
 
+  /// The kernel does each thing after it was asked about, on a file system of three inodes.
   @Test func `A file system without a free inode refuses what takes one`() throws {
     let outcome = try run(
       """

@@ -46,19 +46,7 @@ struct OperationReason {
     switch decision.rule {
     case .sticky: return (.sticky, sticky(inode, place))
     case .notOwner: return (.notOwner, "only \(holder) may \(call) \(object) (\(errno))")
-    case .needsChown:
-      guard operation.uid == nil && operation.gid != nil else {
-        return (
-          .notOwner, "only root may give \(place) to another owner (\(errno), CAP_CHOWN)"
-        )
-      }
-      // The owner may, to a group of his: chgrp_ok() of fs/attr.c.
-      return (
-        .notOwner,
-        isSubjects(inode)
-          ? "only root may give \(place) to a group that \(finder.name) is not in (\(errno), CAP_CHOWN)"
-          : "only \(holder) may give \(object) to another group (\(errno))"
-      )
+    case .needsChown: return (.notOwner, handover(inode, place, holder, object))
     case .needsMknod:
       return (.notOwner, "only root may make device nodes (\(errno), CAP_MKNOD)")
     case .protectedHardlink:
@@ -100,6 +88,19 @@ struct OperationReason {
       return (.notPossible, "\(mount.fileSystem) at \(mount.point) has no \(call) (\(errno))")
     default: return nil
     }
+  }
+
+  /// Returns who may give a file to another owner or group, for people: chown_ok() and chgrp_ok() of fs/attr.c.
+  private func handover(
+    _ inode: Int, _ place: PathBytes, _ holder: String, _ object: String
+  ) -> String {
+    let errno = decision.errno?.description ?? ""
+    guard operation.uid == nil, operation.gid != nil else {
+      return "only root may give \(place) to another owner (\(errno), CAP_CHOWN)"
+    }
+    return isSubjects(inode)
+      ? "only root may give \(place) to a group that \(finder.name) is not in (\(errno), CAP_CHOWN)"
+      : "only \(holder) may give \(object) to another group (\(errno))"
   }
 
   /// Returns the owner of the names in a sticky directory, for people.
