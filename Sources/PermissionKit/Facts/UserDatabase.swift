@@ -129,6 +129,12 @@ internal import JSONSyntax
     return members
   }
 
+  /// Returns the names in the line of a group, whether there are such users or not; nil if there is no such group.
+  package func names(listedIn group: String) throws(Errno) -> [String]? {
+    if let files = try files() { return files.groups.first { $0.name.isExactly(group) }?.members }
+    return try system.group(named: group)?.members
+  }
+
   /// Returns the name of the group, or the number if the group has no name.
   public func groupName(_ gid: UInt32) -> String {
     let files = try? files()

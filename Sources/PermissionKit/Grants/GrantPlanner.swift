@@ -67,7 +67,8 @@ struct GrantPlanner {
       if case .inode(let grant) = step.change { plan.warnings += grant.outcome?.notes ?? [] }
       warn(of: change, &plan)
       plan.objections += ProgramRules.objections(
-        to: change, at: facts.path(of: change.inode), readsContents: !request.isRecursive,
+        to: change, at: facts.path(of: change.inode),
+        named: targets[change.inode].map { [$0.path] } ?? [], readsContents: !request.isRecursive,
         request.inspection)
       // All of what is below was asked for.
       openings += change.openings(

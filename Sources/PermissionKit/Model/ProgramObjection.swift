@@ -4,6 +4,8 @@ package struct ProgramUse: Hashable, Sendable {
   package var program: String
   /// The user who runs it, or whose file it is, for people.
   package var user: String
+  /// The kind of file that it is taken for, since its place does not show it: `a log`.
+  package var noun: String?
 }
 
 /// A program that will refuse a file after a change, because its own rule on owners and modes forbids the new mode.

@@ -124,9 +124,15 @@ extension HumanFormat {
 
   private func heading(_ resource: ResourceReport, _ subject: Subject) -> String {
     if let use = resource.usedBy {
-      let isAccepted = resource.status == .authorized
+      let verdict =
+        switch resource.status {
+        case .authorized: style.green("accepted")
+        case .notDetermined: style.yellow("perhaps refused")
+        case .limited, .denied, .restricted, .unavailable: style.red("refused")
+        }
+      let whom = "\(use.program) for \(use.user)\(use.noun.map { ", as \($0)" } ?? "")"
       return style.bold(Sanitizer.clean(resource.path.description))
-        + "   \(isAccepted ? style.green("accepted") : style.red("refused")) by \(Sanitizer.clean("\(use.program) for \(use.user)"))\n"
+        + "   \(verdict) by \(Sanitizer.clean(whom))\n"
     }
     let verdict =
       switch resource.decision?.verdict {

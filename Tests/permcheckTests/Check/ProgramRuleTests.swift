@@ -55,13 +55,76 @@ struct ProgramRuleTests {
     #expect(json.output.contains(#""objections":[{"instead":"#), "\(json)")
   }
 
+  /// Links, relative paths, folders, settings, files that no rule is about, and who the user is.
+  @Test func `A rule is found by the name, and is about the right user`() throws {
+    let outcome = try Command.run([
+      "unshare", "-pfm", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-uc",
+      Command.privateEtc + """
+        export PERMCHECK_LOG=none LC_ALL=C.UTF-8 HOME=/mnt
+        mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib; cp "$1" /mnt/pc; cd /mnt
+        private_etc; mkdir -p /etc/ssh/sshd_config.d /var/spool/cron; : >/etc/ssh/sshd_config
+        printf 'rula:x:61001:61001::/mnt/a:/bin/sh\nrulb:x:61002:61002::/:/bin/sh\n' >>/etc/passwd
+        printf 'rula:x:61001:\nrulb:x:61002:\n' >>/etc/group
+        A="setpriv --reuid 61001 --regid 61001 --clear-groups"
+        answers() { want=$1; shift; "$@" >/mnt/o 2>&1; got=$?; [ $got = $want ] || { echo "FAIL $got instead of $want: $*"; cat /mnt/o; exit 9; }; }
+        says() { grep -qF -e "$1" /mnt/o || { echo "no $1:"; cat /mnt/o; exit 8; }; }
+        # A link on the way, and a path from the working directory.
+        mkdir -p a/dot/ssh; echo key >a/dot/ssh/authorized_keys; ln -s dot/ssh a/.ssh; echo x >a/dot/netrc; ln -s dot/netrc a/.netrc
+        chmod 600 a/dot/netrc; chown -hR 61001:100 a
+        answers 1 ./pc request /mnt/a/.ssh/authorized_keys --need rw --user rulb --yes; says "--despite sshd makes the change anyway"
+        answers 1 ./pc request /mnt/a/.netrc --user rulb --yes; says "--despite netrc makes the change anyway"
+        mkdir -p b/.ssh; echo key >b/.ssh/authorized_keys; chown -R 61001:100 b
+        (cd b/.ssh; answers 1 /mnt/pc explain ./authorized_keys --need rw --user rulb; says "but sshd then") || exit
+        (cd b/.ssh; chmod 777 /mnt/b; answers 1 /mnt/pc explain ./authorized_keys --as-used-by sshd) || exit
+        chmod 755 a a/dot; answers 0 ./pc explain /mnt/a --as-used-by sshd; says "/mnt/a/.ssh/authorized_keys   accepted by sshd for rula"
+        # What has no rule is not judged by another one's.
+        for file in /etc/passwd /mnt/a/.ssh/id_x.pub; do : >>$file; answers 64 ./pc explain $file --as-used-by ssh; done
+        answers 64 ./pc explain /etc/passwd --as-used-by cron; ln -s /dev/null a/.pgpass; answers 64 ./pc explain /mnt/a/.pgpass --as-used-by psql
+        # git is started by whoever asks, from a folder below.
+        git init -q r 2>/dev/null && { mkdir r/sub; chown -R 61002 r; answers 1 $A ./pc explain /mnt/r/sub --as-used-by git
+          says "git config --global --add safe.directory /mnt/r"; printf '[safe]\n directory = *\n' >a/.gitconfig; answers 2 ./pc explain /mnt/r --as-used-by git --user rula; rm a/.gitconfig; }
+        # cron reads as root, and a crontab is of the user whose name it has.
+        mkdir -p /var/spool/cron/crontabs; mount -t tmpfs -o mode=1730 none /var/spool/cron/crontabs; cd /var/spool/cron/crontabs
+        for n in rula rulb; do echo x >$n; chmod 600 $n; chown 61001 $n; done
+        answers 0 /mnt/pc explain /var/spool/cron/crontabs/rula --as-used-by cron; answers 1 /mnt/pc explain /var/spool/cron/crontabs/rulb --as-used-by cron
+        # Settings that may lift the rule, and groups that cannot be looked up.
+        chmod 757 /mnt/a; answers 1 /mnt/pc explain /mnt/a --as-used-by sshd; echo 'StrictModes  no' >/etc/ssh/sshd_config.d/x.conf
+        answers 2 /mnt/pc explain /mnt/a --as-used-by sshd; rm /etc/ssh/sshd_config.d/x.conf; chmod 775 /mnt/a; chown -R 61001:61001 /mnt/a
+        [ ! -e /etc/debian_version ] || { answers 0 $A /mnt/pc explain /mnt/a --as-used-by sshd; chmod 600 /etc/group; answers 2 $A /mnt/pc explain /mnt/a --as-used-by sshd; }
+        """, "sh", Command.permcheck,
+    ])
+    #expect(outcome.status == 0, "\(outcome)")
+  }
+
+  /// fstab(5) has other options than the mount: they stay what they are.
+  @Test func `A remount keeps the other options of the mount`() throws {
+    let outcome = try Command.run([
+      "unshare", "-pfm", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-uc",
+      Command.privateEtc + """
+        mount -t tmpfs -o mode=755 none /mnt; cp "$1" /mnt/pc; cd /mnt; private_etc; export PERMCHECK_LOG=none
+        echo "none /mnt/m tmpfs defaults 0 0" >>/etc/fstab; mkdir m; mount -t tmpfs -o mode=777,nosuid,nodev,noexec none m
+        mount -o remount,bind,ro,nosuid,nodev,noexec m; options() { grep ' /mnt/m ' /proc/self/mountinfo | cut -d' ' -f6; }
+        ./pc explain /mnt/m/new --to create --uid 61001 --gid 61001 -v >o; options
+        grep '^  mount' o | head -1 | sh; options; grep '^  mount' o | tail -1 | sh; options
+        """, "sh", Command.permcheck,
+    ])
+    #expect(
+      outcome.output == """
+        ro,nosuid,nodev,noexec,relatime
+        rw,nosuid,nodev,noexec,relatime
+        ro,nosuid,nodev,noexec,relatime
+
+        """, "\(outcome)")
+  }
+
   /// Documentation/programs.md is the table of the rules.
   @Test func `The page of programs is their table`() throws {
     var text = """
       # Programs with rules of their own
 
       Some programs refuse a file that the kernel lets them read, because others could change or read it.
-      `permcheck explain FILE --as-used-by PROGRAM` says whether the program accepts the file, and the least `chmod`.
+      `permcheck explain FILE --as-used-by PROGRAM` says whether the program accepts the file, and the least `chmod`: for
+      the owner of the file or home, for whoever asks (git), or for `--user`.
       An entry of an ACL shows as a permission of the group, see acl(5): a request after which a program refuses a file
       says so, and makes no change unless `--despite PROGRAM` accepts that. This page is made of `ProgramRules.all` by
       `ProgramRuleTests`; `Tests/permcheckTests/Runner/programs.py` asks ssh, sshd, logrotate, git and Python.

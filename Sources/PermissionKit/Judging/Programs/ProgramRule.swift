@@ -37,6 +37,18 @@ struct ProgramRule: Sendable {
   var trustsPrivateGroup = false
   /// Whether the program looks only at files of the user who runs it.
   var isOfOwnFiles = false
+  /// Whether the program reads the file as root.
+  var runsAsRoot = false
+  /// Whether the name of the file is that of the user.
+  var isNamedAfterUser = false
+  /// Whether the rule is not for root.
+  var exemptsRoot = false
+  /// Whether the user is whoever starts the program, not the owner of the file.
+  var isOfCaller = false
+  /// The kind of file, for people: `a log`; nil if the rule is about its places alone.
+  var noun: String?
+  /// A line in the settings of the program that lifts the rule; nil if there is none.
+  var exception: Exception?
   /// Whether the program only warns.
   var onlyWarns = false
   /// The folders that the rule is about as well.
@@ -48,9 +60,19 @@ struct ProgramRule: Sendable {
   /// The manual page and the source.
   let source: String
 
+  /// A word in a file of settings, which may lift a rule: whether it does is not worked out.
+  struct Exception: Sendable {
+    /// The files, and folders of files; `~` is the home of the user.
+    let files: [PathBytes]
+    /// The beginning of the line, in small letters.
+    let line: String
+  }
+
   /// The owner and the bits that a rule does not accept.
   struct Fault: Hashable {
     var isOwner = false
+    /// Whether the bits of the group may not count, since its members cannot be looked up.
+    var isUnsure = false
     /// The bits of the mode that differ from what the program accepts.
     var bits: UInt16 = 0
   }
@@ -66,7 +88,7 @@ struct ProgramRule: Sendable {
   func fault(
     of inode: InodeFacts, for user: UInt32, isAbove: Bool, _ inspection: Inspection
   ) -> Fault? {
-    if isOfOwnFiles, inode.uid != user { return nil }
+    if isOfOwnFiles && inode.uid != user || exemptsRoot && user == 0 { return nil }
     var fault = Fault()
     fault.isOwner =
       switch owner {
@@ -80,10 +102,12 @@ struct ProgramRule: Sendable {
     if trustsRootGroup, inode.gid == 0 { bits &= ~0o070 }
     fault.bits = inode.mode & bits
     if let only, !isAbove { fault.bits = inode.mode & 0o7777 ^ only }
-    if trustsPrivateGroup, fault.bits & 0o070 != 0,
-      inspection.isPrivateGroup(inode.gid, of: user)
-    {
-      fault.bits &= ~0o070
+    if trustsPrivateGroup, fault.bits & 0o070 != 0 {
+      switch inspection.isPrivateGroup(of: inode, for: user) {
+      case true?: fault.bits &= ~0o070
+      case false?: break
+      case nil: fault.isUnsure = true
+      }
     }
     return fault == Fault() ? nil : fault
   }
@@ -148,12 +172,24 @@ extension Inspection {
   /// Returns whether a group has one user alone, as the OpenSSH of Debian and its descendants asks.
   ///
   /// See user-group-modes.patch there; elsewhere no group is private.
-  fileprivate func isPrivateGroup(_ gid: UInt32, of user: UInt32) -> Bool {
+  ///
+  /// - Returns: Nil if that cannot be looked up.
+  fileprivate func isPrivateGroup(of inode: InodeFacts, for user: UInt32) -> Bool? {
     let place = context.root.appending("etc/debian_version")
-    guard !isSaved, (try? system.machine(below: context.root).kind(of: place)) != nil,
-      let members = try? users.members(of: users.groupName(gid))
+    guard !isSaved, (try? system.machine(below: context.root).kind(of: place)) != nil
     else { return false }
-    return !members.isEmpty && members.allSatisfy { $0.uid == user }
+    do throws(Errno) {
+      let name = users.groupName(inode.gid)
+      guard let members = try users.members(of: name), !members.isEmpty,
+        let listed = try users.names(listedIn: name)
+      else { return false }
+      // A listed name counts only if it is that of the file's owner.
+      let owner = users.userName(inode.uid)
+      return members.allSatisfy { $0.uid == user }
+        && (listed.isEmpty || listed.count == 1 && listed[0].isExactly(owner))
+    } catch {
+      return nil
+    }
   }
 }
 

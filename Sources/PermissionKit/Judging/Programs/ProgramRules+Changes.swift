@@ -6,26 +6,33 @@ extension ProgramRules {
   ///
   /// - Parameters:
   ///   - change: The change.
-  ///   - path: The path of the inode.
+  ///   - place: The path of the inode.
+  ///   - names: Other paths by which it was asked for, over links.
   ///   - readsContents: Whether to look at the contents for a key.
   ///   - inspection: The names of users, and the system that has the file.
   /// - Returns: An objection for each rule.
   static func objections(
-    to change: InodeChange, at path: PathBytes, readsContents: Bool, _ inspection: Inspection
+    to change: InodeChange, at place: PathBytes, named names: [PathBytes], readsContents: Bool,
+    _ inspection: Inspection
   ) -> [ProgramObjection] {
     let added = change.after.mode & ~change.before.mode
     guard change.attribute != .defaultACL, added & 0o777 != 0 else { return [] }
-    let system = inspection.system
     let isFolder = change.before.kind == .directory
+    let working = try? inspection.system.getcwd()
+    let paths = ([place] + names).map { path in
+      path.isAbsolute ? path : working?.appending(path).withoutDots ?? path
+    }
     return all.compactMap { rule in
-      let isAbove = isFolder && !(rule.isOfFolder && rule.home(of: path) != nil)
+      let isAbove = isFolder && !(rule.isOfFolder && paths.contains { rule.home(of: $0) != nil })
       guard rule.concerns(added, isAbove: isAbove) else { return nil }
-      let isMeant =
+      let shown = paths.first { path in
         isAbove
-        ? rule.counts(folder: path) { isThere($0, inspection) }
-        : rule.home(of: path) != nil
-          || readsContents && rule.firstLine.map { begins(path, $0, change.before, system) } == true
-      guard isMeant else { return nil }
+          ? rule.counts(folder: path) { isThere($0, inspection) } : rule.home(of: path) != nil
+      }
+      let isKey =
+        !isAbove && shown == nil && readsContents
+        && rule.firstLine.map { begins(paths[0], $0, change.before, inspection) } == true
+      guard let path = shown ?? (isKey ? paths[0] : nil) else { return nil }
       let user = user(rule, change.before, path, inspection)
       guard rule.fault(of: change.before, for: user, isAbove: isAbove, inspection) == nil,
         let fault = rule.fault(of: change.after, for: user, isAbove: isAbove, inspection)
@@ -66,13 +73,24 @@ extension ProgramRules {
     return (try? inspection.users.everyUser())?.contains { $0.home == home } == true
   }
 
-  /// Returns whether a file begins with a line; no key is larger than 16 KiB.
-  private static func begins(
-    _ path: PathBytes, _ line: String, _ inode: InodeFacts, _ system: any System
+  /// Returns whether a file begins with a line; what is after a key may be anything.
+  static func begins(
+    _ path: PathBytes, _ line: String, _ inode: InodeFacts, _ inspection: Inspection
   ) -> Bool {
     guard inode.kind == .regular else { return false }
-    let owner = Credentials(uid: inode.uid, gid: inode.gid, groups: [])
-    let bytes = try? system.door(below: "/", as: owner).contents(of: path, limit: 1 << 14)
+    let owner =
+      (try? inspection.users.subject(userID: inode.uid))?.credentials
+      ?? Credentials(uid: inode.uid, gid: inode.gid, groups: [])
+    let reader = inspection.system.door(below: "/", as: owner)
+    let bytes = try? reader.contents(of: path, limit: 1 << 20)
     return bytes?.starts(with: line.utf8) == true
+  }
+}
+
+extension PathBytes {
+  /// The same absolute path without components that are a single dot.
+  package var withoutDots: PathBytes {
+    guard isAbsolute, components.contains(".") else { return self }
+    return components.filter { $0 != "." }.reduce("/") { $0.appending($1) }
   }
 }

@@ -6,16 +6,19 @@ package enum ProgramRules {
     ProgramRule(
       program: "ssh",
       places: ["~/.ssh/id_*", "/etc/ssh/ssh_host_*_key", "=-----BEGIN OPENSSH PRIVATE KEY-----"],
-      owner: .anyone, forbidden: 0o077, isOfOwnFiles: true, effect: "does not use the key",
-      instead: copy, source: "ssh(1), FILES; sshkey_perm_ok() of authfile.c"),
+      owner: .anyone, forbidden: 0o077, isOfOwnFiles: true, noun: "a private key",
+      effect: "does not use the key", instead: copy,
+      source: "ssh(1), FILES; sshkey_perm_ok() of authfile.c"),
     ProgramRule(
       program: "ssh", places: ["~/.ssh/config"], owner: .userOrRoot, forbidden: 0o022,
       trustsPrivateGroup: true, effect: "ends with \"Bad owner or permissions\"", instead: copy,
       source: "ssh_config(5), FILES; read_config_file_depth() of readconf.c"),
     ProgramRule(
       program: "sshd", places: ["~/.ssh/authorized_keys", "~/.ssh/authorized_keys2"],
-      owner: .userOrRoot, forbidden: 0o022, trustsPrivateGroup: true, above: .home,
-      effect: "accepts no keys from authorized_keys, unless StrictModes is off",
+      owner: .userOrRoot, forbidden: 0o022, trustsPrivateGroup: true,
+      exception: .init(
+        files: ["/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d"], line: "strictmodes no"),
+      above: .home, effect: "accepts no keys from authorized_keys, unless StrictModes is off",
       instead: "a folder for both that is outside of the home",
       source: "sshd_config(5), StrictModes; safe_path() of misc.c"),
     ProgramRule(
@@ -24,72 +27,99 @@ package enum ProgramRules {
       source: "sshd(8), FILES; sshkey_perm_ok() of authfile.c"),
     ProgramRule(
       program: "sudo", places: ["/etc/sudoers", "/etc/sudoers.d/*"], owner: .root,
-      forbidden: 0o022, trustsRootGroup: true, above: .folder, effect: "does not read the file",
+      forbidden: 0o022, trustsRootGroup: true, runsAsRoot: true, above: .folder,
+      effect: "does not read the file",
       source: "sudoers(5); sudo_check_secure() of secure_path.c"),
     ProgramRule(
       program: "cron", places: ["/etc/crontab", "/etc/cron.d/*"], owner: .root, forbidden: 0o022,
-      effect: "runs none of its lines", source: "cron(8); process_crontab() of database.c"),
+      runsAsRoot: true, effect: "runs none of its lines",
+      source: "cron(8); process_crontab() of database.c"),
     ProgramRule(
       program: "cron", places: ["/var/spool/cron/crontabs/*"], owner: .userOrRoot,
-      forbidden: 0, only: 0o600, effect: "runs none of its lines",
+      forbidden: 0, only: 0o600, runsAsRoot: true, isNamedAfterUser: true,
+      effect: "runs none of its lines",
       instead: "crontab -l, by the user himself", source: "cron(8); process_crontab() of database.c"
     ),
     ProgramRule(
       program: "logrotate", places: ["/var/log/*", "/var/log/*/*"], owner: .anyone, forbidden: 0,
-      forbiddenAbove: 0o022, trustsRootGroup: true, above: .folder,
-      effect: "does not rotate the log, unless the line \"su\" names a user",
+      forbiddenAbove: 0o022, trustsRootGroup: true, runsAsRoot: true, noun: "a log",
+      exception: .init(files: ["/etc/logrotate.conf", "/etc/logrotate.d"], line: "su "),
+      above: .folder, effect: "does not rotate the log, unless the line \"su\" names a user",
       instead: "entries on the logs alone, or a group and the line \"su\" of logrotate(8)",
       source: "logrotate(8), su; prerotateSingleLog() of logrotate.c"),
     ProgramRule(
       program: "logrotate", places: ["/etc/logrotate.conf", "/etc/logrotate.d/*"], owner: .root,
-      forbidden: 0o022, effect: "ignores the file",
+      forbidden: 0o022, runsAsRoot: true, effect: "ignores the file",
       source: "logrotate(8); readConfigFile() of config.c"),
     ProgramRule(
       program: "git", places: ["~/.git"], owner: .user, isOfFolder: true, forbidden: 0,
+      isOfCaller: true,
+      exception: .init(
+        files: ["/etc/gitconfig", "~/.gitconfig", "~/.config/git/config"], line: "[safe]"),
       above: .folder,
       effect: "ends with \"detected dubious ownership\", unless safe.directory names it",
       source: "git-config(1), safe.directory; ensure_valid_ownership() of setup.c"),
     ProgramRule(
       program: "postgres",
-      places: ["/var/lib/postgresql/*/*", "/var/lib/pgsql/data", "/var/lib/pgsql/*/data"],
-      owner: .user, isOfFolder: true, forbidden: 0o027, effect: "does not start",
+      places: ["/var/lib/postgresql/#/*", "/var/lib/pgsql/data", "/var/lib/pgsql/*/data"],
+      owner: .user, isOfFolder: true, forbidden: 0o027, noun: "a data folder",
+      effect: "does not start",
       instead: "pg_basebackup, or initdb --allow-group-access and a group that may read",
       source: "postgres(1); checkDataDir() of miscinit.c"),
     ProgramRule(
       program: "postgres",
-      places: ["/var/lib/postgresql/*/*/server.key", "/etc/ssl/private/*.key"],
-      owner: .userOrRoot, forbidden: 0o077, forbiddenOfRoot: 0o037,
-      effect: "does not start with ssl",
-      instead: copy,
+      places: ["/var/lib/postgresql/#/*/server.key", "/etc/ssl/private/*.key"],
+      owner: .userOrRoot, forbidden: 0o077, forbiddenOfRoot: 0o037, noun: "a private key",
+      effect: "does not start with ssl", instead: copy,
       source: "PostgreSQL, Secure TCP/IP Connections; check_ssl_key_file_permissions()"),
     ProgramRule(
       program: "psql", places: ["~/.pgpass"], owner: .anyone, forbidden: 0o077,
-      effect: "ignores the file", instead: copy,
+      noun: "a password file", effect: "ignores the file", instead: copy,
       source: "PostgreSQL, The Password File; passwordFromFile() of fe-connect.c"),
     ProgramRule(
       program: "netrc", places: ["~/.netrc"], owner: .user, forbidden: 0o077,
-      effect: "refuses it, in Python and for ftp", instead: copy,
+      noun: "a netrc file", effect: "refuses it, in Python and for ftp", instead: copy,
       source: "netrc(5); netrc._security_check() of netrc.py"),
     ProgramRule(
       program: "gpg", places: ["~/.gnupg"], owner: .user, isOfFolder: true, forbidden: 0o077,
-      onlyWarns: true,
-      effect: "warns of unsafe permissions", source: "gpg(1), --no-permission-warning"),
+      noun: "a home of gpg", onlyWarns: true, effect: "warns of unsafe permissions",
+      source: "gpg(1), --no-permission-warning"),
     ProgramRule(
       program: "msmtp", places: ["~/.msmtprc"], owner: .user, forbidden: 0o177,
-      effect: "ends, if there is a password in it", instead: copy,
+      exemptsRoot: true, noun: "settings of msmtp", effect: "ends, if there is a password in it",
+      instead: copy,
       source: "msmtp(1), Configuration files"),
     ProgramRule(
       program: "fetchmail", places: ["~/.fetchmailrc"], owner: .user, forbidden: 0o067,
-      effect: "ends", instead: copy, source: "fetchmail(1), The run control file"),
+      noun: "settings of fetchmail", effect: "ends", instead: copy,
+      source: "fetchmail(1), The run control file"),
   ]
 
   private static let copy = "a copy that belongs to the other user"
 
-  /// Returns the rule of a program about a file: that of its place, or else the first one for its kind.
-  static func rule(of program: String, _ path: PathBytes, _ kind: FileKind) -> ProgramRule? {
+  /// Returns the rule of a program about a file: that of its place, or else the one for such a file anywhere.
+  ///
+  /// - Parameters:
+  ///   - program: The program.
+  ///   - paths: The path as it was given, and the real one.
+  ///   - kind: The kind of the file.
+  ///   - isKey: Returns whether the contents are a private key.
+  /// - Returns: The rule, the path that shows it, and the kind of file if only the question shows it; nil if there is none.
+  static func rule(
+    of program: String, _ paths: [PathBytes], _ kind: FileKind, isKey: (ProgramRule) -> Bool
+  ) -> (rule: ProgramRule, path: PathBytes?, noun: String?)? {
+    guard kind == .regular || kind == .directory else { return nil }
     let rules = all.filter { $0.program == program }
-    return rules.first { $0.home(of: path) != nil }
-      ?? rules.first { $0.isOfFolder == (kind == .directory) }
+    for path in paths {
+      if let rule = rules.first(where: { $0.home(of: path) != nil }) { return (rule, path, nil) }
+    }
+    let others: [[UInt8]] = [Array(".pub".utf8), Array(".conf".utf8)]
+    let isOther = others.contains { end in
+      paths.contains { $0.bytes.suffix(end.count).elementsEqual(end) }
+    }
+    let other = rules.first { $0.noun != nil && $0.isOfFolder == (kind == .directory) }
+    guard !isOther, let other, other.firstLine == nil || isKey(other) else { return nil }
+    return (other, nil, other.noun)
   }
 
   /// The programs, in the order of the table.

@@ -8,7 +8,9 @@ extension Inspection {
     guard !isSaved, context.root == "/" else { return lasting }
     if lasting == .permanent, isInSnapshot(index) { return .untilSnapshotIsDeleted }
     // What is in memory goes with the last process that has it mounted.
-    if lasting == .untilReboot, place(of: index) != facts.path(of: index) {
+    if lasting == .untilReboot, processWithOwnMounts != nil,
+      place(of: index) != facts.path(of: index)
+    {
       return .untilProcessEnds
     }
     guard lasting == .permanent || mount.fileSystem == "tmpfs", let side = ownSide(mount) else {

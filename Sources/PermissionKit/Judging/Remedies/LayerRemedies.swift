@@ -183,9 +183,11 @@ struct LayerRemedies {
     let canBeWritten = facts.mounts[mount].rules.isWritable
     func remount(_ option: String, _ back: String, others: String) -> Lift? {
       guard !point.isEmpty else { return nil }
+      // Else mount(8) takes all options from fstab(5), and others go.
+      let kept: [PathBytes] = inspection.isInFstab(point) ? ["--options-source=mtab"] : []
       return Lift(
-        form: .remount, command: ["mount", "-o", PathBytes("remount,\(option)"), point],
-        back: ["mount", "-o", PathBytes("remount,\(back)"), point],
+        form: .remount, command: ["mount"] + kept + ["-o", PathBytes("remount,\(option)"), point],
+        back: ["mount"] + kept + ["-o", PathBytes("remount,\(back)"), point],
         others: ["everybody whose mode bits allow \(others) below \(point)"], facts: changed)
     }
     switch rule {
@@ -227,7 +229,7 @@ struct LayerRemedies {
   /// Returns what clears an attribute of the inode or of its subvolume; nil if that is not the cause.
   private func attribute(_ facts: AccessFacts, _ rule: Rule, _ index: Int) -> Lift? {
     var changed = facts
-    let place = inspection.place(of: index)
+    let place = inspection.operand(index)
     func attribute(_ letter: String) -> Lift {
       Lift(
         form: .attribute, command: ["chattr", PathBytes("-\(letter)"), place],
@@ -316,6 +318,17 @@ extension Inspection {
     return system.lookAtStatus(ofProcess: nil).value?.bounding?.contains(.sysAdmin) == true
   }
 
+  /// Whether /etc/fstab has a line about a mount point.
+  func isInFstab(_ point: PathBytes) -> Bool {
+    guard !isSaved, let bytes = try? system.contents(of: "/etc/fstab", limit: 1 << 20) else {
+      return false
+    }
+    return bytes.split(separator: UInt8(ascii: "\n")).contains { line in
+      let fields = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      return fields.count > 1 && fields[1].elementsEqual(point.bytes)
+    }
+  }
+
   /// The process that is judged, if it has other mounts below the same root directory; nil for others.
   var processWithOwnMounts: Int32? {
     guard !isSaved, let process = subject.process,
@@ -323,6 +336,13 @@ extension Inspection {
       (try? system.sharesPaths(withProcess: process)) == false
     else { return nil }
     return process
+  }
+
+  /// Returns the path of an inode as an argument: a command could take a relative one for an option.
+  func operand(_ index: Int) -> PathBytes {
+    let path = place(of: index)
+    let isSafe = path.isAbsolute || path.bytes.starts(with: Array("../".utf8))
+    return isSafe ? path : PathBytes("./").appending(path)
   }
 
   /// Returns the path by which a command of this process names an inode.

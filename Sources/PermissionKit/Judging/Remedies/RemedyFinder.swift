@@ -12,7 +12,9 @@ struct RemedyFinder {
   }
 
   /// Returns the changes in their order; empty if no change of mode or ACL gives access.
-  func remedies(_ ask: ResourceQuery) -> [Remedy] { remedies(changes(ask, inspection.facts)) }
+  func remedies(_ ask: ResourceQuery) -> [Remedy] {
+    remedies(changes(ask, inspection.facts), of: ask)
+  }
 
   /// Returns the changes that give access by these facts; empty if none does.
   func changes(_ ask: ResourceQuery, _ facts: AccessFacts) -> [InodeChange] {
@@ -54,9 +56,12 @@ struct RemedyFinder {
   ///
   /// - Parameters:
   ///   - changes: The changes, which are made together.
+  ///   - ask: The question; nil for several.
   ///   - asksAll: Whether everything in the folders was asked for, so that reaching it is nothing else.
   /// - Returns: A remedy for each change.
-  func remedies(_ changes: [InodeChange], asksAll: Bool = false) -> [Remedy] {
+  func remedies(
+    _ changes: [InodeChange], of ask: ResourceQuery? = nil, asksAll: Bool = false
+  ) -> [Remedy] {
     var remedies = changes.flatMap { [handover(for: $0)].compactMap { $0 } + [remedy(for: $0)] }
     if remedies.isEmpty { return [] }
     let openings = changes.flatMap { change in
@@ -67,6 +72,9 @@ struct RemedyFinder {
     remedies[0].objections = changes.flatMap { change in
       ProgramRules.objections(
         to: change, at: inspection.facts.path(of: change.inode),
+        named: ask.flatMap {
+          inspection.facts.target(of: $0.path) == change.inode ? [$0.path] : nil
+        } ?? [],
         readsContents: changes.count < 10 && !inspection.isSaved, inspection)
     }
     remedies[0].opens = Opening.sentence(openings, for: inspection.subject)
@@ -83,7 +91,7 @@ struct RemedyFinder {
   /// Returns the step that gives an inode without ACLs to a group of the subject; nil if the group stays.
   private func handover(for change: InodeChange) -> Remedy? {
     guard change.before.gid != change.after.gid else { return nil }
-    let path = inspection.place(of: change.inode)
+    let path = inspection.operand(change.inode)
     let users = inspection.users
     var remedy = Remedy(
       .owningGroup, command: ["chgrp", PathBytes(users.groupName(change.after.gid)), path],
@@ -96,10 +104,7 @@ struct RemedyFinder {
 
   private func remedy(for change: InodeChange) -> Remedy {
     let facts = inspection.facts
-    let known = inspection.place(of: change.inode)
-    // A command could take a relative path for an option.
-    let isSafe = known.isAbsolute || known.bytes.starts(with: Array("../".utf8))
-    let path = isSafe ? known : PathBytes("./").appending(known)
+    let path = inspection.operand(change.inode)
     let uid = inspection.subject.credentials.user.fileSystem
     let classes = SubjectClasses(of: change.before, and: change.after, without: [uid])
     var remedy = Remedy(

@@ -33,7 +33,14 @@ struct ExplainChoice {
       let target = try Self.target(of: operation, &names)
       context.question = .operation(try NamedOperation(operation, target: target, context))
     }
-    if let program { names = names.map { ProgramRules.file(of: program, $0, system) } }
+    if let program {
+      // The folders above count, those of a relative path as well.
+      names = try names.map { name in
+        let isPath = name.bytes.contains(UInt8(ascii: "/")) || name == "." || name == ".."
+        let path = name.isAbsolute || !isPath ? name : try system.getcwd().appending(name)
+        return isPath ? ProgramRules.file(of: program, path.withoutDots, system) : name
+      }
+    }
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
     if operation != nil, let accessor = arguments.first(where: { !$0.isPath }) {
       throw ValidationError("\(accessor.shown): --to needs a path, one with a slash")
