@@ -143,8 +143,12 @@ extension TreeWorker {
         let name = unsafe $0.bindMemory(to: CChar.self).baseAddress.map { unsafe $0 + start }
         return unsafe ccap_ask_at(folder, name, Int32(need.rawValue))
       }
-      if result == -ENOENT { return walk.count(asked: -1) }
-      if result < 0 { return report(.refused(Errno(rawValue: -result)), name(start)) }
+      if result == -ENOENT, !walk.isFiltered { return walk.count(asked: -1) }
+      if result < 0 {
+        let errno = Errno(rawValue: -result)
+        // A filter that refuses the question says nothing of the file.
+        return report(walk.isFiltered ? .failed(errno) : .refused(errno), name(start))
+      }
     }
     if let doubt { report(.unknown(doubt), name(start)) }
   }

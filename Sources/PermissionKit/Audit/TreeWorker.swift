@@ -59,6 +59,8 @@ struct TreeWorker {
   var mount: UInt64 = 0
   /// The working directory, where relative roots begin.
   var home: Descriptor?
+  /// The error of the look at it, without which no relative root is found again.
+  var homeError: Errno?
 
   init(_ walk: TreeWalk, _ sink: TreeSink) {
     self.walk = walk
@@ -67,7 +69,11 @@ struct TreeWorker {
     asker = TreeAsker(walk.question, system)
     if asker.isKernel { return }
     named = Array(repeating: ccap_named(), count: Self.block / 24 + 1)
-    home = try? system.openat(.currentDirectory, ".", [.path, .directory], mode: 0)
+    do throws(Errno) {
+      home = try system.openat(.currentDirectory, ".", [.path, .directory], mode: 0)
+    } catch {
+      homeError = error
+    }
   }
 
   mutating func finish() {
@@ -177,7 +183,7 @@ struct TreeWorker {
       }
       let isLink = Int(type) == CCAP_LINK
       // Only a link that leads nowhere is refused so; another name is gone.
-      if errno == ENOENT, !isLink {
+      if errno == ENOENT, !isLink, !walk.isFiltered {
         walk.count(asked: -1)
         continue
       }
@@ -385,6 +391,10 @@ extension TreeWorker {
   /// Asks about a top, and enters it if it is a folder and no link.
   mutating func enterTop() {
     let top = PathBytes(path)
+    if let homeError, !top.isAbsolute {
+      walk.count(asked: 1)
+      return report(.failed(homeError), "")
+    }
     if let home { _ = ccap_enter_directory(home.rawValue) }
     guard system.availability(of: top) == .immediate else { return report(.remote, "") }
     var blocked = TreeCensus.BlockedUsers.none

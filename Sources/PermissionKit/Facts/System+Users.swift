@@ -74,12 +74,15 @@ extension System {
     }
   }
 
-  /// Connects to a service that knows users, as glibc does; nobody may listen there.
+  /// Connects to a service that knows users, as glibc does; nobody may listen there, and it may be no such socket.
   private func reach(_ socket: PathBytes) throws(Errno) {
     do throws(Errno) {
       close(try connect(socket))
     } catch {
-      if error != .ECONNREFUSED { throw error }
+      // EPROTOTYPE: a datagram socket.
+      if ![.ECONNREFUSED, .ENAMETOOLONG, .ELOOP, Errno(rawValue: 91)].contains(error) {
+        throw error
+      }
     }
   }
 

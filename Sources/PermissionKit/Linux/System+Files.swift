@@ -1,4 +1,13 @@
 extension System {
+  /// Returns the path from the root directory, without `.`; nil for a relative one in a working directory that has no path.
+  package func absolute(_ path: PathBytes) -> PathBytes? {
+    if path.isAbsolute, !path.components.contains(".") { return path }
+    guard let folder = path.isAbsolute ? "/" : try? getcwd() else { return nil }
+    return path.components.filter { $0 != "." }.reduce(folder) { $0.appending($1) }
+  }
+}
+
+extension System {
   /// Whether this process acts as root; false if its credentials cannot be read.
   package var isRoot: Bool { (try? credentials())?.isRoot == true }
 

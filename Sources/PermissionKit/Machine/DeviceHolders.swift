@@ -29,12 +29,16 @@ struct DeviceHolders {
 
   // MARK: - Search
 
+  /// The processes that /proc lists.
+  private var processes: [Int32] {
+    ((try? system.names(in: "/proc")) ?? []).compactMap { Int32($0.description) }
+  }
+
   /// Finds every process except this one that has the device open.
   mutating func find(_ device: DeviceNumber, of family: DeviceFamily?) {
     substreams = Self.substreams(system, device, of: family)
     let own = system.getpid()
-    for case let pid? in ((try? system.names(in: "/proc")) ?? []).map({ Int32($0.description) })
-    where pid != own {
+    for pid in processes where pid != own {
       let folder = PathBytes("/proc/\(pid)/fd")
       do throws(Errno) {
         let numbers = try system.names(in: folder)
@@ -52,7 +56,7 @@ struct DeviceHolders {
   /// Finds every process that runs a file, which the kernel then lets nobody write: exe_file_deny_write_access()
   /// in kernel/fork.c.
   mutating func findRunning(_ file: InodeIdentity) {
-    for case let pid? in ((try? system.names(in: "/proc")) ?? []).map({ Int32($0.description) }) {
+    for pid in processes {
       do throws(Errno) {
         let status = try system.status(of: PathBytes("/proc/\(pid)/exe"))
         if InodeIdentity(status) == file { add(pid, streams: false) }
@@ -75,7 +79,7 @@ struct DeviceHolders {
       return UInt64(String(decoding: fields[6], as: UTF8.self))
     }
     if inodes.isEmpty { return }
-    for case let pid? in ((try? system.names(in: "/proc")) ?? []).map({ Int32($0.description) }) {
+    for pid in processes {
       let folder = PathBytes("/proc/\(pid)/fd")
       let isOne = ((try? system.names(in: folder)) ?? []).contains { name in
         guard let status = try? system.status(of: folder.appending(name)) else { return false }

@@ -71,6 +71,7 @@ def judge(path, program, accepts, user=None):
               run("ls", "-ld", path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))).stdout)
     elif not done:
         typed = []
+        undone(path, program, user)
         # What the program wants, and then what the kernel wants of another owner.
         for _ in range(2):
             for remedy in explain(path, program, user)[1]["remedies"]:
@@ -79,6 +80,23 @@ def judge(path, program, accepts, user=None):
         if not accepts():
             wrong += 1
             print(f"{program} refuses {path} after", typed)
+
+
+def undone(path, program, user):
+    """What a fix changes, its undo puts back."""
+    global wrong
+    remedies = [r for r in explain(path, program, user)[1]["remedies"] if r.get("undoCommand")]
+    files = sorted({r["command"][-1] for r in remedies})
+    state = lambda: [run("getfacl", "-pn", file).stdout for file in files]
+    before = state()
+    for remedy in remedies:
+        subprocess.run(remedy["shell"], shell=True, check=True)
+    for remedy in reversed(remedies):
+        subprocess.run(remedy["undoCommand"], check=True)
+    counts["undone"] = counts.get("undone", 0) + len(remedies)
+    if state() != before:
+        wrong += 1
+        print(program, path, "undo:", [r["undoCommand"] for r in remedies], before, state())
 
 
 def request(path, need, program, accepts):

@@ -173,15 +173,17 @@ struct ProgramJudge {
   /// Returns the reason why the settings of the program may lift its rule; nil if they do not.
   private func exception(_ rule: ProgramRule, _ user: UInt32) -> Reason? {
     guard let exception = rule.exception, !inspection.isSaved else { return nil }
-    let home = (try? inspection.users.user(user))?.home
+    let (system, root) = (inspection.system, inspection.context.root)
+    let subject = try? inspection.users.subject(userID: user)
     for file in exception.files {
-      let components = file.components
-      let path =
-        components.first == "~"
-        ? home.map { components.dropFirst().reduce($0) { $0.appending($1) } } : file
-      guard let path else { continue }
-      let file = path.below(inspection.context.root)
-      let reader = inspection.system.door(below: inspection.context.root, as: nil)
+      var (path, reader) = (file, system.door(below: root, as: nil))
+      if file.components.first == "~" {
+        guard let subject, let home = subject.home else { continue }
+        path = file.components.dropFirst().reduce(home) { $0.appending($1) }
+        // The user may have put any link there.
+        reader = system.door(to: path.below(root), of: subject, below: root)
+      }
+      let file = path.below(root)
       do throws(Errno) {
         for one in try Self.files(file, reader)
         where Self.has(exception.line, try reader.contents(of: one, limit: 1 << 20)) {

@@ -18,10 +18,7 @@ extension ProgramRules {
     let added = change.after.mode & ~change.before.mode
     guard change.attribute != .defaultACL, added & 0o777 != 0 else { return [] }
     let isFolder = change.before.kind == .directory
-    let working = try? inspection.system.getcwd()
-    let paths = ([place] + names).map { path in
-      path.isAbsolute ? path : working?.appending(path).withoutDots ?? path
-    }
+    let paths = ([place] + names).map { inspection.system.absolute($0) ?? $0 }
     return all.compactMap { rule in
       let isAbove = isFolder && !(rule.isOfFolder && paths.contains { rule.home(of: $0) != nil })
       guard rule.concerns(added, isAbove: isAbove) else { return nil }
@@ -84,13 +81,5 @@ extension ProgramRules {
     let reader = inspection.system.door(below: "/", as: owner)
     let bytes = try? reader.contents(of: path, limit: 1 << 20)
     return bytes?.starts(with: line.utf8) == true
-  }
-}
-
-extension PathBytes {
-  /// The same absolute path without components that are a single dot.
-  package var withoutDots: PathBytes {
-    guard isAbsolute, components.contains(".") else { return self }
-    return components.filter { $0 != "." }.reduce("/") { $0.appending($1) }
   }
 }

@@ -50,7 +50,7 @@ struct AccessorArgument {
       throw ValidationError("\(name)=\(shown): the shell did not replace ~; write $HOME instead")
     }
     self.init(
-      entry, accessors, name: name, path: path.absolute(LinuxSystem()), wantsAll: wantsAll)
+      entry, accessors, name: name, path: LinuxSystem().absolute(path) ?? path, wantsAll: wantsAll)
   }
 
   private init(
@@ -73,7 +73,7 @@ struct AccessorArgument {
   /// The argument with an absolute path, which means the same in every working directory.
   func absolute(_ system: any System) -> AccessorArgument {
     guard isPath, let path else { return self }
-    return AccessorArgument(path: path.absolute(system), accessors, wantsAll: wantsAll)
+    return AccessorArgument(path: system.absolute(path) ?? path, accessors, wantsAll: wantsAll)
   }
 
   /// The argument as it was given.
@@ -102,17 +102,6 @@ struct AccessorArgument {
       throw PermissionError(.invalidArgument, "\(accessor.name) has no resources to explain")
     }
     return Inspection.Target(name: accessor.name, set: set)
-  }
-}
-
-extension PathBytes {
-  /// Returns the path from the root directory; `./` at its start is left out.
-  fileprivate func absolute(_ system: any System) -> PathBytes {
-    if isAbsolute { return self }
-    var rest = bytes[...]
-    while rest.starts(with: "./".utf8) { rest = rest.dropFirst(2).drop { $0 == UInt8(ascii: "/") } }
-    let folder = (try? system.getcwd()) ?? "/"
-    return rest.isEmpty || self == "." ? folder : folder.appending(PathBytes(Array(rest)))
   }
 }
 

@@ -35,10 +35,10 @@ struct ExplainChoice {
     }
     if let program {
       // The folders above count, those of a relative path as well.
-      names = try names.map { name in
+      names = names.map { name in
         let isPath = name.bytes.contains(UInt8(ascii: "/")) || name == "." || name == ".."
-        let path = name.isAbsolute || !isPath ? name : try system.getcwd().appending(name)
-        return isPath ? ProgramRules.file(of: program, path.withoutDots, system) : name
+        guard isPath, let path = system.absolute(name) else { return name }
+        return ProgramRules.file(of: program, path, system)
       }
     }
     let arguments = try names.map { try AccessorArgument($0, accessors, through: subject.through) }
