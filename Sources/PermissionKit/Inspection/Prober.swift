@@ -169,7 +169,11 @@ struct Prober {
       attempt { () throws(Errno) in
         let file = try opener.open()
         defer { system.close(file) }
-        if ask.isDirectory { _ = try system.getdents(file) }
+        guard ask.isDirectory else { return }
+        do throws(Errno) { _ = try system.getdents(file) } catch {
+          guard isOfListFilter(error) else { throw error }
+          probe.unproven = ask.opened
+        }
       }
     }
     let rest = ask.need.subtracting(ask.opened)
@@ -196,10 +200,20 @@ struct Prober {
       if inspection.method == .write {
         probe = Probe(method: .write, errno: refusalToCreate(in: ask.path))
       } else {
-        probe.unproven = .write
+        probe.unproven.formUnion(.write)
       }
     }
     return probe
+  }
+
+  /// Whether a filter of system calls refuses getdents64(2) itself: without one, no descriptor is EBADF.
+  private func isOfListFilter(_ errno: Errno) -> Bool {
+    do throws(Errno) {
+      _ = try system.getdents(.currentDirectory)
+      return false
+    } catch {
+      return error == errno && error != .EBADF
+    }
   }
 
   /// Returns a path in a folder with a name that no other program uses.

@@ -211,6 +211,28 @@ struct BlindProgramTests {
       """)
   }
 
+  /// On FUSE a folder is opened and listed, and a filter may refuse the list alone.
+  @Test func `A filter of lists is no refusal of the FUSE daemon`() throws {
+    try expect(
+      """
+      [ $(uname -m) = x86_64 ] || exit 0
+      cat >fuse.py <<'END'
+      import sys
+      sys.path.append(sys.argv[1])
+      import server
+      refused = int(sys.argv[2])
+      answer = lambda operation, node, body: (refused, b"") if refused and operation == 28 else server.answer(operation, node, body)
+      server.serve("/mnt/a", 0, ["allow_other"], answer, lambda _: None)
+      END
+      serve() { /usr/bin/python3 fuse.py '\(Checkout.path("Tests/permcheckTests/Storage"))' $1 >ready 2>log & sleep .5; cat ready; }
+      mkdir a; serve 0; answers 0 $N ./pc ./a
+      for errno in 1 13 5 38; do answers 2 $N $F 217 $errno ./pc ./a; answers 0 $N $F 217 $errno ./pc /mnt; done
+      grep -q 'FUSE daemon' o && { cat o; exit 7; }
+      umount a; serve 13; ls a 2>/dev/null && exit 8
+      answers 1 $N ./pc ./a; answers 2 $N $F 217 1 ./pc ./a
+      """)
+  }
+
   /// A service of systemd that knows groups and does not admit this process.
   @Test func `Groups of a service that cannot be asked are unknown`() throws {
     try expect(
