@@ -53,19 +53,31 @@ static inline int ccap_ask_at(int dir, const char *name, int need) {
   return syscall(439, dir, name, need, flags) != 0 ? -errno : 0;
 }
 
+// faccessat2(2) of a file of any type: of a folder w is asked for with x, as `TreeQuestion.need(on:)`.
+static inline int ccap_ask_any(int dir, const char *name, int need, int flags) {
+  if (syscall(439, dir, name, need, flags | CCAP_AT_EACCESS) != 0) return -errno;
+  int names = (need & 3) == 2;
+  if (!names || syscall(439, dir, name, need | 1, flags | CCAP_AT_EACCESS) == 0) return 0;
+  int error = errno;
+  struct statx sx;
+  flags |= CCAP_AT_NO_AUTOMOUNT | CCAP_AT_STATX_DONT_SYNC;
+  if (syscall(SYS_statx, dir, name, flags, STATX_TYPE, &sx) != 0) return -errno;
+  return S_ISDIR(sx.stx_mode) ? -error : 0;
+}
+
 // Asks faccessat2(2) about the target of a link; -EXDEV if the target is on another mount.
 static inline int ccap_ask_link(int dir, const char *name, int need) {
   enum { PATH = 010000000 };
   int fd = ccap_open_near(dir, name, PATH);
   if (fd < 0) return fd;
-  int result = ccap_ask_at(fd, "", need);
+  int result = ccap_ask_any(fd, "", need, CCAP_AT_EMPTY_PATH);
   close(fd);
   return result;
 }
 
 // faccessat2(2) of a link whose target may be on any mount.
 static inline int ccap_ask_through(int dir, const char *name, int need) {
-  return syscall(439, dir, name, need, CCAP_AT_EACCESS) != 0 ? -errno : 0;
+  return ccap_ask_any(dir, name, need, 0);
 }
 
 // The type of a name as getdents64(2) has it, where a file system does not tell.

@@ -62,6 +62,12 @@ enum ReportDocument {
     ) { .string($0.device) },
     .always("need", permissions) { .string($0.need.letters) },
     .always("status", JSONSchema.ref("status")) { .string($0.status.rawValue) },
+    .sometimes(
+      "caveat",
+      JSONSchema.about(
+        "What the granted permission does not include, for people: to open another user's file in a sticky folder with O_CREAT.",
+        JSONSchema.string)
+    ) { $0.caveat.map { .string($0) } },
     .sometimes("decision", JSONSchema.ref("decision")) { $0.decision.map(decision.json) },
     .sometimes("probe", probe.schema) {
       $0.probe.map(probe.json)

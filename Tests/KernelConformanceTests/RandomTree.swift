@@ -31,7 +31,7 @@ struct RandomTree {
 
   /// Who asks; never root.
   let subject: Credentials
-  let need: Permissions
+  private(set) var need: Permissions
   /// From the directory in which the first one is, down to the target.
   private(set) var inodes: [InodeFacts] = []
   var target: InodeFacts { inodes[inodes.count - 1] }
@@ -51,6 +51,8 @@ struct RandomTree {
     let last: FileKind = need == .write ? .characterDevice : .fifo
     inodes.append(
       inode(self.random.pick([.regular, .regular, .directory, .characterDevice, last])))
+    // Only a plain file is executed.
+    if target.kind.isSpecial { need = need == .execute ? .read : need.subtracting(.execute) }
   }
 
   private mutating func digit() -> UInt16 {

@@ -139,7 +139,7 @@ struct RepairTests {
       if flags.contains(.truncate) { bits |= 2 }
       return bits
     case .faccessat2(let want, _), .access(let want): return UInt16(want.rawValue)
-    case .execute, .operation, nil: return 1
+    case .execute, .operation, .createInside, nil: return 1
     }
   }
 }

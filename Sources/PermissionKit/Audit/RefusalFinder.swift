@@ -79,7 +79,7 @@ final class RefusalFinder {
       return
     }
     let decision = AccessEvaluator(facts: facts, credentials: subject)
-      .decide(.faccessat2(question.need, followsLink: true), path: entry.path)
+      .decide(question.access(of: entry.path, facts), path: entry.path)
     guard decision.errno == errno else { return }
     entry.rule = decision.rule
     guard let index = decision.inode else { return }

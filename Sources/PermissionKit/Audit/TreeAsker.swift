@@ -14,7 +14,7 @@ enum TreeAsker {
       self = .visitor(visitor())
     } else if let first = question.everyone.first {
       let judge = TreeJudge(first, question, system, isOfMany: true)
-      self = .census(TreeCensus(question.everyone, question.need, judge))
+      self = .census(TreeCensus(question, judge))
     } else if let judged = question.judged {
       self = .judge(TreeJudge(judged, question, system))
     } else {

@@ -54,7 +54,7 @@ final class TreeCensus {
   private static let limit = 1 << 20
 
   private let users: [Credentials]
-  private let need: Permissions
+  private let question: TreeQuestion
   let judge: TreeJudge
   private var numbers: [CensusAnswer: Int] = [:]
   private var known: [CensusAnswer] = []
@@ -64,9 +64,9 @@ final class TreeCensus {
   /// A run of names with equal facts that is not counted yet.
   private var last: (key: TreeJudge.Key, verdicts: Verdicts, count: Int)?
 
-  init(_ users: [Credentials], _ need: Permissions, _ judge: TreeJudge) {
-    self.users = users
-    self.need = need
+  init(_ question: TreeQuestion, _ judge: TreeJudge) {
+    users = question.everyone
+    self.question = question
     self.judge = judge
     // The number 0 stands for no answer.
     totals.append([])
@@ -142,7 +142,8 @@ final class TreeCensus {
   private func verdicts(on key: TreeJudge.Key) -> Verdicts {
     if let known = verdicts[key] { return known }
     let facts = judge.facts(of: key)
-    let found = users.map { TreeJudge.verdict(facts, $0, [need]) }
+    let needs = question.needs(on: StatusFields.kind(ofMode: key.mode))
+    let found = users.map { TreeJudge.verdict(facts, $0, needs) }
     let computed = Verdicts(
       need: found.map { number(CensusAnswer($0.need, isSearch: false)) },
       search: found.allSatisfy(\.search.isGranted)
@@ -168,7 +169,7 @@ extension TreeWorker {
     }
     let decisions = walk.question.everyone.map {
       AccessEvaluator(facts: facts, credentials: $0)
-        .decide(.faccessat2(walk.question.need, followsLink: true), path: top)
+        .decide(walk.question.access(of: top, facts), path: top)
     }
     census.count(decisions.map { Self.answer($0) }, .none)
     return census.blockedUsers(
@@ -228,7 +229,7 @@ extension TreeWorker {
     let answers = walk.question.everyone.map {
       Self.answer(
         AccessEvaluator(facts: facts, credentials: $0)
-          .decide(.faccessat2(walk.question.need, followsLink: true), path: name))
+          .decide(walk.question.access(of: name, facts), path: name))
     }
     census.count(answers, blocked)
   }

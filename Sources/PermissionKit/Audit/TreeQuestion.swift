@@ -31,13 +31,26 @@ package struct TreeQuestion: Sendable {
   /// Whether the evaluator answers, for which each thread reads names in its working directory.
   var isJudged: Bool { judged != nil || !everyone.isEmpty || visitor != nil }
 
+  /// Returns the permissions that are asked for on a kind of file.
+  ///
+  /// As a check asks: w on a folder means that names in it can be made and removed, which needs x.
+  package func need(on kind: FileKind?) -> Permissions {
+    kind == .directory && need.contains(.write) ? need.union(.execute) : need
+  }
+
   /// Returns the permissions that are asked for on a kind of file, those of each call.
   ///
   /// As a check asks: a folder is opened for reading, and the rest is asked for alone.
   func needs(on kind: FileKind?) -> [Permissions] {
+    let need = need(on: kind)
     guard isOfContents else { return [need] }
     guard kind == .directory else { return [need.subtracting(.execute)] }
     return [need.intersection(.read), need.subtracting(.read)].filter { !$0.isEmpty }
+  }
+
+  /// Returns the question about what a path leads to.
+  func access(of path: PathBytes, _ facts: AccessFacts) -> AccessQuestion {
+    .faccessat2(need(on: facts.kind(of: path)), followsLink: true)
   }
 
   /// Creates a question of this process.

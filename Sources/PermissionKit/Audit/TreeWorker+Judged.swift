@@ -12,7 +12,7 @@ extension TreeWorker {
     }
     let evaluator = AccessEvaluator(facts: facts, credentials: judge.subject)
     let decision = evaluator.decide(
-      .faccessat2(walk.question.need, followsLink: true), path: top)
+      walk.question.access(of: top, facts), path: top)
     let inode = facts.inode(at: top)
     report(
       decision, "", isLink: inode.map { facts.inodes[$0].kind } == .symbolicLink,
@@ -176,7 +176,7 @@ extension TreeWorker {
       return report(.failed(.EACCES), name, isLink: true)
     }
     let decision = AccessEvaluator(facts: facts, credentials: judge.subject)
-      .decide(.faccessat2(walk.question.need, followsLink: true), path: name)
+      .decide(walk.question.access(of: name, facts), path: name)
     report(
       decision, name, isLink: true,
       isDevice: facts.target(of: name).map { facts.inodes[$0].kind.isDevice } ?? false)

@@ -40,6 +40,7 @@ struct TreeWorker {
 
   let walk: TreeWalk
   let need: Int32
+  let needOfFolders: Int32
   var sink: TreeSink
   let system = LinuxSystem()
   var path: [UInt8] = []
@@ -66,6 +67,7 @@ struct TreeWorker {
     self.walk = walk
     self.sink = sink
     need = Int32(walk.question.need.rawValue)
+    needOfFolders = Int32(walk.question.need(on: .directory).rawValue)
     asker = TreeAsker(walk.question, system)
     if asker.isKernel { return }
     named = Array(repeating: ccap_named(), count: Self.block / 24 + 1)
@@ -272,7 +274,8 @@ struct TreeWorker {
     case .kernel: break
     }
     let result = unsafe Array(name).withUnsafeBytes {
-      unsafe ccap_ask_at(folder, $0.bindMemory(to: CChar.self).baseAddress, need)
+      unsafe ccap_ask_at(
+        folder, $0.bindMemory(to: CChar.self).baseAddress, isFolder ? needOfFolders : need)
     }
     if result < 0 { report(.refused(Errno(rawValue: -result)), text) }
   }
@@ -314,7 +317,7 @@ struct TreeWorker {
     guard asker.isKernel else { return }
     walk.count(asked: 1)
     guard walk.question.need != .read else { return }
-    let result = unsafe ccap_ask_at(folder, "", need)
+    let result = unsafe ccap_ask_at(folder, "", needOfFolders)
     if result < 0 { report(.refused(Errno(rawValue: -result)), name) }
   }
 
@@ -436,7 +439,7 @@ extension TreeWorker {
       let isLink = status.flatMap { try? system.statx($0) }?.kind == .symbolicLink
       if let status { system.close(status) }
       do throws(Errno) {
-        try system.faccessat2(top, walk.question.need)
+        try system.faccessat2(top, walk.question.need(on: try? system.kind(of: top)))
       } catch {
         report(.refused(error), "", isLink: isLink)
       }

@@ -424,8 +424,17 @@ package struct FactsReader: ~Copyable {
       ?? MountTable(mountinfo: [])
   }
 
+  /// Reads the sysctls if a directory that was read is sticky and others can write in it.
+  package mutating func readSysctlsOfStickyDirectories() {
+    let isShared = facts.inodes.contains {
+      $0.kind == .directory && $0.mode & 0o1000 != 0 && $0.mode & 0o022 != 0
+    }
+    if isShared { readSysctls() }
+  }
+
   /// Reads the sysctls, where no link on the way asked for them.
   package mutating func readSysctls() {
+    if facts.sysctls.protectedSymlinks != nil { return }
     func value(_ name: String) -> Int? {
       guard let line = try? system.line(of: PathBytes("/proc/sys/fs/\(name)")) else { return nil }
       return Int(line.description)

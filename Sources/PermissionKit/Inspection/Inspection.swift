@@ -82,7 +82,7 @@ package final class Inspection: Sendable {
       for target in targets {
         for resource in target.set.resources {
           let index = reader.read(resource.path)
-          context.question.read(&reader, index)
+          context.question.read(&reader, index, need: context.need ?? resource.need)
         }
       }
       facts = reader.facts
@@ -182,9 +182,14 @@ package final class Inspection: Sendable {
     }
     let kind = resource.kind ?? facts.kind(of: resource.path)
     let resource = context.need.map(resource.needing) ?? resource
+    var need = need ?? resource.need
+    // Without x no name in a folder can be made or removed: may_create() and may_delete() of fs/namei.c.
+    if kind == .directory, need.contains(.write) { need.insert(.execute) }
     return ResourceQuery(
-      resource: resource, need: need ?? resource.need,
-      isDirectory: kind == .directory, isSocket: kind == .socket)
+      resource: resource, need: need,
+      isDirectory: kind == .directory,
+      // connect(2) needs w alone; of anything else a path is asked what open(2) says.
+      isSocket: kind == .socket && (resource.kind == .socket || need == .write))
   }
 }
 

@@ -63,6 +63,7 @@ extension NamedOperation {
   private func call(at path: PathBytes, _ facts: AccessFacts) -> FileOperation {
     switch name {
     case .create: .create
+    case .write: .write
     case .mkdir: .makeDirectory
     case .mkfifo: .makeNode(.fifo)
     case .mknod: .makeNode(.characterDevice)

@@ -30,6 +30,8 @@ struct Opener {
     // Who wants a file to be created in a folder gets it.
     if ask.isDirectory, method == .write { return opening }
     if mayBeReplaced { return .access }
+    // Its other end waits for an open, and goes on.
+    if isFIFO, method == .automatic { return .access }
     guard device != nil else { return opening }
     return opensHarmlessly || method != .automatic && !disturbs
       ? opening : .access
@@ -94,6 +96,8 @@ struct Opener {
 
   /// The number of the device node; nil for other files.
   var device: DeviceNumber? { place.inode.flatMap { facts.inodes[$0].device } }
+
+  var isFIFO: Bool { place.inode.map { facts.inodes[$0].kind == .fifo } == true }
 
   /// Whether an open of the device is known to change nothing.
   var opensHarmlessly: Bool {

@@ -75,14 +75,14 @@ struct Prober {
       var errno = ask.opened.isEmpty ? nil : refusal(ask.path, ask.opened)
       if errno == nil, !rest.isEmpty { errno = refusal(ask.path, rest) }
       var probe = Probe(method: .access, errno: errno)
-      if probe.errno == nil, isServed || isOnlyForOpen {
-        probe.unproven = ask.need
-      }
+      if probe.errno == nil, isServed || isOnlyForOpen { probe.unproven = ask.need }
       return probe
     case .open, .write, .enter:
       if isServed { return probeServed() }
       var errno: Errno?
       if !ask.opened.isEmpty { errno = opener.refusal() }
+      // Without O_NONBLOCK it waits for a reader.
+      if errno == .ENXIO, opener.isFIFO { errno = nil }
       let rest = ask.need.subtracting(ask.opened)
       let isAsked = errno == nil && !rest.isEmpty
       if isAsked { errno = refusal(ask.path, rest) }
@@ -90,6 +90,7 @@ struct Prober {
       else {
         var probe = Probe(method: .open, errno: errno)
         probe.isAsked = isAsked && errno != nil || ask.opened.isEmpty
+        if errno == nil, !rest.isEmpty, isOnlyForOpen { probe.unproven = rest }
         return probe
       }
       return Probe(method: .write, errno: refusalToCreate(in: ask.path))
@@ -109,7 +110,8 @@ struct Prober {
         : "process \(process) is not entered while fs.suid_dumpable is 1, because its user could read the memory of the child"
       return probe
     }
-    let opens = !ask.opened.isEmpty && (opener.device == nil || opener.opensHarmlessly)
+    let opens =
+      !ask.opened.isEmpty && !opener.isFIFO && (opener.device == nil || opener.opensHarmlessly)
     do throws(Errno) {
       let answer = try system.enter(
         process, as: inspection.subject.credentials, path: ask.path, flags: opens ? ask.flags : nil,
@@ -140,8 +142,9 @@ struct Prober {
     return probe
   }
 
-  /// Whether only open(2) would be refused, by a nodev mount or a missing driver: faccessat2(2) grants access there, or
-  /// another rule decides about it, so that its answer says nothing about the first one.
+  /// Whether only open(2), the creation of a name or execve(2) would be refused, by a nodev mount, a missing driver, an
+  /// id mapping: faccessat2(2) grants access there, or another rule decides about it, so that its answer says nothing
+  /// about the first one.
   private var isOnlyForOpen: Bool {
     !decision.isGranted
       && inspection.evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).rule

@@ -12,9 +12,10 @@ package enum Question: Sendable {
   /// - Parameters:
   ///   - reader: The reader, which has read the path.
   ///   - index: The inode at its end; nil if it was not reached.
-  func read(_ reader: inout FactsReader, _ index: Int?) {
+  ///   - need: The permissions that are asked for.
+  func read(_ reader: inout FactsReader, _ index: Int?, need: Permissions) {
     switch self {
-    case .permissions: break
+    case .permissions: if need.contains(.write) { reader.readSysctlsOfStickyDirectories() }
     case .newFiles: if let index { reader.readDefaultACL(index) }
     case .operation(let operation):
       // Of a directory that is removed or replaced it matters whether it is empty.
@@ -31,6 +32,7 @@ package enum Question: Sendable {
         reader.readAncestors(of: folder)
       }
       if operation.name == .link { reader.readSysctls() }
+      if operation.name == .write { reader.readSysctlsOfStickyDirectories() }
     }
   }
 }

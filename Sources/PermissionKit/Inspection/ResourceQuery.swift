@@ -6,7 +6,7 @@ package struct ResourceQuery: Hashable, Sendable {
   package let need: Permissions
   /// Whether the path names a directory, which cannot be opened for writing.
   package let isDirectory: Bool
-  /// Whether the path names a socket, which connect(2) needs write permission for.
+  /// Whether the path names a socket that is to be connected, which connect(2) needs write permission for.
   package var isSocket = false
   /// The system call on the path; nil to ask for the permissions.
   var operation: OperationQuestion?
@@ -15,6 +15,11 @@ package struct ResourceQuery: Hashable, Sendable {
 
   /// Whether the accessor needs connect(2), of which the permissions are only a part.
   package var connects: Bool { resource.kind == .socket && need.contains(.write) }
+
+  /// Whether the need includes to make and remove names in a directory.
+  package var createsInside: Bool {
+    operation == nil && isDirectory && need.contains(.write)
+  }
 
   /// The path to open.
   package var path: PathBytes { resource.path }
@@ -39,7 +44,11 @@ extension AccessEvaluator {
   /// Predicts the answer of open(2), then of faccessat2(2) to the permissions that open lacks.
   package func decide(_ ask: ResourceQuery) -> Decision {
     if let operation = ask.operation { return decide(.operation(operation), path: ask.path) }
-    return decide(ask.need, ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
+    let decision = decide(
+      ask.need, ask.path, isDirectory: ask.isDirectory, isSocket: ask.isSocket)
+    guard decision.isGranted, ask.createsInside else { return decision }
+    let created = decide(.createInside, path: ask.path)
+    return created.isGranted ? decision : created
   }
 
   /// Returns the steps of the call that decided in `decide(_:)`.
@@ -47,15 +56,20 @@ extension AccessEvaluator {
     if let operation = ask.operation {
       return explain(.operation(operation), path: ask.path).steps
     }
+    let whole = decide(ask)
+    if ask.createsInside, !whole.isGranted {
+      let created = explain(.createInside, path: ask.path)
+      if created.decision == whole, whole.step == .create { return created.steps }
+    }
     if ask.opened.isEmpty {
       return explain(.faccessat2(ask.need, followsLink: true), path: ask.path).steps
     }
-    let whole = decide(ask)
     let flags: OpenFlags = ask.isDirectory ? [.readOnly, .directory] : OpenFlags(ask.need)
     let opened = explain(.open(flags), path: ask.path)
     let asked = explain(.faccessat2(ask.need, followsLink: true), path: ask.path)
     // The open of a directory asks only for read permission.
     let first = ask.isDirectory ? asked : opened
-    return first.decision == whole ? first.steps : ask.isDirectory ? opened.steps : asked.steps
+    return first.decision.decidesAs(whole)
+      ? first.steps : ask.isDirectory ? opened.steps : asked.steps
   }
 }

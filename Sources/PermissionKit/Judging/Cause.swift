@@ -19,11 +19,11 @@ package enum Causes {
     UnitPolicy(), UnitFilter(), Surroundings(), ModuleProfile(), UnmappedGroups(), ClosedMount(),
     LayerChange(), GivenMount(), UnitSetting(), LoginGroup(),
     // What is granted in part.
-    LesserNeed(), Contents(), UnknownUmask(),
+    LesserNeed(), AppendOnlyFolder(), Contents(), UnknownUmask(),
     // What may refuse, and cannot be asked.
     OtherProcess(), OwnConfinement(), LoginDevices(), ModulePolicy(), LateServer(),
     // What makes a granted access useless.
-    Listener(), BusyDevice(), LockedFolder(), FullFileSystem(),
+    Listener(), BusyDevice(), FullFileSystem(), LockedFolder(),
     // What is not the resource at all.
     OtherKind(), Cover(),
   ]

@@ -23,7 +23,15 @@ struct Meaning {
   }
 
   private var connection: String? {
-    guard evidence.ask.isSocket else { return nil }
+    let ask = evidence.ask
+    if let index = evidence.facts.target(of: ask.path), evidence.facts.inodes[index].kind == .fifo {
+      switch ask.need {
+      case .read: return "open(2) waits until a program opens it for writing"
+      case .write: return "open(2) waits until a program opens it for reading"
+      default: return nil
+      }
+    }
+    guard ask.isSocket else { return nil }
     return evidence.ask.connects
       ? "connect(2) is allowed, and a program listens"
       : "connect(2) is allowed; whether a program listens there was not tried"

@@ -253,6 +253,7 @@ package struct ResourceJudge {
       report.operation = operation
       report.need = decision.asked
     } else if report.status.isAccess() {
+      report.caveat = Caveat(evidence).text
       report.aside =
         decision.inode.flatMap { OtherKind.doubt(inspection, ask.resource, $0) }
         ?? (evidence.isHere ? inspection.noSignOfLandlock : nil)

@@ -1,6 +1,6 @@
 /// A question to the kernel about a path: a system call with the arguments that matter.
 package enum AccessQuestion: Hashable, Sendable {
-  /// open(2) with these flags.
+  /// open(2) with these flags and O_NONBLOCK.
   case open(OpenFlags)
   /// faccessat2(2) with AT_EACCESS, which decides by the effective (file system) ids.
   case faccessat2(Permissions, followsLink: Bool)
@@ -8,6 +8,8 @@ package enum AccessQuestion: Hashable, Sendable {
   case access(Permissions)
   /// execveat(2) with AT_EXECVE_CHECK, which asks whether a file may be executed.
   case execute
+  /// The demand of may_create() for a new name in a directory, besides w and x.
+  case createInside
   /// A call that changes a name or an inode, or that needs a right without opening anything.
   case operation(OperationQuestion)
 }
@@ -25,9 +27,18 @@ extension AccessEvaluator {
     let rest = need.subtracting(opened)
     if !asked.isEmpty {
       let flags = isDirectory ? [.readOnly, .directory] : OpenFlags(asked)
-      let decision = decide(.open(flags), path: path)
+      var decision = decide(.open(flags), path: path)
+      // Without O_NONBLOCK it waits for a reader.
+      if decision.rule == .fifoWithoutReader {
+        decision = decide(.faccessat2(asked, followsLink: true), path: path)
+      }
       if !decision.isGranted || rest.isEmpty { return decision }
     }
-    return decide(.faccessat2(rest, followsLink: true), path: path)
+    let decision = decide(.faccessat2(rest, followsLink: true), path: path)
+    guard decision.isGranted, rest.contains(.execute), !isDirectory,
+      let inode = decision.inode, basis.inodes[inode].kind != .regular
+    else { return decision }
+    // Nothing but a plain file is executed.
+    return decide(.execute, path: path)
   }
 }

@@ -4,6 +4,9 @@
 package enum FileOperation: Hashable, Sendable {
   /// open(2) with O_CREAT and O_EXCL: makes a file.
   case create
+  /// open(2) with O_WRONLY, O_CREAT and O_TRUNC, as creat(2), fopen("w") and a shell's `>` do: makes a file, or
+  /// empties one; waits for the reader of a FIFO.
+  case write
   /// mkdir(2).
   case makeDirectory
   /// mknod(2) of this kind; a device needs CAP_MKNOD.

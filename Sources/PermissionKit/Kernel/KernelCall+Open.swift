@@ -69,6 +69,14 @@ extension KernelCall {
     }
   }
 
+  /// Mirrors the part of may_create() of fs/namei.c that faccessat2(2) does not ask: the ids of a new file need a number
+  /// on the mount.
+  mutating func createInside() throws(Stop) -> Rule {
+    try lookup(followsLast: true, wantsDirectory: true)
+    try subjectIsMapped(.create)
+    return .nothingAsked
+  }
+
   /// Mirrors may_o_create() and may_create() of fs/namei.c; the directory is `current`.
   mutating func mayCreate(_ right: LandlockRights) throws(Stop) -> Rule {
     try landlock(right, current)
@@ -245,7 +253,9 @@ extension KernelCall {
       }
     case .socket: throw refuse(.ENXIO, .socketInode, current)
     case .fifo:
-      if flags.accessMode == 1 { throw refuse(.ENXIO, .fifoWithoutReader, current) }
+      if flags.accessMode == 1, !waitsForReader {
+        throw refuse(.ENXIO, .fifoWithoutReader, current)
+      }
       if flags.accessMode == 3 { throw refuse(.EINVAL, .fifoAccessMode, current) }
     case .regular where traits[mount(current)].checksModeAtOpen:
       let mode = inodes[current].mode

@@ -5,6 +5,9 @@ extension KernelCall {
     switch operation {
     // Names: a directory is asked for w and x.
     case .create: return try open([.writeOnly, .create, .exclusive], executes: false)
+    case .write:
+      waitsForReader = true
+      return try open([.writeOnly, .create, .truncate], executes: false)
     case .makeDirectory: return try make(.directory)
     case .makeNode(let kind): return try make(kind)
     case .makeLink: return try make(.symbolicLink)

@@ -57,6 +57,9 @@ struct KernelCall {
   /// Whether every permission counts as granted, so that only names and links decide.
   var grantsEverything = false
 
+  /// Whether the open of a FIFO for writing waits for a reader, as it does without O_NONBLOCK.
+  var waitsForReader = false
+
   /// Whether to find out who could have created each name on the path, see
   /// `AccessEvaluator.place(of:)`.
   var tracksMakers = false
@@ -124,6 +127,7 @@ struct KernelCall {
       switch question {
       case .open(let flags): rule = try open(flags, executes: false)
       case .execute: rule = try open(.readOnly, executes: true)
+      case .createInside: rule = try createInside()
       case .faccessat2(let want, let followsLink):
         rule = try access(want, followsLink: followsLink)
       case .access(let want):

@@ -135,6 +135,9 @@ public struct ResourceReport: Hashable, Sendable {
   package var usedBy: ProgramUse?
   /// Of an operation with two paths, the components of the second one.
   package var targetWalk: [WalkedComponent] = []
+  /// The part of a granted permission that is refused, for people: a shell's `>` on another user's file in a sticky
+  /// folder; nil if there is none.
+  package var caveat: String?
   /// A note for `-v` about a layer that could not be inspected and that nothing suggests; nil if
   /// there is none.
   package var aside: String?

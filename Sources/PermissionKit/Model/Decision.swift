@@ -62,6 +62,11 @@ public struct Decision: Hashable, Sendable {
   /// Whether access is granted; false also if access is unknown.
   package var isGranted: Bool { verdict == .granted }
 
+  /// Whether the same rule decides the same about the same inode, whatever permissions were asked for.
+  func decidesAs(_ other: Decision) -> Bool {
+    verdict == other.verdict && rule == other.rule && step == other.step && inode == other.inode
+  }
+
   /// Whether mode and ACL grant access, so that only an open of the device shows the rest.
   var isForDriver: Bool { verdict == .undetermined && rule == .driver }
 

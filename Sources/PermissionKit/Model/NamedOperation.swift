@@ -2,7 +2,8 @@
 package struct NamedOperation: Hashable, Sendable {
   /// The names, as `explain --to` and `to =` of an expectation take them.
   package enum Name: String, CaseIterable, Sendable {
-    case create, mkdir, mkfifo, mknod, symlink, link, delete, rmdir, rename, chmod, chown, touch
+    case create, write, mkdir, mkfifo, mknod, symlink, link, delete, rmdir, rename, chmod, chown,
+      touch
     case utimes, truncate, chdir, setxattr, exec, connect
 
     /// Whether the operation has a second path.

@@ -27,6 +27,9 @@ extension Reason {
     case notOwner = "not-owner"
     /// A user who cannot read and write another user's file may not link it.
     case protectedHardlink = "protected-hardlink"
+    /// The kernel refuses O_CREAT on another user's file or FIFO in a sticky folder (fs.protected_regular,
+    /// fs.protected_fifos).
+    case protectedFile = "protected-file"
     /// The operation is impossible for this kind of file, whatever the permissions are.
     case notPossible = "not-possible"
     /// The file is on a file system that is mounted read-only.
@@ -145,7 +148,7 @@ extension Reason.Code {
     case .driver, .noDriver: .driver
     case .networkFS, .serverDecides, .notAnswering, .mediaServer: .server
     case .busy, .noListener, .byAccessor, .accessorFailed, .programRule: .program
-    case .protectedHardlink: .kernelSetting
+    case .protectedHardlink, .protectedFile: .kernelSetting
     case .notPossible, .automount, .noDevice, .noCaptureNode, .notConfigured, .danglingSymlink,
       .soundDefault, .unknownUmask,
       .unreadableFacts:
@@ -170,6 +173,7 @@ extension Reason.Code {
     case .nodevMount: "use the device node in /dev"
     case .sticky, .notOwner: "let the owner or root do it"
     case .protectedHardlink: "let the owner or root do it, or make a symbolic link"
+    case .protectedFile: "write it without O_CREAT, or keep it in a folder that is not sticky"
     case .immutable: "run chattr -i as root"
     case .appendOnly: "run chattr -a as root"
     case .busy: "close the program that uses the device, or wait"
@@ -212,7 +216,7 @@ extension Reason.Code {
       .staleGroups, .rootWithoutCapability, .noUdev:
       [.denied, .restricted, .limited]
     case .parentSearch, .parentWrite, .protectedHardlink: [.denied, .restricted]
-    case .sticky, .notOwner: [.restricted]
+    case .sticky, .notOwner, .protectedFile: [.restricted]
     case .notPossible: [.restricted, .unavailable]
     case .readOnlyMount, .readOnlySubvolume, .noexecMount, .immutable, .appendOnly:
       [.restricted, .limited]

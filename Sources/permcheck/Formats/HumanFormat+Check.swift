@@ -127,6 +127,7 @@ extension HumanFormat {
     var entry = Entry(cells: [title, word(status)] + line.cells)
     entry.cells[4] = style.dim(entry.cells[4])
     entry.details = messages.map { .text(Sanitizer.clean($0)) }
+    entry.details += caveats(resources)
     let isServed =
       isRequested && resources.contains { $0.isHidden || !$0.grants.isEmpty }
     entry.details += isServed ? first(resources) : fixes(resources)

@@ -103,6 +103,7 @@ extension HumanFormat {
     if let meaning = resource.decision?.meaning {
       details.append(.text("works: \(Sanitizer.clean(meaning))"))
     }
+    if let caveat = resource.caveat { details.append(.text("but: \(Sanitizer.clean(caveat))")) }
     for reason in resource.reasons {
       details.append(.text("why: \(Sanitizer.clean(reason.message))"))
     }

@@ -103,7 +103,8 @@ extension HumanFormat {
         cells: [
           mark(item.outcome) + " " + style.bold(item.name), item.who, word(item.status),
         ],
-        details: verdict.outcome == .holds && !isVerbose ? [] : details(verdict, item)
+        details: (verdict.outcome == .holds && !isVerbose ? [] : details(verdict, item))
+          + (verdict.wantsAccess ? caveats(verdict.report.resources) : [])
       )
     }
     let widths = Table.widths(rows.map(\.cells))
@@ -118,6 +119,11 @@ extension HumanFormat {
       text += lines(row.details, indent: 4)
     }
     return text + style.bold(Findings(result).summary) + "\n"
+  }
+
+  /// Returns what granted permissions do not include.
+  func caveats(_ resources: [ResourceReport]) -> [Detail] {
+    resources.compactMap(\.caveat).map { .text("but \(Sanitizer.clean($0))") }
   }
 
   private func details(_ verdict: Verdict, _ item: Finding) -> [Detail] {

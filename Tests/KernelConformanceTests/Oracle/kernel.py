@@ -167,7 +167,9 @@ class Sysctls:
 
     def __enter__(self):
         self.files = [open(f"/proc/sys/fs/{name}", "r+") for name in SYSCTLS]
-        fcntl.flock(self.files[0], fcntl.LOCK_EX)
+        # Each pid namespace has a /proc of its own, and all have one /usr.
+        self.lock = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.saved = self.current = [int(file.read()) for file in self.files]
         return self
 
@@ -192,3 +194,4 @@ class Sysctls:
         self.set(self.saved)
         for file in self.files:
             file.close()
+        os.close(self.lock)

@@ -243,7 +243,7 @@ import Testing
     let ofContents: Set<Reason.Code> = [.folderContents]
     // What is done to a path is judged, see OperationTests.
     let ofOperations: Set<Reason.Code> = [
-      .parentWrite, .sticky, .notOwner, .protectedHardlink, .notPossible, .noSpace,
+      .parentWrite, .sticky, .notOwner, .protectedHardlink, .protectedFile, .notPossible, .noSpace,
       // See ProgramRuleTests.
       .programRule,
     ]

@@ -113,6 +113,11 @@ import Testing
           others: ["/mnt/file"])
       ], otherStatus: .restricted, scene: { file($0) { $0.isAppendOnly = true } },
       beside: { file($0) { $0.isImmutable = true } }),
+    DiagnosisRow(
+      name: "append-only folder", code: .appendOnly, question: write, status: .limited,
+      evidence: ["drwxr-xr-x anna:root"], mentions: ["/mnt/file"],
+      scene: { file($0) { ($0.kind, $0.isAppendOnly) = (.directory, true) } },
+      beside: { file($0) { $0.kind = .directory } }),
   ]
 
   private static func file(_ fake: FakeSystem, _ change: (inout FakeNode) -> Void) {

@@ -201,6 +201,8 @@ import Testing
     var folder = FakeNode(kind: scene.kind, mode: scene.mode, uid: scene.uid, gid: scene.gid)
     (folder.isImmutable, folder.isLocked) = (scene.isImmutable, scene.isLocked)
     fake.add(pictures, folder)
+    // Of which the process asks whether there is room.
+    fake.add("/proc/77/root", FakeNode(kind: .symbolicLink, target: "/"))
   }
 
   // MARK: - The table

@@ -420,7 +420,8 @@ struct ReasonTests {
     let ofPrograms = ["by-accessor", "accessor-failed"]
     // Only operations and programs' own rules have these, see OperationTests and ProgramRuleTests.
     let ofOperations = [
-      "program-rule", "parent-write", "sticky", "not-owner", "protected-hardlink", "not-possible",
+      "program-rule", "parent-write", "sticky", "not-owner", "protected-hardlink", "protected-file",
+      "not-possible",
     ]
     #expect(
       codes.sorted() == (Self.table.map(\.code) + ofLab.keys + ofPrograms + ofOperations).sorted())

@@ -25,7 +25,7 @@ from collections import Counter
 
 import ground
 import kernel
-from ground import State, letters, need_letters
+from ground import W, X, State, letters, need_letters
 from promise import GROUP, USERS, Fault, Node, mode_of
 from world import WORK, KernelWorld, MemoryWorld
 
@@ -124,6 +124,8 @@ class History:
         arguments = [command, f"photos={node.path}", "--uid", str(uid), "--gid", str(uid)]
         arguments += ["--need", need_letters(need), "--yes"]
         arguments += ["--for", "1h"] if plan == "for" else []
+        # They are folders, in which w is to make and remove names.
+        need |= X if need & W else 0
         return (node, uid, need, plan), arguments
 
     def do_request(self):

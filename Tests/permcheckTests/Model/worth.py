@@ -219,6 +219,8 @@ class Tree:
         usual = self.operations(made)
         self.remove(made)
         words = [f"{self.random.choice(['', 'photos=']) if is_folder else ''}{self.top}/{target}", "--need", need, *self.who]
+        # In a folder w is to make and remove names.
+        need += "x" if is_folder and "w" in need and "x" not in need else ""
         words += ["--recursive"] if is_recursive else []
         words += ["--allow-others"] if allows else []
         _, plan, _ = self.call("request", *words, "--dry-run")

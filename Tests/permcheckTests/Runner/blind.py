@@ -330,10 +330,12 @@ def works(path, need):
     """Whether the kernel grants it to this process."""
     try:
         if need == "x":
-            return os.access(path, os.X_OK, effective_ids=True)
+            kind = os.stat(path).st_mode
+            return (stat.S_ISREG(kind) or stat.S_ISDIR(kind)) and os.access(path, os.X_OK, effective_ids=True)
         if os.path.isdir(path) and need != "r":
-            # To write a folder is the bit here, as access(2) has it; reading is another call.
-            return all(os.access(path, {"r": os.R_OK, "w": os.W_OK, "x": os.X_OK}[one], effective_ids=True) for one in need)
+            # To write a folder is to make and remove names in it; reading is another call.
+            return all(os.access(path, {"r": os.R_OK, "w": os.W_OK, "x": os.X_OK}[one], effective_ids=True)
+                       for one in need + "x" * ("w" in need))
         flags = {"r": os.O_RDONLY, "w": os.O_WRONLY, "rw": os.O_RDWR}[need]
         os.close(os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY))
         return True

@@ -56,6 +56,8 @@ def allowed(path, need, is_folder):
         except FileNotFoundError:
             return None
     rest = need.replace("r", "").replace("w", "") if not is_folder else need.replace("r", "")
+    if is_folder and "w" in rest and "x" not in rest:
+        rest += "x"  # To make and remove names.
     answers = []
     if is_folder and "r" in need:
         answers.append(passes(lambda: os.close(os.open(path, os.O_RDONLY | os.O_DIRECTORY))))

@@ -14,7 +14,8 @@ KIND, FOLDER, PERMCHECK, FILES = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.
 # uid, gid, supplementary groups
 USERS = [(61234, 61234, [44]), (61001, 61001, []), (61234, 44, [61000, 61001])]
 OWNERS = [(61000, 61000), (61001, 44), (61234, 61001)]
-TESTS = {"r": "-readable", "w": "-writable", "x": "-executable"}
+# Of a folder w is asked for with x.
+TESTS = {"r": ["-readable"], "w": ["(", "-writable", "(", "!", "-xtype", "d", "-o", "-executable", ")", ")"], "x": ["-executable"]}
 
 
 def run(*command, **more):
@@ -147,7 +148,7 @@ def main():
     for user in USERS:
         ids = ["--uid", str(user[0]), "--gid", str(user[1]), "--groups", ",".join(map(str, user[2]))]
         for need, test in TESTS.items():
-            expected = listed(["find", top, "!", test, "-print0"], user)
+            expected = listed(["find", top, "!", *test, "-print0"], user)
             refused += len(expected) - 1
             audit = [PERMCHECK, "audit", top, "--null", "--need", need]
             unable = ["setpriv", "--bounding-set", "-setuid", "--inh-caps=-all"]

@@ -114,7 +114,7 @@ struct BusyDevice: Cause {
 extension ResourceQuery {
   /// Whether the operation is truncate(2), which also writes: vfs_truncate() in fs/open.c.
   fileprivate var truncates: Bool {
-    if case .truncate? = operation?.operation { true } else { false }
+    [.truncate, .write].contains(operation?.operation)
   }
 }
 

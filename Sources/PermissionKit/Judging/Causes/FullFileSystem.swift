@@ -1,15 +1,19 @@
-/// A file system without room for another file, or a user at a limit of a quota: ENOSPC and EDQUOT of a create.
+/// A file system without room for another file, or a user at a limit of a quota: ENOSPC and EDQUOT of a create,
+/// and so of w on a folder.
 ///
 /// The kernel asks after every permission; see inode_quota_check() in fs/quota/dquot.c.
 struct FullFileSystem: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let facts = evidence.facts
-    guard evidence.isHere, evidence.isGranted, let operation = evidence.ask.operation?.operation,
+    let operation = evidence.ask.operation?.operation
+    guard evidence.isHere, evidence.isGranted, evidence.future == nil,
+      operation != nil || evidence.ask.createsInside,
       let folder = Self.folder(operation, evidence), facts.inodes[folder].kind == .directory
     else { return nil }
     let isOnTmpfs = facts.mounts[facts.inodes[folder].mount].fileSystem == "tmpfs"
     switch operation {
-    case .create, .makeDirectory, .makeNode, .makeLink: break
+    case .write where evidence.decision.rule != .created: return nil
+    case nil, .create, .write, .makeDirectory, .makeNode, .makeLink: break
     // A tmpfs counts each name as an inode, see shmem_link() in mm/shmem.c.
     case .link where isOnTmpfs: break
     default: return nil
@@ -19,7 +23,7 @@ struct FullFileSystem: Cause {
   }
 
   /// Returns the folder that gets the new name, however the path leads there.
-  private static func folder(_ operation: FileOperation, _ evidence: Evidence) -> Int? {
+  private static func folder(_ operation: FileOperation?, _ evidence: Evidence) -> Int? {
     if case .link(let name) = operation { return evidence.facts.target(of: name.parent) }
     return evidence.decision.inode
   }

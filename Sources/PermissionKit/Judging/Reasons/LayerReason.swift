@@ -27,6 +27,25 @@ struct LayerReason {
         .parentSearch,
         "\(place) is another user's symbolic link in a sticky, world-writable directory, and the kernel does not follow such links (fs.protected_symlinks)"
       )
+    case .stickyDirectory: return (.protectedFile, inSticky)
+    case .createOnDirectory, .writeToDirectory:
+      return (
+        .notPossible, "\(place) is a directory, which no program opens for writing (\(errno))"
+      )
+    case .createWithTrailingSlash:
+      return (
+        .notPossible, "a path that ends with / is of a directory, and not of a file (\(errno))"
+      )
+    case .kernfsMode:
+      return (
+        .notPossible,
+        "the mode of \(place) shows what its driver can do, and no capability replaces a bit that is not there (\(errno))"
+      )
+    case .executeSpecialFile, .executeDirectory:
+      return (
+        .notPossible,
+        "\(place) is a \(facts.inodes[inode].kind.noun), and only a file can be executed (\(errno))"
+      )
     case .noSymlinkMount:
       return (
         .parentSearch,
@@ -70,6 +89,18 @@ struct LayerReason {
     }
   }
 
+  /// The sentence of may_create_in_sticky() of fs/namei.c.
+  private var inSticky: String {
+    let file = facts.inodes[inode]
+    let folder = facts.inodes[file.parent]
+    let sysctl = file.kind == .fifo ? "fs.protected_fifos" : "fs.protected_regular"
+    let value = file.kind == .fifo ? facts.sysctls.protectedFIFOs : facts.sysctls.protectedRegular
+    let who = folder.mode & 0o002 != 0 ? "world" : "group"
+    let setting = file.kind == .regular || file.kind == .fifo ? ", \(sysctl)=\(value ?? 1)" : ""
+    return
+      "the kernel opens \(place) with O_CREAT, as a shell's > does, only for its owner \(finder.users.userName(file.uid)): the folder is sticky and \(who)-writable (\(decision.errno?.description ?? "")\(setting))"
+  }
+
   /// The paths of links that lead in a circle, in their order; empty if none do.
   private var circle: [String] {
     var links: [Int] = []
@@ -100,6 +131,11 @@ struct LayerReason {
         .danglingSymlink, "the path follows too many symbolic links, the last one \(place) (ELOOP)"
       )
     case .pathTooLong, .nameTooLong: return (.noDevice, "the path is too long (ENAMETOOLONG)")
+    case .socketInode:
+      return (
+        .notPossible,
+        "\(place) is a socket, which is connected and never opened (ENXIO); --to connect asks for that"
+      )
     case .emptyPath: return (.noDevice, "the path is empty (ENOENT)")
     default:
       return (.noDevice, "\(place) is a \(facts.inodes[inode].kind.rawValue), not a device")

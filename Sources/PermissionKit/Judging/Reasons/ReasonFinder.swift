@@ -204,6 +204,12 @@ extension ReasonFinder {
           .parentSearch, .proven, "\(name) may not search \(place): \(message)",
           evidence: evidence)
       }
+      let evaluator = inspection.evaluator
+      if ask.createsInside, evaluator.permits(.write, of: inode),
+        !evaluator.permits(.execute, of: inode)
+      {
+        message += "; without x, w on a folder lets nobody make or remove a name in it"
+      }
       return Reason(code, .proven, message, evidence: evidence)
     }
     let (code, message) = LayerReason(
@@ -212,6 +218,17 @@ extension ReasonFinder {
     var reason = Reason(code, .proven, message, evidence: evidence)
     if case .landlock = decision.rule { reason.ownWhose = .landlock }
     if decision.rule == .protectedSymlink { reason.ownWhose = .kernelSetting }
+    if decision.rule == .stickyDirectory { reason.ownAdvice = withoutCreation(ask.path, inode) }
     return reason
+  }
+  /// Returns how a file is written that may not be opened with O_CREAT.
+  private func withoutCreation(_ path: PathBytes, _ inode: Int) -> String {
+    let plain = inspection.evaluator.decide(.open([.writeOnly, .truncate]), path: path)
+    guard plain.isGranted || plain.rule == .fifoWithoutReader else {
+      return "let \(users.userName(facts.inodes[inode].uid)), its owner, write it"
+    }
+    let words: [PathBytes] = ["dd", PathBytes(Array("of=".utf8) + path.bytes), "conv=nocreat"]
+    return
+      "write it without O_CREAT (\(ShellCommand.line(words))), or keep it in a folder that is not sticky"
   }
 }

@@ -1,0 +1,29 @@
+/// The part of what people mean by a granted permission that the kernel refuses nevertheless.
+struct Caveat {
+  private let evidence: Evidence
+
+  init(_ evidence: Evidence) { self.evidence = evidence }
+
+  /// What is refused, for people; nil if nothing is.
+  var text: String? {
+    let ask = evidence.ask
+    guard ask.operation == nil, ask.need.contains(.write), !ask.isSocket, !ask.isDirectory,
+      evidence.future == nil, evidence.decision.inode != nil
+    else { return nil }
+    let write = OperationQuestion(.write)
+    let decision = evidence.inspection.evaluator.decide(.operation(write), path: ask.path)
+    switch decision.verdict {
+    case .granted: return nil
+    case .undetermined where decision.rule == .unreadable:
+      return
+        "whether a program that opens it with O_CREAT, as a shell's > does, is refused is unknown: fs.protected_regular and fs.protected_fifos cannot be read"
+    case .undetermined: return nil
+    case .refused(let errno):
+      let reason = ReasonFinder(evidence.inspection)
+        .refusal(ask, decision, errno, steps: [])
+      return decision.rule == .stickyDirectory
+        ? reason.message
+        : "a program that empties it, as a shell's > does, is refused: \(reason.message)"
+    }
+  }
+}
