@@ -96,6 +96,12 @@ package struct AuditDocument: Sendable {
         JSONSchema.about(
           "Folders that cannot be listed, so that nothing below is known.", JSONSchema.natural())
       ) { JSONValue($0.counts.unlisted) },
+      .sometimes(
+        "onlyWithoutCreate",
+        JSONSchema.about(
+          "Granted files of others in sticky folders, which the kernel opens with O_CREAT only for their owners.",
+          JSONSchema.natural())
+      ) { $0.counts.protected == 0 ? nil : JSONValue($0.counts.protected) },
       .always("causes", JSONSchema.array(cause.schema)) { .array($0.causes.map(cause.json)) },
       .sometimes("doubts", possibleRefusals) { document in
         document.possibleRefusals.isEmpty

@@ -143,6 +143,12 @@ enum ReportDocument {
       "unlisted",
       JSONSchema.about("Folders below which nothing is known.", JSONSchema.integer)
     ) { JSONValue($0.unlisted) },
+    .sometimes(
+      "onlyWithoutCreate",
+      JSONSchema.about(
+        "Granted files of others in sticky folders, which the kernel opens with O_CREAT only for their owners.",
+        JSONSchema.integer)
+    ) { $0.protected == 0 ? nil : JSONValue($0.protected) },
     .always(
       "causes",
       JSONSchema.about(

@@ -75,6 +75,7 @@ enum FolderExamination {
     report.refused += counts.refused
     report.undetermined += counts.undetermined
     report.unlisted += counts.unlisted
+    report.protected += counts.protected
     report.paths += refused.sorted
     report.causes = totals.sorted.map { cause, count in
       ContentsReport.Cause(

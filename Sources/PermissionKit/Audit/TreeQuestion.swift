@@ -126,4 +126,6 @@ package struct TreeCounts: Hashable, Sendable {
   package var undetermined = 0
   /// The folders that the subject cannot list, so that nothing below them is known.
   package var unlisted = 0
+  /// The files of others in sticky folders that are granted for writing, and that the kernel does not open with O_CREAT.
+  package var protected = 0
 }

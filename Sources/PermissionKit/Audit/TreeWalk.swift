@@ -40,6 +40,7 @@ package struct TreeWalk: Sendable {
     let refused = Atomic(0)
     let undetermined = Atomic(0)
     let unlisted = Atomic(0)
+    let protected = Atomic(0)
     let failure = Atomic<Int32>(0)
     let isAlone = Atomic(false)
     let answers: Mutex<[[CensusAnswer: Int]]>
@@ -59,6 +60,8 @@ package struct TreeWalk: Sendable {
   }
 
   let question: TreeQuestion
+  /// The sysctls that refuse O_CREAT in sticky folders; nil if they do not, or if nobody asks to write.
+  let protection: StickyProtection?
   /// Whether a filter of system calls refuses faccessat2(2) itself, which says nothing about a file.
   let isFiltered: Bool
   private let makeSink: @Sendable () -> TreeSink
@@ -101,6 +104,7 @@ package struct TreeWalk: Sendable {
     self.question = question
     self.makeSink = makeSink
     let system = LinuxSystem()
+    protection = question.need.contains(.write) ? StickyProtection(system) : nil
     isFiltered = (try? system.faccessat2("/", [])) == nil
     let wakeups = Descriptor(rawValue: try system.check(ccap_semaphore()))
     let ends: Descriptor
@@ -120,7 +124,8 @@ package struct TreeWalk: Sendable {
     TreeCounts(
       asked: state.asked.load(ordering: .relaxed), refused: state.refused.load(ordering: .relaxed),
       undetermined: state.undetermined.load(ordering: .relaxed),
-      unlisted: state.unlisted.load(ordering: .relaxed))
+      unlisted: state.unlisted.load(ordering: .relaxed),
+      protected: state.protected.load(ordering: .relaxed))
   }
 
   /// Walks to the end, or until `stop`.
@@ -271,7 +276,10 @@ package struct TreeWalk: Sendable {
     }
   }
 
-  func count(asked: Int = 0, refused: Int = 0, undetermined: Int = 0, unlisted: Int = 0) {
+  func count(
+    asked: Int = 0, refused: Int = 0, undetermined: Int = 0, unlisted: Int = 0, protected: Int = 0
+  ) {
+    if protected > 0 { state.protected.add(protected, ordering: .relaxed) }
     if asked != 0 { state.asked.add(asked, ordering: .relaxed) }
     if refused > 0 { state.refused.add(refused, ordering: .relaxed) }
     if undetermined > 0 { state.undetermined.add(undetermined, ordering: .relaxed) }

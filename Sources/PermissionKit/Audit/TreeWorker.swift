@@ -367,6 +367,7 @@ struct TreeWorker {
     _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil,
     _ blocked: TreeCensus.BlockedUsers? = nil, _ visited: (any Sendable)? = nil
   ) {
+    countProtected(in: Descriptor(rawValue: folder))
     let blocker = given ?? levels.last?.blocker
     let blocked = blocked ?? levels.last?.blockedUsers ?? .none
     let visited = visited ?? levels.last?.visited

@@ -424,12 +424,11 @@ package struct FactsReader: ~Copyable {
       ?? MountTable(mountinfo: [])
   }
 
-  /// Reads the sysctls if a directory that was read is sticky and others can write in it.
-  package mutating func readSysctlsOfStickyDirectories() {
-    let isShared = facts.inodes.contains {
-      $0.kind == .directory && $0.mode & 0o1000 != 0 && $0.mode & 0o022 != 0
-    }
-    if isShared { readSysctls() }
+  /// Reads the sysctls if an inode is in a sticky directory in which others can write.
+  package mutating func readSysctls(ofSticky inode: Int?) {
+    guard let inode else { return }
+    let mode = facts.inodes[facts.inodes[inode].parent].mode
+    if mode & 0o1000 != 0, mode & 0o022 != 0 { readSysctls() }
   }
 
   /// Reads the sysctls, where no link on the way asked for them.

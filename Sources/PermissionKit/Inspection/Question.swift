@@ -15,7 +15,7 @@ package enum Question: Sendable {
   ///   - need: The permissions that are asked for.
   func read(_ reader: inout FactsReader, _ index: Int?, need: Permissions) {
     switch self {
-    case .permissions: if need.contains(.write) { reader.readSysctlsOfStickyDirectories() }
+    case .permissions: if need.contains(.write) { reader.readSysctls(ofSticky: index) }
     case .newFiles: if let index { reader.readDefaultACL(index) }
     case .operation(let operation):
       // Of a directory that is removed or replaced it matters whether it is empty.
@@ -32,7 +32,7 @@ package enum Question: Sendable {
         reader.readAncestors(of: folder)
       }
       if operation.name == .link { reader.readSysctls() }
-      if operation.name == .write { reader.readSysctlsOfStickyDirectories() }
+      if operation.name == .write { reader.readSysctls(ofSticky: index) }
     }
   }
 }

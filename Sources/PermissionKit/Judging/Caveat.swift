@@ -4,9 +4,14 @@ struct Caveat {
 
   init(_ evidence: Evidence) { self.evidence = evidence }
 
-  /// What is refused, for people; nil if nothing is.
+  /// The sentence about it, for people; nil if nothing is refused.
   var text: String? {
     let ask = evidence.ask
+    if let contents = evidence.contents,
+      let text = ContentsReport.caveat(ofProtected: contents.protected)
+    {
+      return text
+    }
     guard ask.operation == nil, ask.need.contains(.write), !ask.isSocket, !ask.isDirectory,
       evidence.future == nil, evidence.decision.inode != nil
     else { return nil }

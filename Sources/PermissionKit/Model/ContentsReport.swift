@@ -31,6 +31,8 @@ package struct ContentsReport: Hashable, Sendable {
   /// The number of folders that the checking process cannot list, so that nothing below them is
   /// known.
   package var unlisted = 0
+  /// The number of granted files of others in sticky folders, which the kernel does not open with O_CREAT.
+  package var protected = 0
   /// The causes, those that refuse most first.
   package var causes: [Cause] = []
   /// The refused paths; fewer than `refused` if the list is not complete.
@@ -46,6 +48,14 @@ package struct ContentsReport: Hashable, Sendable {
   package var isUnknown: Bool { undetermined > 0 || unlisted > 0 || obstacle != nil }
   /// Whether the list of refused paths is not complete.
   package var isCut: Bool { paths.count < refused }
+
+  /// Returns that this many files of others in sticky folders are granted, and not opened with O_CREAT.
+  package static func caveat(ofProtected count: Int) -> String? {
+    if count == 0 { return nil }
+    let files = count == 1 ? "1 file belongs" : "\(count.grouped) files belong"
+    return
+      "\(files) to others in sticky folders, where the kernel opens with O_CREAT, as a shell's > does, only for the owner (fs.protected_regular, fs.protected_fifos)"
+  }
 
   /// `8 of 12 files and folders`, or `all 12 files and folders`.
   package var words: String {

@@ -491,6 +491,9 @@ extension HumanFormat {
       let sum = rest.reduce(0) { $0 + $1.count }
       text += "  \(sum.grouped) for \(rest.count.grouped) more reasons; -v shows all\n"
     }
+    if let caveat = ContentsReport.caveat(ofProtected: counts.protected) {
+      text += style.wrapped("but \(caveat)", indent: 0, hanging: 2) + "\n"
+    }
     if counts.undetermined > 0 {
       text += "\(style.mark(.unknown)) \(counts.undetermined.grouped) cannot be determined\n"
     }
