@@ -57,9 +57,8 @@ extension AccessEvaluator {
       return explain(.operation(operation), path: ask.path).steps
     }
     let whole = decide(ask)
-    if ask.createsInside, !whole.isGranted {
-      let created = explain(.createInside, path: ask.path)
-      if created.decision == whole, whole.step == .create { return created.steps }
+    if ask.createsInside, whole.step == .create {
+      return explain(.createInside, path: ask.path).steps
     }
     if ask.opened.isEmpty {
       return explain(.faccessat2(ask.need, followsLink: true), path: ask.path).steps
