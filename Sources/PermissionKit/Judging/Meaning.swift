@@ -24,7 +24,7 @@ struct Meaning {
 
   private var connection: String? {
     let ask = evidence.ask
-    if let index = evidence.facts.target(of: ask.path), evidence.facts.inodes[index].kind == .fifo {
+    if let index = evidence.decision.inode, evidence.facts.inodes[index].kind == .fifo {
       switch ask.need {
       case .read: return "open(2) waits until a program opens it for writing"
       case .write: return "open(2) waits until a program opens it for reading"

@@ -114,7 +114,10 @@ struct BusyDevice: Cause {
 extension ResourceQuery {
   /// Whether the operation is truncate(2), which also writes: vfs_truncate() in fs/open.c.
   fileprivate var truncates: Bool {
-    [.truncate, .write].contains(operation?.operation)
+    switch operation?.operation {
+    case .truncate?, .write?: true
+    default: false
+    }
   }
 }
 
