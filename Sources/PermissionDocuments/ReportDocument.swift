@@ -87,7 +87,7 @@ enum ReportDocument {
     .sometimes(
       "targetWalk",
       JSONSchema.about(
-        "Of explain --to rename and link: the components of the new path.",
+        "Of explain --to rename and link: the components of the new path; of a refused exec, of its interpreter or loader.",
         JSONSchema.array(JSONSchema.ref("component")))
     ) { $0.targetWalk.isEmpty ? nil : .array($0.targetWalk.map(component.json)) },
     .sometimes(

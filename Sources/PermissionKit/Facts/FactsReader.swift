@@ -14,7 +14,7 @@ package struct FactsReader: ~Copyable {
   /// The facts that were read so far.
   package internal(set) var facts: AccessFacts
   /// Additional knowledge about each inode.
-  private var seen = SeenInodes()
+  private(set) var seen = SeenInodes()
   private(set) var mountTable: MountTable?
   /// The systems that read the inodes of each mount, in the order of the facts: another process
   /// where a server may block, see `System.withCallProcess`.

@@ -138,8 +138,3 @@ extension DeviceNumber {
     }
   }
 }
-
-extension System {
-  /// Whether another process makes the calls, see `withCallProcess`.
-  var usesCallProcess: Bool { (self as? LinuxSystem)?.callProcess != nil }
-}

@@ -31,6 +31,7 @@ package enum Question: Sendable {
       {
         reader.readAncestors(of: folder)
       }
+      if operation.name == .exec { reader.readPrograms(from: index) }
       if operation.name == .link { reader.readSysctls() }
       if operation.name == .write { reader.readSysctls(ofSticky: index) }
     }

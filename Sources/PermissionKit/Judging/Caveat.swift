@@ -12,6 +12,7 @@ struct Caveat {
     {
       return text
     }
+    if ask.named?.name == .exec { return ofScript }
     guard ask.operation == nil, ask.need.contains(.write), !ask.isSocket, !ask.isDirectory,
       evidence.future == nil, evidence.decision.inode != nil
     else { return nil }
@@ -30,5 +31,19 @@ struct Caveat {
         ? reason.message
         : "a program that empties it, as a shell's > does, is refused: \(reason.message)"
     }
+  }
+
+  /// The refusal of the script to its interpreter, which opens it as any file; execve(2) does not ask for that.
+  private var ofScript: String? {
+    let (ask, inspection) = (evidence.ask, evidence.inspection)
+    guard let inode = evidence.decision.inode,
+      case .script(let interpreter) = evidence.facts.inodes[inode].program
+    else { return nil }
+    let decision = inspection.evaluator.decide(.open(.readOnly), path: ask.path)
+    guard let errno = decision.errno else { return nil }
+    let finder = ReasonFinder(inspection)
+    let reason = finder.refusal(ask.asking(for: .read), decision, errno, steps: [])
+    return
+      "\(interpreter) itself opens the script, and \(finder.name) may not read it (\(errno)): \(reason.message)"
   }
 }

@@ -248,12 +248,13 @@ package struct ResourceJudge {
       let walks = WalkExplainer(ReasonFinder(evidence.inspection))
         .walks(evidence.steps, decision, ask.path, ask.named?.target)
       (report.walk, report.targetWalk) = (walks[0], walks.count > 1 ? walks[1] : [])
+      report.targetPath = ask.named?.target ?? evidence.steps.next?.path
     }
+    if report.status.isAccess() { report.caveat = Caveat(evidence).text }
     if let operation = ask.named {
       report.operation = operation
       report.need = decision.asked
     } else if report.status.isAccess() {
-      report.caveat = Caveat(evidence).text
       report.aside =
         decision.inode.flatMap { OtherKind.doubt(inspection, ask.resource, $0) }
         ?? (evidence.isHere ? inspection.noSignOfLandlock : nil)

@@ -82,6 +82,8 @@ package struct WalkStep: Hashable, Sendable {
     case permission(Int, need: Permissions, Decision.Verdict, Rule)
     /// The following steps are for the first path of an operation (0), or for the second (1).
     case turn(Int)
+    /// The following steps are for another file that the call opens, which this inode names.
+    case next(PathBytes, of: Int)
   }
 
   /// The event of this step.

@@ -81,6 +81,10 @@ package struct InodeFacts: Hashable, Sendable {
   package var isEmpty: Bool?
   /// The target of a symbolic link, as readlink(2) returns it.
   package var target: PathBytes?
+  /// The format of a program; nil if that was not read.
+  package var program: ProgramFormat?
+  /// Whether a program, or what shall be one, has no room for the header of an ELF file.
+  package var isShorterThanHeader = false
   /// The inode that a magic link (/proc/PID/fd/N) jumps to, see `nd_jump_link()` in fs/namei.c.
   package var jump: Int?
 

@@ -27,7 +27,7 @@ extension KernelCall {
       // ksys_chdir() of fs/open.c.
       try lookup(followsLast: true, wantsDirectory: true)
       return try permission(current, .execute, .target)
-    case .execute: return try open(.readOnly, executes: true)
+    case .execute: return try execute()
     case .connect:
       // unix_find_bsd() of net/unix/af_unix.c.
       try lookup(followsLast: true, wantsDirectory: false)

@@ -228,3 +228,8 @@ extension LinuxSystem {
     _ = try? write(aside, [UInt8(truncatingIfNeeded: status)])
   }
 }
+
+extension System {
+  /// Whether another process makes the calls, see `withCallProcess`.
+  var usesCallProcess: Bool { (self as? LinuxSystem)?.callProcess != nil }
+}

@@ -133,7 +133,8 @@ public struct ResourceReport: Hashable, Sendable {
   package var operation: NamedOperation?
   /// The program whose own rule the report is about; nil for the kernel's rules.
   package var usedBy: ProgramUse?
-  /// Of an operation with two paths, the components of the second one.
+  /// Of an operation with two paths, the second one, and its components; of a refused `exec`, the interpreter or loader.
+  package var targetPath: PathBytes?
   package var targetWalk: [WalkedComponent] = []
   /// The part of a granted permission that is refused, for people: a shell's `>` on another user's file in a sticky
   /// folder; nil if there is none.

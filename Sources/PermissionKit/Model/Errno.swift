@@ -84,6 +84,10 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
 
   /// Required key not available: the file is encrypted and locked, see fscrypt.
   package static let ENOKEY = Errno(rawValue: 126)
+  /// Accessing a corrupted shared library.
+  package static let ELIBBAD = Errno(rawValue: 80)
+  /// Exec format error.
+  package static let ENOEXEC = Errno(rawValue: 8)
 
   /// A switch, since a dictionary takes longer to set up than everything else that a message needs.
   private var name: String? {
@@ -101,6 +105,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
     case 13: "EACCES"
     case 16: "EBUSY"
     case 17: "EEXIST"
+    case 8: "ENOEXEC"
     case 18: "EXDEV"
     case 19: "ENODEV"
     case 20: "ENOTDIR"
@@ -128,6 +133,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable {
     case 111: "ECONNREFUSED"
     case 116: "ESTALE"
     case 122: "EDQUOT"
+    case 80: "ELIBBAD"
     case 126: "ENOKEY"
     default: nil
     }

@@ -209,6 +209,12 @@ public enum Rule: Hashable, Sendable {
   ///
   /// See vfs_truncate() in fs/open.c, xattr_permission() in fs/xattr.c.
   case notAFile
+  /// A file of no format that the kernel loads (ENOEXEC): search_binary_handler() in fs/exec.c.
+  case noFormat
+  /// A format that an entry of binfmt_misc, or the support of 32-bit programs, may load: not looked at.
+  case otherFormats
+  /// More than five interpreters, of which each is a script itself (ELOOP): exec_binprm() in fs/exec.c.
+  case manyInterpreters
   /// Not a socket (ECONNREFUSED): unix_find_bsd() in net/unix/af_unix.c.
   case notASocket
   /// The file system has no such call (EPERM, EOPNOTSUPP): vfs_link(), vfs_symlink() in fs/namei.c.
@@ -328,6 +334,9 @@ extension Rule: CustomStringConvertible {
     case .capChown: ("cap-chown", .capability)
     case .needsMknod: ("needs-cap-mknod", .fileSystem)
     case .notAFile: ("not-a-file", .call)
+    case .noFormat: ("no-program-format", .call)
+    case .otherFormats: ("other-formats", .unknown)
+    case .manyInterpreters: ("too-many-interpreters", .call)
     case .notASocket: ("not-a-socket", .call)
     case .notSupported: ("not-supported", .call)
     case .unreadable: ("unreadable-facts", .unknown)

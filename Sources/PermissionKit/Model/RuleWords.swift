@@ -52,7 +52,9 @@ package struct RuleWords {
     "read-only-subvolume": "the btrfs subvolume is read-only",
     "other-mount": "another mount", "other-subvolume": "another btrfs subvolume",
     "exclusive-but-exists": "exists",
-    "not-a-file": "not a regular file",
+    "not-a-file": "not a regular file", "no-program-format": "no program",
+    "too-many-interpreters": "too many interpreters",
+    "other-formats": "perhaps a format of binfmt_misc",
     "not-entered": "another file system, not entered",
     "changed": "changed meanwhile", "landlock": "Landlock",
   ]

@@ -95,7 +95,7 @@ extension HumanFormat {
     var text = heading(resource, subject)
     let isOfOperation = resource.operation != nil
     text += branches(resource.walk.map { row($0, isOfOperation: isOfOperation) })
-    if !resource.targetWalk.isEmpty, let target = resource.operation?.target {
+    if !resource.targetWalk.isEmpty, let target = resource.targetPath {
       text += style.bold(Sanitizer.clean(target.description)) + "\n"
       text += branches(resource.targetWalk.map { row($0, isOfOperation: true) })
     }

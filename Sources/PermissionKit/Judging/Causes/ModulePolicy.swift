@@ -29,7 +29,7 @@ struct ModulePolicy: Cause {
         guard rule.bits != nil else { return nil }
         asked = (inode, need)
       case .link(let inode): asked = (inode, .read)
-      case .start, .lookup, .turn: continue
+      case .start, .lookup, .turn, .next: continue
       }
       guard let (name, permissions) = permissions(facts.inodes[asked.inode].kind, asked.need),
         let label = label(of: asked.inode, process, evidence),

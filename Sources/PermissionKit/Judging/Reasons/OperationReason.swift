@@ -11,6 +11,27 @@ struct OperationReason {
 
   /// Returns the reason for an errno.
   func reason(_ errno: Errno) -> Reason {
+    var reason = plainReason(errno)
+    guard let (path, inode) = steps.next, decision.rule != .manyInterpreters else {
+      return reason
+    }
+    let file = facts.path(of: inode, asked: ask.path)
+    guard case .script = facts.inodes[inode].program else {
+      reason.message = "\(file) is loaded by \(path), and \(reason.message)"
+      return reason
+    }
+    if path.bytes.last == UInt8(ascii: "\r"), decision.rule == .missing {
+      let name = PathBytes(Array(path.bytes.dropLast()))
+      reason.message =
+        "line 1 of \(file) ends with a carriage return (CR, as in files of Windows), so it names no \(name) (\(errno))"
+      reason.ownAdvice = "remove it: sed -i 's/\\r$//' \(ShellCommand.line([file]))"
+      return reason
+    }
+    reason.message = "line 1 of \(file) names \(path), and \(reason.message)"
+    return reason
+  }
+
+  private func plainReason(_ errno: Errno) -> Reason {
     let name = operation.name.rawValue
     guard let inode = decision.inode else {
       return finder.refusal(ask.asking(for: decision.asked), decision, errno, steps: steps)
@@ -86,6 +107,20 @@ struct OperationReason {
     case .notASocket: return (.notPossible, "\(place) is not a socket (\(errno))")
     case .notSupported:
       return (.notPossible, "\(mount.fileSystem) at \(mount.point) has no \(call) (\(errno))")
+    default: return program(place, errno)
+    }
+  }
+
+  private func program(_ place: PathBytes, _ errno: String) -> (Reason.Code, String)? {
+    switch decision.rule {
+    case .noFormat where decision.errno == .ENOEXEC:
+      return (
+        .notPossible,
+        "\(place) is neither a script with #! nor a program that this kernel loads (\(errno)); a shell runs it as a script of its own"
+      )
+    case .noFormat: return (.notPossible, "\(place) is no whole program of this machine (\(errno))")
+    case .manyInterpreters:
+      return (.notPossible, "more than five scripts in a row are interpreters (\(errno))")
     default: return nil
     }
   }
@@ -135,6 +170,21 @@ struct OperationReason {
 }
 
 extension ReasonFinder {
+  /// Returns what is not known of a program; nil if something else is unknown.
+  private func unknownProgram(_ decision: Decision) -> String? {
+    guard let inode = decision.inode else { return nil }
+    let place = facts.path(of: inode)
+    switch (decision.rule, facts.inodes[inode].program) {
+    case (.otherFormats, _):
+      return
+        "\(place) has a format that only an entry of binfmt_misc, or the support of 32-bit programs, may load, which was not looked at"
+    case (.unreadable, .unreadable(let errno)):
+      return
+        "this process cannot read \(place) (\(errno)), whose beginning names the interpreter or loader that execve(2) opens as well"
+    default: return nil
+    }
+  }
+
   /// Returns why an operation is refused or unknown; empty if it is granted.
   func reasons(
     _ operation: NamedOperation, _ ask: ResourceQuery, _ decision: Decision, steps: [WalkStep]
@@ -144,6 +194,7 @@ extension ReasonFinder {
     case .granted: return []
     case .undetermined:
       reason = OpenReason(finder: self, decision: decision, ask: ask, probe: nil).reason
+      if let unknown = unknownProgram(decision) { reason.message = unknown }
       if decision.rule == .fileSystemRules {
         reason.ownAdvice = "only doing it as \(name) shows whether it is allowed"
       }

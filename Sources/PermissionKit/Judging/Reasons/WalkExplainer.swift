@@ -9,10 +9,16 @@ struct WalkExplainer {
     _ steps: [WalkStep], _ decision: Decision, _ path: PathBytes, _ target: PathBytes?
   ) -> [[WalkedComponent]] {
     var parts: [[WalkStep]] = [[], []]
-    var turn = 0
+    var (turn, target) = (0, target)
     for step in steps {
-      if case .turn(let next) = step.event { turn = next } else { parts[turn].append(step) }
+      switch step.event {
+      case .turn(let next): turn = next
+      case .next(let path, _): (turn, target, parts[1]) = (1, path, [])
+      default: parts[turn].append(step)
+      }
     }
+    // Where everything is granted, the program alone is of interest.
+    if decision.isGranted, steps.next != nil { (turn, target) = (0, nil) }
     // What decides is in the part of the last step.
     var granted = decision
     granted.verdict = .granted
@@ -45,7 +51,7 @@ struct WalkExplainer {
         if let jump = finder.facts.inodes[inode].jump {
           add(finder.facts.inodes[inode].target ?? "?", jump, isOfLink: true)
         }
-      case .turn: break
+      case .turn, .next: break
       case .permission(let inode, let need, let verdict, let rule):
         // The walk checks a directory again when a link leads back to it.
         guard let index = inodes.lastIndex(of: inode),
@@ -113,5 +119,15 @@ struct WalkExplainer {
     for name in names.dropFirst(max(0, walked)) {
       walk.append(WalkedComponent(name, isOfLink: false))
     }
+  }
+}
+
+extension [WalkStep] {
+  /// The last path that the call opens besides its own, and the inode that names it; nil if it opens no other.
+  var next: (path: PathBytes, inode: Int)? {
+    for step in reversed() {
+      if case .next(let path, let inode) = step.event { return (path, inode) }
+    }
+    return nil
   }
 }

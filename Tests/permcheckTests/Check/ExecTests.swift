@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `explain --to exec` is execve(2): the interpreter of a script, the loader of a program.
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other credentials wants root"))
+struct ExecTests {
+  /// Random scripts, interpreters, loaders, modes and mounts, errno for errno.
+  @Test func `The kernel executes as predicted`() throws {
+    try Command.expectNoneWrong("execs.py", Effort.of(40_000, atLeast: 900))
+  }
+
+  /// A private /srv with an interpreter in a closed folder, and a loader without x.
+  private func run(_ script: String) throws -> Outcome {
+    try Command.run([
+      "unshare", "--mount", "bash", "-uc",
+      Command.privateEtc + """
+        mount -t tmpfs -o mode=755 none /srv; cd /srv; umask 022
+        private_etc; echo svc:x:2000:2000::/:/bin/sh >>/etc/passwd; echo svc:x:2000: >>/etc/group
+        as() { setpriv --reuid 2000 --regid 2000 --clear-groups -- "$@"; }
+        P=$1; export PERMCHECK_LOG=none
+        mkdir -m 700 priv; cp /bin/sh priv/sh; echo 'echo ran' >body
+        # One call of execve(2), without the fallback of shells.
+        execs() { as /usr/bin/python3 -c 'import os, sys; os.execv(sys.argv[1], sys.argv[1:])' $1 2>&1 | sed -n 's/^.*Error: .Errno [0-9]*. //p; /^ran/p'; }
+        \(script)
+        """, "bash", Command.permcheck,
+    ])
+  }
+
+  /// Row 6: each component that refuses is named wherever it lies, and the fix opens its way.
+  @Test func `An interpreter in a closed folder refuses`() throws {
+    let outcome = try run(
+      """
+      (echo '#!/srv/priv/sh'; cat body) >job; chmod 755 job; execs ./job
+      $P explain ./job --to exec --user svc; echo $?
+      eval "$($P explain ./job --to exec --user svc | tail -1)"; execs ./job; $P explain ./job --to exec --user svc | head -1
+      (echo '#!/srv/job'; cat body) >outer; chmod 755 outer; chmod 644 job; execs ./outer; $P explain ./outer --to exec --user svc | grep ^why
+      """)
+    #expect(
+      outcome.output == """
+        Permission denied
+        ./job   exec refused (EACCES) for svc (uid 2000)
+        ├─ .    drwxr-xr-x  root root  search ✔ other r-x
+        ├─ .    drwxr-xr-x  root root  search ✔ other r-x
+        └─ job  -rwxr-xr-x  root root  x ✔ other r-x
+        /srv/priv/sh
+        ├─ /     drwxr-xr-x  root root  search ✔ other r-x
+        ├─ srv   drwxr-xr-x  root root  search ✔ other r-x
+        ├─ priv  drwx------  root root  search ✘ other ---  decides
+        └─ sh    not reached
+        why: line 1 of /srv/job names /srv/priv/sh, and svc may not search /srv/priv: svc is neither the owner nor in group root (drwx------ root:root)
+        smallest fix (lasts until the next boot; nobody else gets access; svc can then reach what is below /srv/priv, as far as its own permissions allow; tested by simulation):
+          setfacl -n -m u:2000:--x,m::--x /srv/priv
+        1
+        ran
+        ./job   exec granted for svc (uid 2000)
+        Permission denied
+        why: line 1 of /srv/outer names /srv/job, and svc is neither the owner nor in group root (-rw-r--r-- root:root)
+
+        """, "\(outcome)")
+  }
+
+  /// W7 and W11: what is missing, ends in CR, is no program, or has a loader without x.
+  @Test func `What execve opens besides the program is looked at`() throws {
+    let outcome = try run(
+      """
+      ask() { chmod 755 $1; execs ./$1; $P explain ./$1 --to exec --user svc | sed -n '/^why/p; /^but/p; /^fix/p'; }
+      (printf '#!/bin/sh\\r\\n'; cat body) >windows; ask windows
+      sh -c "$($P explain ./windows --to exec --user svc | sed -n 's/^fix: remove it: //p')"; ask windows
+      (echo '#!/no/such -x'; cat body) >missing; ask missing
+      cp body plain; ask plain; : >empty; ask empty; echo '#!' >blank; ask blank
+      mkdir d; (echo '#!/srv/d'; cat body) >folder; ask folder; $P explain ./d --to exec --user svc | grep ^why
+      sed 's|/lib64/ld-linux-x86-64.so.2|/srv/ld.so\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00|' /bin/echo >loaded; cp /lib64/ld-linux-x86-64.so.2 ld.so; chmod 644 ld.so
+      [ $(uname -m) != x86_64 ] || ask loaded
+      mkdir noexec; mount -t tmpfs -o mode=755,noexec none noexec; cp /bin/sh noexec/sh; (echo '#!/srv/noexec/sh'; cat body) >onnoexec; ask onnoexec
+      (echo '#!/bin/sh'; cat body) >closed; ask closed; chmod 711 closed; as ./closed 2>/dev/null; echo $?; $P explain ./closed --to exec --user svc | grep ^but
+      as $P explain /srv/closed --to exec | sed -n '1p; /^why/p'
+      """)
+    #expect(
+      outcome.output == """
+        No such file or directory
+        why: line 1 of windows ends with a carriage return (CR, as in files of Windows), so it names no /bin/sh (ENOENT)
+        fix: remove it: sed -i 's/\\r$//' windows
+        ran
+        No such file or directory
+        why: line 1 of missing names /no/such, and there is no /no
+        Exec format error
+        why: plain is neither a script with #! nor a program that this kernel loads (ENOEXEC); a shell runs it as a script of its own
+        Exec format error
+        why: empty is neither a script with #! nor a program that this kernel loads (ENOEXEC); a shell runs it as a script of its own
+        Exec format error
+        why: blank is neither a script with #! nor a program that this kernel loads (ENOEXEC); a shell runs it as a script of its own
+        Permission denied
+        why: line 1 of /srv/folder names /srv/d, and /srv/d is a directory, and only a file can be executed (EACCES)
+        why: d is a directory, and only a file can be executed (EACCES)
+        Permission denied
+        why: /srv/loaded is loaded by /srv/ld.so, and svc is neither the owner nor in group root (-rw-r--r-- root:root)
+        Permission denied
+        why: line 1 of /srv/onnoexec names /srv/noexec/sh, and /srv/noexec/sh is on /srv/noexec, and the mount allows no programs (noexec)
+        ran
+        2
+        but: /bin/sh itself opens the script, and svc may not read it (EACCES): svc is neither the owner nor in group root (-rwx--x--x root:root)
+        /srv/closed   exec cannot be determined for svc (uid 2000)
+        why: this process cannot read /srv/closed (EACCES), whose beginning names the interpreter or loader that execve(2) opens as well
+
+        """, "\(outcome)")
+  }
+}
