@@ -5,13 +5,12 @@ struct StickyProtection: Sendable {
   private let regular: Int
   private let fifos: Int
 
-  /// Reads fs.protected_regular and fs.protected_fifos; nil if they protect nothing, or cannot be read.
-  init?(_ system: LinuxSystem) {
+  /// Reads fs.protected_regular and fs.protected_fifos; what cannot be read protects nothing.
+  init(_ system: LinuxSystem) {
     func value(_ name: String) -> Int {
       (try? system.line(of: PathBytes("/proc/sys/fs/\(name)"))).flatMap { Int($0.description) } ?? 0
     }
     (regular, fifos) = (value("protected_regular"), value("protected_fifos"))
-    if regular == 0, fifos == 0 { return nil }
   }
 
   /// Returns whether nobody but the owner opens a file with O_CREAT: may_create_in_sticky() of fs/namei.c.
@@ -20,7 +19,9 @@ struct StickyProtection: Sendable {
     switch kind {
     case .regular: level = regular
     case .fifo: level = fifos
-    default: return false
+    // No sysctl lifts the protection of devices.
+    case .characterDevice, .blockDevice: level = 1
+    case .directory, .symbolicLink, .socket, nil: return false
     }
     guard level > 0, folder.mode & 0o1000 != 0, uid != folder.uid else { return false }
     return folder.mode & 0o002 != 0 || folder.mode & 0o020 != 0 && level > 1
@@ -30,7 +31,8 @@ struct StickyProtection: Sendable {
 extension TreeWorker {
   /// Counts the files in an open folder that the subject may write, and not open with O_CREAT.
   func countProtected(in folder: Descriptor) {
-    guard let protection = walk.protection, let subject = writer,
+    // Where the user who is judged reaches nothing, nothing is granted.
+    guard levels.last?.blocker == nil, let protection = walk.protection, let subject = writer,
       let status = try? system.statx(folder), status.mode & 0o1000 != 0, status.mode & 0o022 != 0
     else { return }
     do throws(Errno) {
@@ -44,7 +46,8 @@ extension TreeWorker {
         defer { system.close(file) }
         let found = try system.statx(file)
         let isProtected =
-          found.uid != subject && protection.protects(found.kind, of: found.uid, in: status)
+          found.uid != subject && (found.kind == .regular || !walk.question.isOfContents)
+          && protection.protects(found.kind, of: found.uid, in: status)
         if isProtected, mayWrite(file, found) { count += 1 }
       }
       walk.count(protected: count)

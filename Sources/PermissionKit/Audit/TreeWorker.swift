@@ -367,7 +367,6 @@ struct TreeWorker {
     _ folder: Int32, _ place: Place, below given: TreeFinding.Blocker? = nil,
     _ blocked: TreeCensus.BlockedUsers? = nil, _ visited: (any Sendable)? = nil
   ) {
-    countProtected(in: Descriptor(rawValue: folder))
     let blocker = given ?? levels.last?.blocker
     let blocked = blocked ?? levels.last?.blockedUsers ?? .none
     let visited = visited ?? levels.last?.visited
@@ -384,6 +383,7 @@ struct TreeWorker {
       levels[levels.count - 1].visited = visitor.enter(
         Descriptor(rawValue: folder), PathBytes(path), visited)
     }
+    countProtected(in: Descriptor(rawValue: folder))
   }
 
   func close(_ descriptor: Int32?) {

@@ -189,7 +189,8 @@ package final class Inspection: Sendable {
       resource: resource, need: need,
       isDirectory: kind == .directory,
       // connect(2) needs w alone; of anything else a path is asked what open(2) says.
-      isSocket: kind == .socket && (resource.kind == .socket || need == .write))
+      isSocket: kind == .socket
+        && (need == .write || resource.kind == .socket && context.need == nil))
   }
 }
 

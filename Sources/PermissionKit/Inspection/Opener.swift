@@ -31,7 +31,7 @@ struct Opener {
     if ask.isDirectory, method == .write { return opening }
     if mayBeReplaced { return .access }
     // Its other end waits for an open, and goes on.
-    if isFIFO, method == .automatic { return .access }
+    if isFIFO { return .access }
     guard device != nil else { return opening }
     return opensHarmlessly || method != .automatic && !disturbs
       ? opening : .access

@@ -81,12 +81,11 @@ struct Prober {
       if isServed { return probeServed() }
       var errno: Errno?
       if !ask.opened.isEmpty { errno = opener.refusal() }
-      // Without O_NONBLOCK it waits for a reader.
-      if errno == .ENXIO, opener.isFIFO { errno = nil }
       let rest = ask.need.subtracting(ask.opened)
       let isAsked = errno == nil && !rest.isEmpty
       if isAsked { errno = refusal(ask.path, rest) }
-      guard errno == nil, inspection.method == .write, ask.isDirectory, ask.need.contains(.write)
+      guard errno == nil, inspection.method == .write, ask.isDirectory, ask.need.contains(.write),
+        !isAppendOnly
       else {
         var probe = Probe(method: .open, errno: errno)
         probe.isAsked = isAsked && errno != nil || ask.opened.isEmpty
@@ -200,13 +199,18 @@ struct Prober {
       }
     }
     if rest.contains(.write), probe.errno == nil {
-      if inspection.method == .write {
+      if inspection.method == .write, !isAppendOnly {
         probe = Probe(method: .write, errno: refusalToCreate(in: ask.path))
       } else {
         probe.unproven.formUnion(.write)
       }
     }
     return probe
+  }
+
+  /// Whether a name that is made in the folder could not be removed again.
+  private var isAppendOnly: Bool {
+    facts.target(of: ask.path).map { facts.inodes[$0].isAppendOnly } == true
   }
 
   /// Whether a filter of system calls refuses getdents64(2) itself: without one, no descriptor is EBADF.

@@ -13,6 +13,11 @@ struct Caveat {
       return text
     }
     if ask.named?.name == .exec { return ofScript }
+    if ask.named?.name == .write, let inode = evidence.decision.inode,
+      evidence.facts.inodes[inode].kind == .fifo
+    {
+      return "open(2) waits until a program opens it for reading"
+    }
     guard ask.operation == nil, ask.need.contains(.write), !ask.isSocket, !ask.isDirectory,
       evidence.future == nil, evidence.decision.inode != nil
     else { return nil }
@@ -20,9 +25,13 @@ struct Caveat {
     let decision = evidence.inspection.evaluator.decide(.operation(write), path: ask.path)
     switch decision.verdict {
     case .granted: return nil
-    case .undetermined where decision.rule == .unreadable:
+    case .undetermined where decision.rule == .unreadable || decision.rule == .unmappedID:
+      let why =
+        decision.rule == .unmappedID
+        ? "its owner has no id in this user namespace"
+        : "fs.protected_regular and fs.protected_fifos cannot be read"
       return
-        "whether a program that opens it with O_CREAT, as a shell's > does, is refused is unknown: fs.protected_regular and fs.protected_fifos cannot be read"
+        "whether a program that opens it with O_CREAT, as a shell's > does, is refused is unknown: \(why)"
     case .undetermined: return nil
     case .refused(let errno):
       let reason = ReasonFinder(evidence.inspection)

@@ -63,6 +63,8 @@ extension KernelCall {
         guard creates else { throw refuse(.ENOENT, .missing, current, .walk) }
         if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current, .create) }
         _ = try mayCreate(.makeRegular)
+        if traits[mount(current)].isProc { throw undetermined(.fileSystemRules, current, .create) }
+        try mustMakeFiles()
         return true
       }
       if try step(into: found, isLast: true) { return false }
@@ -74,7 +76,15 @@ extension KernelCall {
   mutating func createInside() throws(Stop) -> Rule {
     try lookup(followsLast: true, wantsDirectory: true)
     try subjectIsMapped(.create)
+    try mustMakeFiles()
     return .nothingAsked
+  }
+
+  /// Stops in a directory without i_op->create, see lookup_open() of fs/namei.c.
+  private func mustMakeFiles() throws(Stop) {
+    if let errno = traits[mount(current)].creationErrno {
+      throw refuse(errno, .makesNoFiles, current, .create)
+    }
   }
 
   /// Mirrors may_o_create() and may_create() of fs/namei.c; the directory is `current`.
@@ -188,12 +198,14 @@ extension KernelCall {
     guard level != 0 else { return }
     let owner = mappedUser(inodes[current].uid, current)
     if let owner {
-      if owner == directoryOwner { return }
+      if owner == directoryOwner, owner != facts.overflow?.uid { return }
       if try isSubject(owner, current, .target) { return }
     }
     guard directoryMode & 0o022 != 0 else { return }
     guard let level else { throw undetermined(.unreadable, current) }
     if directoryMode & 0o002 != 0 || level >= 2 {
+      // Two ids that are not mapped look the same.
+      if let owner, owner == directoryOwner { throw undetermined(.unmappedID, current) }
       throw refuse(.EACCES, .stickyDirectory, current)
     }
   }

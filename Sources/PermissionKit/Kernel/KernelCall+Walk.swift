@@ -248,8 +248,11 @@ extension KernelCall {
     guard directoryMode & 0o1002 == 0o1002 else { return }
     if let owner {
       if try isSubject(owner, link, .walk) { return }
-      if owner == directoryOwner { return }
+      if owner == directoryOwner, owner != facts.overflow?.uid { return }
     }
+    if facts.sysctls.protectedSymlinks == 0 { return }
+    // Two ids that are not mapped look the same.
+    if let owner, owner == directoryOwner { throw undetermined(.unmappedID, link, .walk) }
     if facts.sysctls.protectedSymlinks == nil { throw undetermined(.unreadable, link, .walk) }
     throw refuse(.EACCES, .protectedSymlink, link, .walk)
   }

@@ -90,6 +90,8 @@ struct KernelCall {
     let isImmutable: Bool
     /// Whether a write first copies the file up, with the credentials of the user who mounted it.
     let copiesUp: Bool
+    /// The error of open(2) with O_CREAT and a new name, where a file system has only the files that the kernel makes.
+    let creationErrno: Errno?
     /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which only sysfs sets.
     let checksModeAtOpen: Bool
 
@@ -107,6 +109,16 @@ struct KernelCall {
       isImmutable = mount.fileSystem == "nsfs"
       copiesUp = mount.fileSystem == "overlay"
       checksModeAtOpen = mount.fileSystem == "sysfs"
+      creationErrno =
+        switch mount.fileSystem {
+        case "sysfs", "cgroup", "cgroup2", "devpts", "debugfs", "tracefs", "binfmt_misc",
+          "securityfs", "pstore",
+          "fusectl":
+          .EACCES
+        // Of a name that is not there its lookup says so.
+        case "proc": .ENOENT
+        default: nil
+        }
     }
   }
 

@@ -173,7 +173,6 @@ extension Reason.Code {
     case .nodevMount: "use the device node in /dev"
     case .sticky, .notOwner: "let the owner or root do it"
     case .protectedHardlink: "let the owner or root do it, or make a symbolic link"
-    case .protectedFile: "write it without O_CREAT, or keep it in a folder that is not sticky"
     case .immutable: "run chattr -i as root"
     case .appendOnly: "run chattr -a as root"
     case .busy: "close the program that uses the device, or wait"
@@ -200,7 +199,7 @@ extension Reason.Code {
       .futureFiles, .folderContents, .cannotCreate, .parentSearch, .parentWrite, .notPossible,
       .noexecMount, .noDevice,
       .noCaptureNode, .noSeatACL, .noUdev, .container, .sandbox,
-      .serviceSandbox, .mediaServer, .byAccessor, .programRule,
+      .serviceSandbox, .mediaServer, .byAccessor, .programRule, .protectedFile,
       .rootWithoutCapability:
       nil
     }

@@ -213,6 +213,8 @@ public enum Rule: Hashable, Sendable {
   case noFormat
   /// A format that an entry of binfmt_misc, or the support of 32-bit programs, may load: not looked at.
   case otherFormats
+  /// The file system holds only files that the kernel makes (EACCES): no i_op->create in lookup_open() of fs/namei.c.
+  case makesNoFiles
   /// More than five interpreters, of which each is a script itself (ELOOP): exec_binprm() in fs/exec.c.
   case manyInterpreters
   /// Not a socket (ECONNREFUSED): unix_find_bsd() in net/unix/af_unix.c.
@@ -335,6 +337,7 @@ extension Rule: CustomStringConvertible {
     case .needsMknod: ("needs-cap-mknod", .fileSystem)
     case .notAFile: ("not-a-file", .call)
     case .noFormat: ("no-program-format", .call)
+    case .makesNoFiles: ("makes-no-files", .fileSystem)
     case .otherFormats: ("other-formats", .unknown)
     case .manyInterpreters: ("too-many-interpreters", .call)
     case .notASocket: ("not-a-socket", .call)

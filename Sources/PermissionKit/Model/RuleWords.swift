@@ -53,6 +53,7 @@ package struct RuleWords {
     "other-mount": "another mount", "other-subvolume": "another btrfs subvolume",
     "exclusive-but-exists": "exists",
     "not-a-file": "not a regular file", "no-program-format": "no program",
+    "makes-no-files": "only the kernel makes files here",
     "too-many-interpreters": "too many interpreters",
     "other-formats": "perhaps a format of binfmt_misc",
     "not-entered": "another file system, not entered",

@@ -6,6 +6,10 @@ struct FullFileSystem: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let facts = evidence.facts
     let operation = evidence.ask.operation?.operation
+    if let probe = evidence.probe?.shown, probe.errno == .ENOSPC || probe.errno == .EDQUOT {
+      let reason = Self.reason(probe.errno ?? .ENOSPC, evidence.ask.path, evidence.subject)
+      return Finding(status: .restricted, reasons: [reason], replaces: .all)
+    }
     guard evidence.isHere, evidence.isGranted, evidence.future == nil,
       operation != nil || evidence.ask.createsInside,
       let folder = Self.folder(operation, evidence), facts.inodes[folder].kind == .directory

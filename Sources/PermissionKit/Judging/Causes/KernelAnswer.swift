@@ -130,7 +130,9 @@ extension AuthorizationStatus {
       switch errno {
       // Where the facts predict a refusal with another errno, another layer refuses before.
       case .ENOENT, .ENOTDIR, .ELOOP, .ENAMETOOLONG, .ENXIO, .ENODEV: self = .unavailable
-      case .EACCES, .EPERM, .EROFS, .EBUSY, .ETXTBSY, .ENOKEY, .ENOSYS: self = .restricted
+      case .EACCES, .EPERM, .EROFS, .EBUSY, .ETXTBSY, .ENOKEY, .ENOSYS, .ENOSPC, .EDQUOT,
+        .EOVERFLOW:
+        self = .restricted
       default: self = .notDetermined
       }
     } else if !probe.isInconclusive {

@@ -36,6 +36,11 @@ struct LayerReason {
       return (
         .notPossible, "a path that ends with / is of a directory, and not of a file (\(errno))"
       )
+    case .makesNoFiles:
+      let system = facts.mounts[facts.inodes[inode].mount].fileSystem
+      return (
+        .notPossible, "\(place) is on \(system), where only the kernel makes files (\(errno))"
+      )
     case .kernfsMode:
       return (
         .notPossible,

@@ -221,11 +221,18 @@ extension ReasonFinder {
     if decision.rule == .stickyDirectory { reason.ownAdvice = withoutCreation(ask.path, inode) }
     return reason
   }
-  /// Returns how a file is written that may not be opened with O_CREAT.
-  private func withoutCreation(_ path: PathBytes, _ inode: Int) -> String {
-    let plain = inspection.evaluator.decide(.open([.writeOnly, .truncate]), path: path)
-    guard plain.isGranted || plain.rule == .fifoWithoutReader else {
-      return "let \(users.userName(facts.inodes[inode].uid)), its owner, write it"
+  /// Returns how a file is written that may not be opened with O_CREAT; nil if nothing of that kind is known to help.
+  private func withoutCreation(_ path: PathBytes, _ inode: Int) -> String? {
+    let file = facts.inodes[inode]
+    let evaluator = inspection.evaluator
+    func allows(_ evaluator: AccessEvaluator) -> Bool {
+      let plain = evaluator.decide(.open([.writeOnly, .truncate]), path: path)
+      return plain.isGranted || plain.rule == .fifoWithoutReader
+    }
+    guard allows(evaluator) else {
+      let owner = Credentials(uid: file.uid, gid: file.gid, groups: [])
+      guard allows(AccessEvaluator(facts: facts, credentials: owner)) else { return nil }
+      return "let \(users.userName(file.uid)), its owner, write it"
     }
     let words: [PathBytes] = ["dd", PathBytes(Array("of=".utf8) + path.bytes), "conv=nocreat"]
     return

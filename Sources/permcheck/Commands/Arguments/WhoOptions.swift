@@ -40,7 +40,7 @@ struct WhoArguments<Verb: WhoVerb>: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The access to check: r, w, rw, rx, …; by default what the accessor needs, or r for audit and paths.",
+      "The access to check: r, w, rw, rx, …; by default what the accessor or path needs; r for audit.",
       valueName: "rwx"),
     completion: .permissions)
   var need: TextArgument?
