@@ -42,8 +42,8 @@ extension FactsReader {
     }
   }
 
-  /// The beginning of a program in which its headers and the path of its loader are expected.
-  private static let programLength = 1 << 16
+  /// The beginnings of a program in which its headers and the path of its loader are looked for: mostly in the first.
+  private static let programLengths = [1 << 16, 1 << 24]
 
   private mutating func programFormat(_ index: Int) -> ProgramFormat {
     let folder = facts.inodes[index].parent
@@ -62,14 +62,17 @@ extension FactsReader {
         .currentDirectory, found.link, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
       defer { system.close(file) }
       var bytes: [UInt8] = []
-      while bytes.count < Self.programLength {
-        let part = try system.read(file, Self.programLength - bytes.count)
-        if part.isEmpty { break }
-        bytes += part
+      var format = ProgramFormat.unreadable(.EFBIG)
+      for length in Self.programLengths where format == .unreadable(.EFBIG) {
+        while bytes.count < length {
+          let part = try system.read(file, length - bytes.count)
+          if part.isEmpty { break }
+          bytes += part
+        }
+        format = ProgramFormat(bytes, isWhole: bytes.count < length, machine: Self.machine)
       }
-      let isWhole = bytes.count < Self.programLength
       facts.inodes[index].isShorterThanHeader = bytes.count < ProgramFormat.headerLength
-      return ProgramFormat(bytes, isWhole: isWhole, machine: Self.machine)
+      return format
     } catch {
       return .unreadable(error)
     }
