@@ -145,7 +145,9 @@ struct Prober {
   /// id mapping: faccessat2(2) grants access there, or another rule decides about it, so that its answer says nothing
   /// about the first one.
   private var isOnlyForOpen: Bool {
-    !decision.isGranted
+    let target = ask.need.contains(.execute) ? facts.target(of: ask.path) : nil
+    if let target, facts.inodes[target].kind.isSpecial { return true }
+    return !decision.isGranted
       && inspection.evaluator.decide(.faccessat2(ask.need, followsLink: true), path: ask.path).rule
         != decision.rule
   }

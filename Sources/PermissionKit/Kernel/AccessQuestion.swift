@@ -35,10 +35,10 @@ extension AccessEvaluator {
       if !decision.isGranted || rest.isEmpty { return decision }
     }
     let decision = decide(.faccessat2(rest, followsLink: true), path: path)
-    guard decision.isGranted, rest.contains(.execute), !isDirectory,
-      let inode = decision.inode, basis.inodes[inode].kind != .regular
-    else { return decision }
-    // Nothing but a plain file is executed.
-    return decide(.execute, path: path)
+    guard decision.errno == nil, rest.contains(.execute), !isDirectory else { return decision }
+    // Nothing but a plain file is executed, whatever its bits are.
+    let executed = decide(.execute, path: path)
+    let isSpecial = executed.inode.map { basis.inodes[$0].kind.isSpecial } == true
+    return isSpecial && executed.errno != nil ? executed : decision
   }
 }
