@@ -40,7 +40,7 @@ package enum ProgramFormat: Hashable, Sendable {
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
     func isEnd(_ byte: UInt8) -> Bool { isBlank(byte) || byte == 0 }
     let last = headLength - 1
-    var end: Int
+    let end: Int
     // strnchr() ends at a zero.
     let text = head.firstIndex(of: 0) ?? headLength
     if let newline = head[..<text].firstIndex(of: 0x0a) {
@@ -51,7 +51,6 @@ package enum ProgramFormat: Hashable, Sendable {
       else { return nil }
       end = last
     }
-    while end > 2, isBlank(head[end - 1]) { end -= 1 }
     guard let start = head[2..<max(end, 2)].firstIndex(where: { !isBlank($0) }) else { return nil }
     let stop = head[start..<end].firstIndex(where: isEnd) ?? end
     // An empty path is the working directory here.
