@@ -244,7 +244,8 @@ static inline long ccap_apart_ask(
   strcpy(ccap_apart_text(c), text);
   if (data) memcpy(ccap_apart_data(c), data, size);
   int failed = ccap_apart_send(apart->socket, fd >= CCAP_APART_OWN ? -1 : fd);
-  if (failed) return failed;
+  // A filter of sendmsg(2) says nothing of the file.
+  if (failed) return -EIO;
   struct timespec start, now;
   clock_gettime(CLOCK_MONOTONIC, &start);
   int64_t left = ms;

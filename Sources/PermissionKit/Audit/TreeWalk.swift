@@ -60,8 +60,8 @@ package struct TreeWalk: Sendable {
   }
 
   let question: TreeQuestion
-  /// The sysctls that refuse O_CREAT in sticky folders; nil if they do not, or if nobody asks to write.
-  let protection: StickyProtection?
+  /// The sysctls that refuse O_CREAT in sticky folders; nil if nobody asks to write.
+  let sysctls: AccessFacts.Sysctls?
   /// Whether a filter of system calls refuses faccessat2(2) itself, which says nothing about a file.
   let isFiltered: Bool
   private let makeSink: @Sendable () -> TreeSink
@@ -104,7 +104,7 @@ package struct TreeWalk: Sendable {
     self.question = question
     self.makeSink = makeSink
     let system = LinuxSystem()
-    protection = question.need.contains(.write) ? StickyProtection(system) : nil
+    sysctls = question.need.contains(.write) ? AccessFacts.Sysctls(system) : nil
     isFiltered = (try? system.faccessat2("/", [])) == nil
     let wakeups = Descriptor(rawValue: try system.check(ccap_semaphore()))
     let ends: Descriptor

@@ -433,12 +433,18 @@ package struct FactsReader: ~Copyable {
 
   /// Reads the sysctls, where no link on the way asked for them.
   package mutating func readSysctls() {
-    if facts.sysctls.protectedSymlinks != nil { return }
+    if facts.sysctls.protectedSymlinks == nil { facts.sysctls = AccessFacts.Sysctls(system) }
+  }
+}
+
+extension AccessFacts.Sysctls {
+  /// Reads the sysctls; what cannot be read is nil.
+  init(_ system: any System) {
     func value(_ name: String) -> Int? {
       guard let line = try? system.line(of: PathBytes("/proc/sys/fs/\(name)")) else { return nil }
       return Int(line.description)
     }
-    facts.sysctls = AccessFacts.Sysctls(
+    self.init(
       protectedSymlinks: value("protected_symlinks"), protectedRegular: value("protected_regular"),
       protectedFIFOs: value("protected_fifos"), protectedHardlinks: value("protected_hardlinks"))
   }

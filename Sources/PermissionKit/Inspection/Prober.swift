@@ -174,10 +174,7 @@ struct Prober {
         let file = try opener.open()
         defer { system.close(file) }
         guard ask.isDirectory else { return }
-        do throws(Errno) { _ = try system.getdents(file) } catch {
-          guard isOfListFilter(error) else { throw error }
-          probe.unproven = ask.opened
-        }
+        if filtersLists { probe.unproven = ask.opened } else { _ = try system.getdents(file) }
       }
     }
     let rest = ask.need.subtracting(ask.opened)
@@ -215,13 +212,13 @@ struct Prober {
     facts.target(of: ask.path).map { facts.inodes[$0].isAppendOnly } == true
   }
 
-  /// Whether a filter of system calls refuses getdents64(2) itself: without one, no descriptor is EBADF.
-  private func isOfListFilter(_ errno: Errno) -> Bool {
+  /// Whether a filter of system calls answers getdents64(2) itself: without one, no descriptor is EBADF.
+  private var filtersLists: Bool {
     do throws(Errno) {
       _ = try system.getdents(.currentDirectory)
-      return false
+      return true
     } catch {
-      return error == errno && error != .EBADF
+      return error != .EBADF
     }
   }
 

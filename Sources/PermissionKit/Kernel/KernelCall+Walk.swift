@@ -250,7 +250,6 @@ extension KernelCall {
       if try isSubject(owner, link, .walk) { return }
       if owner == directoryOwner, owner != facts.overflow?.uid { return }
     }
-    if facts.sysctls.protectedSymlinks == 0 { return }
     // Two ids that are not mapped look the same.
     if let owner, owner == directoryOwner { throw undetermined(.unmappedID, link, .walk) }
     if facts.sysctls.protectedSymlinks == nil { throw undetermined(.unreadable, link, .walk) }

@@ -112,8 +112,7 @@ struct KernelCall {
       creationErrno =
         switch mount.fileSystem {
         case "sysfs", "cgroup", "cgroup2", "devpts", "debugfs", "tracefs", "binfmt_misc",
-          "securityfs", "pstore",
-          "fusectl":
+          "securityfs", "pstore", "fusectl":
           .EACCES
         // Of a name that is not there its lookup says so.
         case "proc": .ENOENT

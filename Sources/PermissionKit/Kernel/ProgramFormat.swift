@@ -8,8 +8,8 @@ package enum ProgramFormat: Hashable, Sendable {
   case cut
   /// A format that the kernel itself does not load (ENOEXEC).
   case other
-  /// An ELF program of another machine, by its e_machine.
-  case foreign(UInt16)
+  /// An ELF program of another machine, by its e_machine; nil if this machine's own is not known.
+  case foreign(UInt16?)
   /// The contents that could not be read.
   case unreadable(Errno)
 
@@ -66,7 +66,8 @@ package enum ProgramFormat: Hashable, Sendable {
     }
     // The kernel's buffer has zeros behind a shorter file.
     func field(_ at: Int, _ size: Int) -> Int { number(at, size) ?? 0 }
-    guard let machine, field(18, 2) == Int(machine) else {
+    guard let machine else { return .foreign(nil) }
+    guard field(18, 2) == Int(machine) else {
       return .foreign(UInt16(field(18, 2)))
     }
     let (table, size, count) = (field(32, 8), field(54, 2), field(56, 2))
@@ -118,8 +119,8 @@ extension KernelCall {
         if depth > Self.mostInterpreters {
           throw refuse(.ELOOP, .manyInterpreters, current)
         }
-      // A 32-bit program runs where the kernel was built for it.
-      case .foreign(3): throw undetermined(.otherFormats, current)
+      // A 32-bit program of Intel or ARM runs where the kernel was built for it.
+      case .foreign(nil), .foreign(3), .foreign(40): throw undetermined(.otherFormats, current)
       case .other, .foreign:
         if facts.hasOtherFormats { throw undetermined(.otherFormats, current) }
         throw refuse(.ENOEXEC, .noFormat, current)

@@ -228,7 +228,10 @@ struct BlindProgramTests {
       mkdir a; serve 0; answers 0 $N ./pc ./a
       for errno in 1 13 5 38; do answers 2 $N $F 217 $errno ./pc ./a; answers 0 $N $F 217 $errno ./pc /mnt; done
       grep -q 'FUSE daemon' o && { cat o; exit 7; }
+      # Nor does a filter of sendmsg(2), by which another process is asked.
+      for errno in 1 2 13 38; do answers 2 $N $F 46 $errno ./pc ./a; answers 2 $F 46 $errno ./pc ./a/album; done
       umount a; serve 13; ls a 2>/dev/null && exit 8
+      answers 2 $N $F 217 2 ./pc ./a
       answers 1 $N ./pc ./a; answers 2 $N $F 217 1 ./pc ./a
       """)
   }

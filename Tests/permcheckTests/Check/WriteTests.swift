@@ -45,7 +45,7 @@ struct WriteTests {
       $P explain spool/log --to write --user bob | head -1
       sysctl regular 0; $P explain spool/log --to write | head -1; (echo x >spool/log) && echo written
       sysctl regular 2; chmod 1775 spool; $P explain spool/log --to write | head -1; (echo x >spool/log) 2>/dev/null && echo written
-      chmod 600 spool/log; $P explain spool/log --to write --user ada | tail -1
+      chmod 600 spool/log; $P explain spool/log --to write --user ada | tail -1; as bob sh -c 'echo x >spool/log' && echo written
       """)
     #expect(
       outcome.output == """
@@ -64,6 +64,7 @@ struct WriteTests {
         written
         spool/log   write refused (EACCES) for root (uid 0)
         fix: let bob, its owner, write it
+        written
 
         """, "\(outcome)")
   }

@@ -112,7 +112,7 @@ struct BusyDevice: Cause {
 }
 
 extension ResourceQuery {
-  /// Whether the operation is truncate(2), which also writes: vfs_truncate() in fs/open.c.
+  /// Whether the operation empties a file, which a running program refuses: vfs_truncate() in fs/open.c.
   fileprivate var truncates: Bool {
     switch operation?.operation {
     case .truncate?, .write?: true
