@@ -11,8 +11,8 @@
 
 enum {
   CCAP_APART_OPENAT, CCAP_APART_CLOSE, CCAP_APART_STATX, CCAP_APART_READLINKAT, CCAP_APART_GETXATTR,
-  CCAP_APART_SETXATTR, CCAP_APART_REMOVEXATTR, CCAP_APART_CHMOD, CCAP_APART_FSTATFS, CCAP_APART_GETDENTS,
-  CCAP_APART_FACCESSAT2, CCAP_APART_UNLINK, CCAP_APART_READ, CCAP_APART_OPENAT2, CCAP_APART_REGULAR
+  CCAP_APART_SETXATTR, CCAP_APART_REMOVEXATTR, CCAP_APART_CHMOD, CCAP_APART_CHGRP, CCAP_APART_FSTATFS,
+  CCAP_APART_GETDENTS, CCAP_APART_FACCESSAT2, CCAP_APART_UNLINK, CCAP_APART_READ, CCAP_APART_OPENAT2, CCAP_APART_REGULAR
 };
 
 // One call, in memory that both processes have, with a text and data behind it, for an array would become a
@@ -133,6 +133,7 @@ static inline long ccap_apart_make(struct ccap_apart_call *c, int fd) {
     case CCAP_APART_SETXATTR: return ccap_setxattr(fd, text, data, size);
     case CCAP_APART_REMOVEXATTR: return ccap_removexattr(fd, text);
     case CCAP_APART_CHMOD: return ccap_chmod(fd, c->mode);
+    case CCAP_APART_CHGRP: return ccap_chgrp(fd, c->mode);
     case CCAP_APART_FACCESSAT2: return ccap_faccessat2(text, (int)c->mode);
     case CCAP_APART_UNLINK: return unlinkat(AT_FDCWD, text, 0) != 0 ? -errno : 0;
     case CCAP_APART_READLINKAT: n = ccap_readlinkat(fd, text, data, size); break;

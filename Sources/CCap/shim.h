@@ -216,6 +216,12 @@ static inline int ccap_chmod(int fd, unsigned mode) {
   return chmod(path, mode) != 0 ? -errno : 0;
 }
 
+static inline int ccap_chgrp(int fd, unsigned gid) {
+  char path[32];
+  ccap_link(fd, path);
+  return chown(path, (uid_t)-1, gid) != 0 ? -errno : 0;
+}
+
 static inline int ccap_fsync(int fd) { return fsync(fd) != 0 ? -errno : 0; }
 
 static inline int ccap_flock(int fd) { return flock(fd, LOCK_EX | LOCK_NB) != 0 ? -errno : 0; }

@@ -60,6 +60,15 @@ extension FakeSystem {
     }
   }
 
+  /// See `System.chgrp`; only CAP_CHOWN may give a file to a group that is not the caller's.
+  @_spi(SystemCalls) public func chgrp(_ descriptor: Descriptor, _ gid: UInt32) throws(Errno) {
+    try call("chown") { state throws(Errno) in
+      guard state.credentials.isMember(of: gid) || state.credentials.effective.contains(.chown)
+      else { throw .EPERM }
+      try Self.change(descriptor, &state) { $0.gid = gid }
+    }
+  }
+
   /// Changes an inode; only the owner and CAP_FOWNER may do so.
   private static func change(
     _ descriptor: Descriptor, _ state: inout State, _ body: (inout InodeFacts) -> Void

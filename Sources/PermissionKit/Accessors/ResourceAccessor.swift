@@ -84,11 +84,6 @@ open class ResourceAccessor: PermissionAccessor {
     if let first = others.first, !grants.allowsOthers {
       return .never("every change that gives access also gives it to others: \(first)")
     }
-    // A request changes no owner; without that it opens the file to everybody.
-    if report.remedies.contains(where: { $0.form == .owningGroup }), !grants.allowsOthers {
-      return .never(
-        "a request changes no owning group, and every other change gives access to others")
-    }
     let isOpen = report.requestability == .now || grants.elevation != nil
     return isOpen ? .now : .onlyByRoot
   }

@@ -16,7 +16,7 @@ public struct GrantPlan: Hashable, Sendable {
 
     /// The line that a person types to make the change, as root where that is needed.
     package var typed: String {
-      (needsRoot ? rootWay : .none).line(change.command.arguments)
+      change.command.commands.map((needsRoot ? rootWay : .none).line).joined(separator: " && ")
     }
 
     /// Creates a step with these values.
@@ -100,9 +100,9 @@ public struct GrantPlan: Hashable, Sendable {
     }
     func parts(_ plan: GrantPlan) -> [Part] {
       plan.steps.map { step in
-        var identity: InodeIdentity?
-        if case .inode(let grant) = step.change { identity = grant.identity }
-        return Part(place: step.place, summary: step.change.command.summary, identity: identity)
+        Part(
+          place: step.place, summary: step.change.command.summary,
+          identity: step.change.file?.identity)
       }
     }
     return Set(parts(self)).isSubset(of: others.flatMap(parts))

@@ -59,7 +59,7 @@ struct GrantPlanner {
       let (step, change, users) = try step(missing, facts.inodes[missing.inode])
       let classes = SubjectClasses(
         of: change.before, and: change.after, without: users.union([request.uid]))
-      for gain in classes.gains.map(request.users.describe)
+      for gain in request.inspection.others(classes.gains)
       where !plan.othersAffected.contains(gain) {
         plan.othersAffected.append(gain)
       }
@@ -89,6 +89,10 @@ struct GrantPlanner {
   /// Returns the smallest changes of facts that give access; nil if none gives any.
   private func leastChange(on facts: AccessFacts) throws(PermissionError) -> LeastChange? {
     var least = LeastChange(facts: facts, credentials: request.subject.credentials)
+    let groups =
+      facts.inodes.contains { $0.hasACLs == false && $0.kind != .symbolicLink }
+      ? request.inspection.groups : []
+    least.groups = { groups }
     var isAnyGranted = false
     for ask in request.asks {
       let decision = least.grant(
@@ -154,7 +158,12 @@ struct GrantPlanner {
         "meanwhile \(request.subject.displayName) cannot set the times and user attributes of \(facts.path(of: change.inode)), the only use of w without x"
       )
     }
-    if let form = request.inspection.lastingForm(of: change.inode) { plan.warnings.append(form) }
+    let isGiven = change.before.gid != change.after.gid
+    let form =
+      isGiven
+      ? request.inspection.attributeRule(change)
+      : request.inspection.lastingForm(of: change.inode)
+    if let form { plan.warnings.append(form) }
     if facts.mounts[facts.inodes[change.inode].mount].fileSystem == "overlay",
       change.before != change.after
     {
@@ -174,6 +183,9 @@ struct GrantPlanner {
     let path = facts.path(of: missing.inode)
     try check(inode, missing, path)
     var grant = try bind(missing, inode, path)
+    if inode.gid != missing.after.gid {
+      return (handover(of: grant, missing, inode), missing, [])
+    }
     let look = LeaseLook(
       grant, inode, device: inode.device, request.journaled.leases(around: grant), system)
     if missing.attribute != .mode {
@@ -191,6 +203,20 @@ struct GrantPlanner {
       .inode(grant), place: path.description, needsRoot: !mayChange(inode),
       family: targets[missing.inode]?.resource.family)
     return (step, change, look.users)
+  }
+
+  /// Returns the step that gives an inode without ACLs to a group of the subject.
+  private func handover(
+    of file: InodeGrant, _ change: InodeChange, _ inode: InodeFacts
+  ) -> GrantPlan.Step {
+    let gid = change.after.gid
+    let mayGive = own.effective.contains(.chown) || own.isMember(of: gid)
+    return GrantPlan.Step(
+      .owningGroup(
+        OwningGroupGrant(
+          file: file, group: request.users.groupName(gid), before: .init(inode),
+          after: .init(change.after), others: UInt8(inode.mode & 7))),
+      place: file.path.description, needsRoot: !mayGive || !mayChange(inode))
   }
 
   /// Whether this process may change the mode and the ACL of an inode.

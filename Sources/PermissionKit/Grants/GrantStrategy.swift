@@ -44,7 +44,8 @@ public enum GrantStrategies: Sendable {
 
   /// The strategy that adds an ACL entry to each inode that refuses.
   ///
-  /// It sets mode bits instead if the kernel would ignore the entry, or the file system has no ACLs.
+  /// It sets mode bits instead if the kernel would ignore the entry. Where the file system has no ACLs, it gives the inode
+  /// to a group of the user if nobody loses anything by that.
   private static let acl: any GrantStrategy = PlannedStrategy(name: "acl", plan: byACL)
 
   /// The strategy that adds the user to a group that already has access.

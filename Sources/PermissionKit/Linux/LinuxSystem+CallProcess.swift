@@ -10,7 +10,8 @@ internal import Synchronization
 final class CallProcess: Sendable {
   /// The calls, in the order of `CCAP_APART_…`.
   enum Call: Int32 {
-    case openat, close, statx, readlinkat, getxattr, setxattr, removexattr, chmod, fstatfs, getdents
+    case openat, close, statx, readlinkat, getxattr, setxattr, removexattr, chmod, chgrp, fstatfs,
+      getdents
     case faccessat2, unlink, read, openat2, regular
   }
 

@@ -58,6 +58,15 @@ extension LinuxSystem {
     _ = try check(ccap_chmod(descriptor.rawValue, UInt32(mode)))
   }
 
+  /// chown(2) through /proc/self/fd; the owner stays.
+  package func chgrp(_ descriptor: Descriptor, _ gid: UInt32) throws(Errno) {
+    if let callProcess {
+      try callProcess.ask(.chgrp, descriptor, mode: gid)
+      return
+    }
+    _ = try check(ccap_chgrp(descriptor.rawValue, gid))
+  }
+
   /// fsync(2) of a file or directory.
   package func fsync(_ descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_fsync(descriptor.rawValue))

@@ -61,6 +61,8 @@ public protocol System: Sendable {
     _ attribute: ExtendedAttribute, of descriptor: Descriptor) throws(Errno)
   /// chmod(2) through a descriptor, which may be an O_PATH descriptor.
   @_spi(SystemCalls) func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno)
+  /// chown(2) of the group alone through a descriptor, which may be an O_PATH descriptor.
+  @_spi(SystemCalls) func chgrp(_ descriptor: Descriptor, _ gid: UInt32) throws(Errno)
   /// fsync(2): waits until the written data are on the disk.
   @_spi(SystemCalls) func fsync(_ descriptor: Descriptor) throws(Errno)
   /// flock(2) with LOCK_EX and LOCK_NB: takes the exclusive lock, which lasts until the file is closed.

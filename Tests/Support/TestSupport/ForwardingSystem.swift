@@ -59,6 +59,9 @@ extension ForwardingSystem {
   package func chmod(_ descriptor: Descriptor, _ mode: UInt16) throws(Errno) {
     try base.chmod(descriptor, mode)
   }
+  package func chgrp(_ descriptor: Descriptor, _ gid: UInt32) throws(Errno) {
+    try base.chgrp(descriptor, gid)
+  }
   package func fsync(_ descriptor: Descriptor) throws(Errno) { try base.fsync(descriptor) }
   package func flock(_ descriptor: Descriptor) throws(Errno) { try base.flock(descriptor) }
   package func fallocate(_ descriptor: Descriptor, _ size: Int) throws(Errno) {

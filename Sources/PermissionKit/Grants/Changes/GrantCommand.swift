@@ -6,6 +6,8 @@ package protocol GrantCommand: Hashable, Sendable {
   var summary: String { get }
   /// The shell command that makes the same change.
   var arguments: [PathBytes] { get }
+  /// The shell commands that a person types for it, one after the other.
+  var commands: [[PathBytes]] { get }
   /// How long the change lasts.
   var persistence: Persistence { get }
 
@@ -14,6 +16,11 @@ package protocol GrantCommand: Hashable, Sendable {
   /// - Parameter system: The system to change.
   /// - Throws: If the change cannot be made; the system is then unchanged.
   func execute(_ system: any System) throws(PermissionError)
+}
+
+extension GrantCommand {
+  /// One command.
+  package var commands: [[PathBytes]] { [arguments] }
 }
 
 /// A command with an undo of its own; the change of an inode is merged instead, see `LeaseMerge`.
@@ -46,6 +53,8 @@ package enum GrantProgress: Hashable, Sendable {
 package enum GrantChange: Hashable, Sendable {
   /// An ACL entry or mode bits of one inode.
   case inode(InodeGrant)
+  /// The owning group of an inode without ACLs.
+  case owningGroup(OwningGroupGrant)
   /// Membership in a group.
   case group(GroupGrant)
   /// A udev rule.
@@ -55,6 +64,7 @@ package enum GrantChange: Hashable, Sendable {
   package var command: any GrantCommand {
     switch self {
     case .inode(let grant): grant
+    case .owningGroup(let grant): grant
     case .group(let grant): grant
     case .udevRule(let grant): grant
     }
@@ -62,6 +72,15 @@ package enum GrantChange: Hashable, Sendable {
 
   /// The command, if it has an undo of its own.
   var undoable: (any UndoableCommand)? { command as? any UndoableCommand }
+
+  /// The file whose mode, owning group or ACL changes; nil for another change.
+  package var file: InodeGrant? {
+    switch self {
+    case .inode(let grant): grant
+    case .owningGroup(let grant): grant.file
+    case .group, .udevRule: nil
+    }
+  }
 
   /// The change as the journal stores it, without the parts that only planning needs.
   var recorded: GrantChange {
@@ -72,7 +91,7 @@ package enum GrantChange: Hashable, Sendable {
     case .udevRule(var rule):
       for index in rule.entries.indices { rule.entries[index].forgetPlan() }
       return .udevRule(rule)
-    case .group: return self
+    case .group, .owningGroup: return self
     }
   }
 }

@@ -59,8 +59,13 @@ package struct InodeAnchor: Hashable, Sendable {
     (try? system.line(of: "/proc/sys/kernel/random/boot_id"))?.description
   }
 
-  /// Whether the file system ends with the boot: tmpfs and devtmpfs, or ramfs.
-  var isInMemory: Bool { type == 0x0102_1994 || type == 0x8584_58f6 }
+  /// Whether the file system ends with the boot: tmpfs and devtmpfs, ramfs, sysfs, or cgroups of either version.
+  var isInMemory: Bool {
+    switch type {
+    case 0x0102_1994, 0x8584_58f6, 0x6265_6572, 0x6367_7270, 0x27_e0eb: true
+    default: false
+    }
+  }
 }
 
 extension InodeIdentity {

@@ -107,6 +107,7 @@ package struct Grant: Hashable, Sendable {
   package var changedPath: PathBytes? {
     switch change {
     case .inode(let grant): grant.path
+    case .owningGroup(let grant): grant.file.path
     case .group: nil
     case .udevRule(let grant): grant.path
     }
@@ -116,6 +117,7 @@ package struct Grant: Hashable, Sendable {
   package var place: String {
     switch change {
     case .inode(let grant): grant.path.description
+    case .owningGroup(let grant): grant.file.path.description
     case .group(let grant): "group \(grant.group)"
     case .udevRule(let grant): grant.path.description
     }

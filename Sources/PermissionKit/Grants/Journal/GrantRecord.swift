@@ -186,15 +186,20 @@ extension JSONCodec<GrantChange> {
     encode: { change in
       switch change {
       case .inode(let grant): ["inode": JSONCodec<InodeGrant>.inode.encode(grant)]
+      case .owningGroup(let grant):
+        ["owningGroup": JSONCodec<OwningGroupGrant>.owningGroup.encode(grant)]
       case .group(let grant): ["group": JSONCodec<GroupGrant>.group.encode(grant)]
       case .udevRule(let grant): ["udevRule": JSONCodec<UdevRuleGrant>.udevRule.encode(grant)]
       }
     }
   ) { json in
     if let inode = json["inode"] { return .inode(try JSONCodec<InodeGrant>.inode.decode(inode)) }
+    if let group = json["owningGroup"] {
+      return .owningGroup(try JSONCodec<OwningGroupGrant>.owningGroup.decode(group))
+    }
     if let group = json["group"] { return .group(try JSONCodec<GroupGrant>.group.decode(group)) }
     guard let rule = json["udevRule"] else {
-      throw JSONMismatch(expected: "a member inode, group or udevRule")
+      throw JSONMismatch(expected: "a member inode, owningGroup, group or udevRule")
     }
     return .udevRule(try JSONCodec<UdevRuleGrant>.udevRule.decode(rule))
   }
@@ -270,6 +275,21 @@ extension JSONCodec<AccessControlList> {
   /// An ACL as setfacl(1) reads it, with numbers.
   fileprivate static let brief = JSONCodec(
     .string, expected: "an ACL", to: \.brief, from: { AccessControlList(brief: $0) })
+}
+
+extension JSONCodec<OwningGroupGrant> {
+  fileprivate static let owningGroup = JSONRecord<OwningGroupGrant>([
+    .required("file", \.file, .inode), .required("group", \.group, .string),
+    .required("before", \.before, state), .required("after", \.after, state),
+    .required("others", \.others, .integer),
+  ]).codec(
+    OwningGroupGrant(
+      file: .blank, group: "", before: .init(gid: 0, bits: 0), after: .init(gid: 0, bits: 0),
+      others: 0))
+
+  private static let state = JSONRecord<OwningGroupGrant.State>([
+    .required("gid", \.gid, .integer), .required("bits", \.bits, .integer),
+  ]).codec(OwningGroupGrant.State(gid: 0, bits: 0))
 }
 
 extension JSONCodec<GroupGrant> {

@@ -112,6 +112,15 @@ extension Inspection {
     return members.count { $0.uid != uid }
   }
 
+  /// Returns the others who gain, for people; a group in which only the subject is is nobody else.
+  func others(_ gains: [SubjectClasses.Gain]) -> [String] {
+    let uid = subject.credentials.user.fileSystem
+    return gains.filter { gain in
+      guard case .groups(let gids) = gain.who else { return true }
+      return !gids.contains { others(in: $0, than: uid) == 0 }
+    }.map(users.describe)
+  }
+
   /// Returns the rule of udev that makes a change of a sysfs attribute each time its device is added, for people; nil for
   /// other files.
   func attributeRule(_ change: InodeChange) -> String? {

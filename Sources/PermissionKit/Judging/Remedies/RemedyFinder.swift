@@ -81,13 +81,6 @@ struct RemedyFinder {
     return remedies
   }
 
-  /// Returns whether only the subject is in the groups of a gain.
-  private func isOfSubjectAlone(_ gain: SubjectClasses.Gain) -> Bool {
-    guard case .groups(let gids) = gain.who else { return false }
-    let uid = inspection.subject.credentials.user.fileSystem
-    return gids.contains { inspection.others(in: $0, than: uid) == 0 }
-  }
-
   /// Returns the step that gives an inode without ACLs to a group of the subject; nil if the group stays.
   private func handover(for change: InodeChange) -> Remedy? {
     guard change.before.gid != change.after.gid else { return nil }
@@ -112,8 +105,7 @@ struct RemedyFinder {
       command: facts.physical(change.command(path), change.inode),
       needsRoot: change.before.uid != owner,
       persistence: inspection.persistence(of: change.inode),
-      othersAffected: classes.gains.filter { !isOfSubjectAlone($0) }
-        .map(inspection.users.describe), outcome: .granted)
+      othersAffected: inspection.others(classes.gains), outcome: .granted)
     remedy.undo = facts.physical(change.undo(path), change.inode)
     remedy.note =
       change.before.gid == change.after.gid

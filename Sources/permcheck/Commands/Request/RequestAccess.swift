@@ -163,13 +163,8 @@ struct RequestAccess: AccessorCommand {
         console.warn("\(shown) is limited, which counts as access; --all requests the rest")
       }
     } else if !report.isGranted, !options.allowsOthers,
-      report.remedies.contains(where: { $0.form == .owningGroup })
-    {
-      console.warn(
-        "\(shown): nothing is changed, because a request changes no owning group, and others would get access by every other change; --allow-others makes such a change"
-      )
-    } else if !report.isGranted, !options.allowsOthers,
-      let others = report.remedies.first(where: \.isGrant)?.othersAffected, !others.isEmpty
+      let others = report.remedies.first(where: { $0.isGrant && !$0.isFirstStep })?.othersAffected,
+      !others.isEmpty
     {
       console.warn(
         "\(shown): nothing is changed, because others would get access, too (\(others.joined(separator: "; "))); --allow-others makes the change anyway"

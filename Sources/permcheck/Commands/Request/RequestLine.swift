@@ -63,8 +63,6 @@ struct RequestLine {
     // Root sees what is hidden from others.
     let isUnknown = report.isCut || report.isHidden && !system.isRoot
     guard !changes.isEmpty || isUnknown else { return nil }
-    // A request changes no owner.
-    if report.remedies.contains(where: { $0.form == .owningGroup }) { return nil }
     var more: [PathBytes] = need.map { ["--need", PathBytes($0.letters)] } ?? []
     if report.includesContents {
       more.append("--recursive")
