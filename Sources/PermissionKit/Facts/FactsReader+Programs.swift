@@ -1,62 +1,99 @@
 // What execve(2) looks at besides permissions: the beginning of programs, interpreters and loaders.
 extension FactsReader {
   /// Reads the format of a program, and of each interpreter and loader that execve(2) opens for it.
-  package mutating func readPrograms(from index: Int?) {
-    var next = index
-    defer { readOtherFormats() }
+  ///
+  /// - Parameters:
+  ///   - index: The program; nil if it was not reached.
+  ///   - path: The path by which it is executed.
+  package mutating func readPrograms(from index: Int?, named path: PathBytes) {
+    guard let index, facts.inodes[index].kind == .regular else { return }
+    let registered = registeredFormats()
+    var (program, path) = (index, path)
     for _ in 0...6 {
-      guard let program = next, facts.inodes[program].kind == .regular else { return }
-      readProgram(program)
+      readProgram(program, path, registered)
       switch facts.inodes[program].program {
-      case .script(let path): next = read(path)
+      case .script(let interpreter), .registered(let interpreter?):
+        guard let next = read(interpreter), facts.inodes[next].kind == .regular else { return }
+        (program, path) = (next, interpreter)
       case .binary(let path?):
-        if let loader = read(path), facts.inodes[loader].kind == .regular { readProgram(loader) }
+        if let loader = read(path), facts.inodes[loader].kind == .regular,
+          facts.inodes[loader].program == nil
+        {
+          facts.inodes[loader].program = programFormat(loader).format
+        }
         return
       default: return
       }
     }
   }
 
-  private mutating func readProgram(_ index: Int) {
-    if facts.inodes[index].program == nil { facts.inodes[index].program = programFormat(index) }
-  }
-
-  /// Reads whether binfmt_misc has an entry that may load what the kernel itself does not, or cannot be
-  /// read.
-  private mutating func readOtherFormats() {
-    let isWanted = facts.inodes.contains {
-      switch $0.program {
-      case .other, .foreign: true
-      default: false
+  private mutating func readProgram(
+    _ index: Int, _ path: PathBytes, _ registered: [RegisteredFormat]?
+  ) {
+    if facts.inodes[index].program != nil { return }
+    let (own, head) = programFormat(index)
+    var format = own
+    if let registered {
+      if let entry = registered.first(where: { head != nil && $0.matches(head ?? [], path) }) {
+        format = .registered(entry.interpreter)
+        if entry.isOpen {
+          let isWhole =
+            read(entry.interpreter).map { programFormat($0).format } == .binary(loader: nil)
+          format = isWhole ? .registered(nil) : .foreign(nil)
+        }
+      }
+    } else {
+      switch own {
+      case .foreign: format = .foreign(nil)
+      case .other where head?.contains(where: { $0 < 9 || $0 > 126 }) == true:
+        format = .foreign(nil)
+      default: break
       }
     }
-    let folder: PathBytes = "/proc/sys/fs/binfmt_misc"
-    guard isWanted, case .immediate = system.availability(of: folder) else { return }
+    facts.inodes[index].program = format
+  }
+
+  /// Returns the entries of binfmt_misc in the order in which the kernel asks them; nil if they cannot be seen.
+  private func registeredFormats() -> [RegisteredFormat]? {
+    let path: PathBytes = "/proc/sys/fs/binfmt_misc"
+    // systemd mounts it when somebody looks.
+    guard case .immediate = system.availability(of: path) else { return nil }
     do throws(Errno) {
-      let names = try system.names(in: folder, where: { $0 != "register" && $0 != "status" })
-      facts.hasOtherFormats = !names.isEmpty
-    } catch .ENOENT {
-      // The kernel has no binfmt_misc.
+      let folder = try system.openat(.currentDirectory, path, [.readOnly, .directory], mode: 0)
+      defer { system.close(folder) }
+      // BINFMTFS_MAGIC of linux/magic.h: the folder alone says nothing.
+      guard try system.fstatfs(folder).type == 0x4249_4e4d else { return nil }
+      func text(_ name: PathBytes) throws(Errno) -> [UInt8] {
+        try system.contents(of: path.appending(name), limit: 1 << 14)
+      }
+      guard try text("status").starts(with: "enabled".utf8) else { return [] }
+      var formats: [RegisteredFormat] = []
+      for name in try system.getdents(folder) where name != "register" && name != "status" {
+        if let format = RegisteredFormat(try text(name)) { formats.append(format) }
+      }
+      return formats
     } catch {
-      facts.hasOtherFormats = true
+      // ENOENT: the kernel has no binfmt_misc.
+      return error == .ENOENT ? [] : nil
     }
   }
 
   /// The beginnings of a program in which its headers and the path of its loader are looked for: mostly in the first.
   private static let programLengths = [1 << 16, 1 << 24]
 
-  private mutating func programFormat(_ index: Int) -> ProgramFormat {
+  /// Returns the format that the kernel itself sees, and the first bytes; nil if they cannot be read.
+  private mutating func programFormat(_ index: Int) -> (format: ProgramFormat, head: [UInt8]?) {
     let folder = facts.inodes[index].parent
     let system = systems[facts.inodes[index].mount]
     guard let name = facts.name(of: index), let start = seen.inodes[folder].descriptor,
       !system.usesCallProcess
-    else { return .unreadable(.EREMOTE) }
+    else { return (.unreadable(.EREMOTE), nil) }
     do throws(Errno) {
       let found = try system.openat(start, name, [.path, .noFollow], mode: 0)
       defer { system.close(found) }
       let status = try system.statx(found)
       guard status.kind == .regular, InodeIdentity(status) == seen.inodes[index].identity else {
-        return .unreadable(.ESTALE)
+        return (.unreadable(.ESTALE), nil)
       }
       let file = try system.openat(
         .currentDirectory, found.link, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
@@ -72,9 +109,9 @@ extension FactsReader {
         format = ProgramFormat(bytes, isWhole: bytes.count < length, machine: Self.machine)
       }
       facts.inodes[index].isShorterThanHeader = bytes.count < ProgramFormat.headerLength
-      return format
+      return (format, Array(bytes.prefix(ProgramFormat.headLength)))
     } catch {
-      return .unreadable(error)
+      return (.unreadable(error), nil)
     }
   }
 

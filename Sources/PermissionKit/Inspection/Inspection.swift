@@ -82,7 +82,8 @@ package final class Inspection: Sendable {
       for target in targets {
         for resource in target.set.resources {
           let index = reader.read(resource.path)
-          context.question.read(&reader, index, need: context.need ?? resource.need)
+          context.question.read(
+            &reader, index, resource.path, need: context.need ?? resource.need)
         }
       }
       facts = reader.facts

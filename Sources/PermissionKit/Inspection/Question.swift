@@ -12,8 +12,9 @@ package enum Question: Sendable {
   /// - Parameters:
   ///   - reader: The reader, which has read the path.
   ///   - index: The inode at its end; nil if it was not reached.
+  ///   - path: The path of the resource.
   ///   - need: The permissions that are asked for.
-  func read(_ reader: inout FactsReader, _ index: Int?, need: Permissions) {
+  func read(_ reader: inout FactsReader, _ index: Int?, _ path: PathBytes, need: Permissions) {
     switch self {
     case .permissions: if need.contains(.write) { reader.readSysctls(ofSticky: index) }
     case .newFiles: if let index { reader.readDefaultACL(index) }
@@ -31,7 +32,7 @@ package enum Question: Sendable {
       {
         reader.readAncestors(of: folder)
       }
-      if operation.name == .exec { reader.readPrograms(from: index) }
+      if operation.name == .exec { reader.readPrograms(from: index, named: path) }
       if operation.name == .link { reader.readSysctls() }
       if operation.name == .write { reader.readSysctls(ofSticky: index) }
     }

@@ -47,8 +47,6 @@ package struct AccessFacts: Hashable, Sendable {
   package var unresponsiveStart: PathBytes?
   /// The error of the look at the directory that relative paths start at; `start` then has no meaning.
   package var startError: Errno?
-  /// Whether binfmt_misc has entries, which may load what the kernel itself does not; false if that was not read.
-  package var hasOtherFormats = false
   /// The directory that stands for `/` once a walk has reached it (`--root`): absolute links and `..` do not leave it.
   package var base: Int?
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.

@@ -1,5 +1,8 @@
 /// The format of a program, as far as execve(2) looks at it before the program runs.
 package enum ProgramFormat: Hashable, Sendable {
+  /// A format that an entry of binfmt_misc loads by the program of this path; by one that is open already, and has no
+  /// loader, if the path is nil.
+  case registered(PathBytes?)
   /// `#!` and the path of an interpreter, with an argument or none: load_script() of fs/binfmt_script.c.
   case script(PathBytes)
   /// An ELF program of this machine, with the path of its loader (PT_INTERP): load_elf_binary() of fs/binfmt_elf.c.
@@ -8,7 +11,8 @@ package enum ProgramFormat: Hashable, Sendable {
   case cut
   /// A format that the kernel itself does not load (ENOEXEC).
   case other
-  /// An ELF program of another machine, by its e_machine; nil if this machine's own is not known.
+  /// An ELF program of another machine, by its e_machine; nil if this machine's own is not known, or if binfmt_misc
+  /// may load the file.
   case foreign(UInt16?)
   /// The contents that could not be read.
   case unreadable(Errno)
@@ -121,8 +125,14 @@ extension KernelCall {
         }
       // A 32-bit program of Intel or ARM runs where the kernel was built for it.
       case .foreign(nil), .foreign(3), .foreign(40): throw undetermined(.otherFormats, current)
+      case .registered(nil):
+        current = program
+        return rule
+      case .registered(let interpreter?):
+        _ = try open(next: interpreter)
+        depth += 1
+        if depth > Self.mostInterpreters { throw refuse(.ELOOP, .manyInterpreters, current) }
       case .other, .foreign:
-        if facts.hasOtherFormats { throw undetermined(.otherFormats, current) }
         throw refuse(.ENOEXEC, .noFormat, current)
       case .cut: throw refuse(.EIO, .noFormat, current)
       case .unreadable: throw undetermined(.unreadable, current)
@@ -134,6 +144,8 @@ extension KernelCall {
   private func load(_ loader: Int) throws(Stop) {
     switch inodes[loader].program {
     case .binary, .cut, nil: break
+    // It was asked about as a program, too.
+    case .registered: throw undetermined(.otherFormats, loader)
     case .other where inodes[loader].isShorterThanHeader,
       .foreign where inodes[loader].isShorterThanHeader,
       .script where inodes[loader].isShorterThanHeader:

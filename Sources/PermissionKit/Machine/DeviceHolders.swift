@@ -67,6 +67,41 @@ struct DeviceHolders {
     }
   }
 
+  /// Finds every process that has one of some files open for writing; returns the place of the first such file.
+  mutating func findWriting(_ files: [InodeIdentity]) -> Int? {
+    var found: [Int: Set<Int32>] = [:]
+    for pid in files.isEmpty ? [] : processes {
+      let folder = PathBytes("/proc/\(pid)/fd")
+      do throws(Errno) {
+        for number in try system.names(in: folder) {
+          guard let status = try? system.status(of: folder.appending(number)),
+            let place = files.firstIndex(of: InodeIdentity(status)),
+            isOpenForWriting(pid, number)
+          else { continue }
+          found[place, default: []].insert(pid)
+        }
+      } catch .ENOENT {
+      } catch {
+        someAreHidden = true
+      }
+    }
+    guard let first = found.keys.min() else { return nil }
+    for pid in found[first, default: []].sorted() { add(pid, streams: false) }
+    return first
+  }
+
+  /// Reads the access mode of a descriptor, see proc_pid_fdinfo(5).
+  private func isOpenForWriting(_ pid: Int32, _ descriptor: PathBytes) -> Bool {
+    let path = PathBytes("/proc/\(pid)/fdinfo").appending(descriptor)
+    guard let text = try? system.contents(of: path, limit: 1 << 16) else { return false }
+    let line = text.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "flags:".utf8) }
+    let flags = line.flatMap {
+      UInt32(String(decoding: $0.filter { $0 > 0x2f && $0 < 0x38 }, as: UTF8.self), radix: 8)
+    }
+    // O_PATH opens nothing.
+    return flags.map { $0 & 3 != 0 && $0 & 0o10000000 == 0 } ?? false
+  }
+
   /// Finds every process that has a socket open which listens at a path, by proc_net_unix(5).
   mutating func findListening(at path: PathBytes) {
     guard let table = try? system.contents(of: "/proc/net/unix", limit: 1 << 22) else { return }
@@ -164,6 +199,21 @@ struct DeviceHolders {
       .busy, .proven, "\(who) runs \(path) now, so nobody may write to it (ETXTBSY)",
       evidence: evidence)
     reason.ownAdvice = "end the program, or write a new file and rename it to \(path)"
+    return reason
+  }
+
+  /// Returns a reason that names the processes that have a program open for writing.
+  func reason(writing path: PathBytes) -> Reason {
+    // This process may have got the descriptor from the one that started it.
+    let own = system.getpid()
+    let others = holders.filter { $0.pid != own }
+    let named = others.isEmpty ? holders : others
+    let more = named.count > 2 ? ["\(named.count - 2) more"] : []
+    let who = (named.prefix(2).map(described) + more).joined(separator: " and ")
+    let verb = named.count == 1 ? "has" : "have"
+    var reason = Reason(
+      .busy, .proven, "\(who) \(verb) \(path) open for writing, so nobody may execute it (ETXTBSY)")
+    reason.ownAdvice = "wait until it is closed, or end the process that writes it"
     return reason
   }
 

@@ -1,7 +1,8 @@
-/// A device that another program uses, or a program that runs and shall be written.
+/// A device that another program uses, a program that runs and shall be written, or one that is written and shall run.
 struct BusyDevice: Cause {
   func find(in evidence: Evidence) -> Finding? {
-    guard evidence.isHere, let reason = Self.reason(evidence) else { return nil }
+    guard evidence.isHere, let reason = Self.reason(evidence) ?? Self.reasonNotToRun(evidence)
+    else { return nil }
     return Finding(status: .restricted, reasons: [reason], replaces: .all)
   }
 
@@ -84,6 +85,26 @@ struct BusyDevice: Cause {
     holders.findRunning(identities[index])
     guard !holders.holders.isEmpty, evidence.system.refusesWritingOfPrograms else { return nil }
     return holders
+  }
+
+  /// Returns a reason that names who has the program, its interpreter or its loader open for writing, so that
+  /// execve(2) is ETXTBSY; nil if nobody is visible who has: exe_file_deny_write_access() of do_open_execat() in
+  /// fs/exec.c.
+  private static func reasonNotToRun(_ evidence: Evidence) -> Reason? {
+    let (facts, identities) = (evidence.facts, evidence.inspection.identities)
+    guard evidence.isAtRoot, case .execute? = evidence.ask.operation?.operation,
+      evidence.future == nil
+    else { return nil }
+    // What the kernel opens before it refuses something else.
+    let programs = evidence.inspection.evaluator.steps(evidence.ask).compactMap { step -> Int? in
+      guard case .permission(let index, _, .granted, _) = step.event,
+        facts.inodes[index].program != nil, identities.indices.contains(index)
+      else { return nil }
+      return index
+    }
+    var holders = DeviceHolders(evidence.system, evidence.users)
+    guard let written = holders.findWriting(programs.map { identities[$0] }) else { return nil }
+    return holders.reason(writing: facts.path(of: programs[written]))
   }
 
   /// Asks the driver of a camera, through the machine's own node, whether a program captures.

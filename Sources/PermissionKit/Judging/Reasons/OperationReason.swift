@@ -16,6 +16,10 @@ struct OperationReason {
       return reason
     }
     let file = facts.path(of: inode, asked: ask.path)
+    if case .registered = facts.inodes[inode].program {
+      reason.message = "an entry of binfmt_misc loads \(file) by \(path), and \(reason.message)"
+      return reason
+    }
     guard case .script = facts.inodes[inode].program else {
       reason.message = "\(file) is loaded by \(path), and \(reason.message)"
       return reason
@@ -177,7 +181,7 @@ extension ReasonFinder {
     switch (decision.rule, facts.inodes[inode].program) {
     case (.otherFormats, _):
       return
-        "\(place) has a format that only an entry of binfmt_misc, or the support of 32-bit programs, may load, which was not looked at"
+        "\(place) has a format that only an entry of binfmt_misc, or the support of 32-bit programs, may load, which cannot be seen here"
     case (.unreadable, .unreadable(let errno)):
       return
         "this process cannot read \(place) (\(errno)), whose beginning names the interpreter or loader that execve(2) opens as well"
