@@ -62,6 +62,7 @@ extension JSONCodec<InodeFacts> {
     .required("parent", \.parent, .integer), .required("entries", \.entries, entry.list),
     .required("entriesAreComplete", \.entriesAreComplete, .bool),
     .optional("isEmpty", \.isEmpty, .bool),
+    .optional("isClosed", \.isClosed.ifTrue, .bool),
     .optional("target", \.target, .path), .optional("jump", \.jump, .integer),
   ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
 

@@ -183,7 +183,7 @@ extension FakeSystem {
     try call("getxattr") { state throws(Errno) in
       guard let file = state.files[descriptor.rawValue] else { throw .EBADF }
       let inode = state.facts.inodes[file.inode]
-      if attribute == .context { throw .ENODATA }
+      if attribute == .context || attribute == .branch { throw .ENODATA }
       guard let acl = attribute == .access ? inode.acl : inode.defaultACL else { throw .ENODATA }
       return acl.xattr
     }

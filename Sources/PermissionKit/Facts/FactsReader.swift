@@ -219,8 +219,41 @@ package struct FactsReader: ~Copyable {
       if error == .ETIMEDOUT, systems[facts.inodes[directory].mount].isUnresponsive {
         return .unresponsive
       }
+      if error == .EACCES, let mount = closedMount(name, in: directory) {
+        return .inode(closedRoot(of: mount, in: directory))
+      }
       return .unreadable(error)
     }
+  }
+
+  /// Returns the FUSE mount at a name, if the kernel lets only the user in who mounted it: fuse_getattr() of
+  /// fs/fuse/dir.c refuses everybody else.
+  private func closedMount(_ name: PathBytes, in directory: Int) -> MountFacts? {
+    var path = facts.isReachedFromRoot(directory) ? facts.path(of: directory) : nil
+    if path == nil, let folder = seen.inodes[directory].descriptor {
+      path = system.destination(ofLink: folder.link)
+    }
+    guard let table = mountTable, let path, let mount = table.mounts(at: path.appending(name)).last,
+      case .fuse(_, _, allowsOthers: false, _) = mount.rules.authority
+    else { return nil }
+    return mount
+  }
+
+  /// Adds the root of such a mount, of which nothing else is known.
+  private mutating func closedRoot(of mount: MountFacts, in directory: Int) -> Int {
+    let index = facts.inodes.count
+    facts.mounts.append(mount)
+    systems.append(system)
+    facts.inodes.append(
+      InodeFacts(
+        kind: .directory, mode: 0, uid: .max, gid: .max, mount: facts.mounts.count - 1,
+        parent: directory))
+    facts.inodes[index].isClosed = true
+    let nothing = StatusFields(mode: 0, uid: .max, gid: .max, inode: 0)
+    seen.append(
+      SeenInodes.Inode(
+        identity: InodeIdentity(nothing), mount: mount.id, descriptor: nil, parentIsKnown: true))
+    return index
   }
 
   private mutating func parent(of inode: Int) -> Int? {

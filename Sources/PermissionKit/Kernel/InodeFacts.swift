@@ -81,6 +81,8 @@ package struct InodeFacts: Hashable, Sendable {
   package var isEmpty: Bool?
   /// The target of a symbolic link, as readlink(2) returns it.
   package var target: PathBytes?
+  /// Whether it is the root of a FUSE mount that lets this process see nothing of it, so that mode and owners are unknown.
+  package var isClosed = false
   /// The format of a program; nil if that was not read.
   package var program: ProgramFormat?
   /// Whether a program, or what shall be one, has no room for the header of an ELF file.

@@ -99,6 +99,7 @@ extension KernelCall {
       {
         throw refuse(.EACCES, .fuseOtherUser, inode, step)
       }
+      if inodes[inode].isClosed { throw undetermined(.fuseDaemon, inode, step) }
       if !checksModes { return .fuseDaemon }
       let rule = try generic(inode, want, step)
       return want.isEmpty || rules.daemonIsTrusted ? rule : .serverDecides

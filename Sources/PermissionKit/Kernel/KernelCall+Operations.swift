@@ -289,9 +289,21 @@ extension KernelCall {
     try mustNotBeFixed()
     try mustBeMapped(current, .EOVERFLOW)
     try mustBeInWritableSubvolume()
+    try mustAskKernel()
     let rule = try prepare(&self)
     try mustKnowFileSystem(current, storesModes: true)
     return rule
+  }
+
+  /// Stops where setattr_prepare() of fs/attr.c asks for no owner, because a daemon or server decides: ATTR_FORCE of
+  /// fuse_do_setattr() in fs/fuse/dir.c, and nfs_setattr() of fs/nfs/inode.c.
+  private func mustAskKernel() throws(Stop) {
+    switch traits[mount(current)].rules.authority {
+    case .kernel, .unknown, .server(checksModes: true): return
+    case .server(checksModes: false): throw undetermined(.networkFileSystem, current)
+    case .fuse(_, _, _, let checksModes):
+      if !checksModes { throw undetermined(.fuseDaemon, current) }
+    }
   }
 
   /// Mirrors may_setattr() of fs/attr.c and may_write_xattr() of fs/xattr.c.
@@ -349,6 +361,7 @@ extension KernelCall {
       throw refuse(.EOVERFLOW, .unmappedOwner, current)
     }
     try mustBeInWritableSubvolume()
+    try mustAskKernel()
     let isOwner = try owner.map { user throws(Stop) in try isSubject(user, current, .target) }
     let isNamed = uid != nil || gid != nil
     let mayGive = isNamed && (uid == nil || isOwner == true && uid == owner)

@@ -6,4 +6,6 @@
   case `default` = "system.posix_acl_default"
   /// The context that SELinux gives the inode, whether the file system stores it or not.
   case context = "security.selinux"
+  /// The path of the file that a pool of mergerfs shows, on its branch.
+  case branch = "user.mergerfs.fullpath"
 }

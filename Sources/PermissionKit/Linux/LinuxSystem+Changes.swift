@@ -11,6 +11,7 @@ extension LinuxSystem {
       case .access: "system.posix_acl_access"
       case .default: "system.posix_acl_default"
       case .context: "security.selinux"
+      case .branch: "user.mergerfs.fullpath"
       }
     return unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
   }

@@ -167,7 +167,7 @@ import Testing
     DiagnosisRow(
       name: "FUSE that not even statx may look at", code: .networkFS,
       question: .path("/mnt/file"), status: .restricted,
-      evidence: ["fuse.sshfs rw,user_id=1001", "mnt: EACCES"], mentions: ["/mnt", "ben"],
+      evidence: ["fuse.sshfs rw,user_id=1001"], mentions: ["/mnt", "ben"],
       remedies: [allowOther], otherStatus: .authorized,
       scene: {
         Scene.mounted($0, "fuse.sshfs", superblock: fuse(1001))

@@ -1,6 +1,4 @@
-/// A mount point that refuses even statx(2): another user's FUSE mount, or a server.
-///
-/// See fuse_allow_current_process() in fs/fuse/dir.c.
+/// A mount point that refuses even statx(2), by its server or automounter.
 struct ClosedMount: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let facts = evidence.facts
@@ -15,17 +13,10 @@ struct ClosedMount: Cause {
     guard let mount = table.mounts.last(where: { closed.contains($0.point) }) else { return nil }
     let known =
       ["\(mount.fileSystem) \(mount.superblockOptions)"] + evidence.refusal.flatMap(\.evidence)
-    func finding(_ message: String, _ remedies: [Remedy] = []) -> Finding {
+    func finding(_ message: String) -> Finding {
       Finding(
-        reasons: [Reason(.networkFS, .proven, message, evidence: known)], remedies: remedies,
+        reasons: [Reason(.networkFS, .proven, message, evidence: known)],
         replaces: .reasons)
-    }
-    let options = mount.superblockOptions.parts(by: ",")
-    if mount.fileSystem.hasPrefix("fuse"), !options.contains("allow_other") {
-      let owner = options.first { $0.hasPrefix("user_id=") }.flatMap { UInt32($0.dropFirst(8)) }
-      return finding(
-        "\(mount.point) is a FUSE mount of \(owner.map { evidence.users.userName($0) } ?? "another user") without allow_other, so no other user may enter it, not even root",
-        [.allowOther])
     }
     if case .server = mount.rules.authority {
       let reason = ReasonFinder(evidence.inspection).serverRefusal(

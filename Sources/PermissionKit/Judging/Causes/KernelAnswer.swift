@@ -71,6 +71,9 @@ struct KernelAnswer: Cause {
       return
         "start a terminal of your own, such as by script -q /dev/null; \(path) belongs to another session"
     }
+    if let branch = MountOwner.branch(of: index, evidence) {
+      return "change the permissions of \(branch): \(path) shows those of its branch"
+    }
     if mount.rules.mayKeepWaiting {
       return
         "change the permissions where \(mount.fileSystem) has them: by the daemon or on the machine that serves \(mount.point)"

@@ -73,7 +73,7 @@ struct LayerReason {
     case .fuseOtherUser:
       return (
         .networkFS,
-        "\(facts.mountPoint(inode)) is another user's FUSE mount without allow_other (\(errno))"
+        "\(facts.mountPoint(inode)) is a FUSE mount of \(finder.mounter(inode)) without allow_other, so no other user may enter it, not even root (\(errno))"
       )
     case .unmappedSubject where decision.errno == .EINVAL:
       return (

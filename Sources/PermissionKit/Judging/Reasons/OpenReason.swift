@@ -21,7 +21,24 @@ struct OpenReason {
         .usernsUnmapped, .proven,
         "an id that decides on \(place) is not mapped in this user namespace, so its user or group is unknown",
         evidence: decision.inode.map { [finder.modeAndOwners($0)] } ?? [])
-    case .networkFileSystem, .fuseDaemon:
+    case .fuseDaemon where decision.inode.map({ facts.inodes[$0].isClosed }) == true:
+      var reason = Reason(
+        .networkFS, .proven,
+        "\(name) mounted \(place) without allow_other and may enter it, but nobody else sees what is inside",
+        evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
+      reason.ownAdvice = "check as \(name)"
+      return reason
+    case .fuseDaemon:
+      var reason = Reason(
+        .networkFS, .proven,
+        "\(place) is on \(mount?.fileSystem ?? "FUSE"), whose daemon makes the final decision",
+        evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
+      reason.ownAdvice =
+        ask.operation == nil
+        ? "check as \(name): only the daemon knows"
+        : "only doing it as \(name) shows whether the daemon allows it"
+      return reason
+    case .networkFileSystem:
       return Reason(
         .networkFS, .proven,
         "\(place) is on \(mount?.fileSystem ?? "a network file system"), where a server makes the final decision",

@@ -150,8 +150,19 @@ struct ReasonFinder {
 }
 
 extension ReasonFinder {
+  /// Returns the user who made the FUSE mount of an inode, for people.
+  func mounter(_ inode: Int) -> String {
+    guard case .fuse(let uid, _, _, _) = facts.mounts[facts.inodes[inode].mount].rules.authority
+    else { return "another user" }
+    return users.userName(uid)
+  }
+
   /// Returns mode, owner and group of an inode, for people.
   func modeAndOwners(_ inode: Int) -> String {
+    if facts.inodes[inode].isClosed {
+      let mount = facts.mounts[facts.inodes[inode].mount]
+      return "\(mount.fileSystem) \(mount.superblockOptions)"
+    }
     let facts = facts.inodes[inode]
     return
       "\(facts.summary.modeText) \(users.userName(facts.uid)):\(users.groupName(facts.gid))"

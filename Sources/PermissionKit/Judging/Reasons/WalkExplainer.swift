@@ -74,7 +74,7 @@ struct WalkExplainer {
     _ name: PathBytes, _ inode: Int?, isOfLink: Bool
   ) -> WalkedComponent {
     var component = WalkedComponent(name, isOfLink: isOfLink)
-    if let inode {
+    if let inode, !finder.facts.inodes[inode].isClosed {
       let facts = finder.facts.inodes[inode]
       component.inode = facts.summary
       component.owner = finder.users.userName(facts.uid)
