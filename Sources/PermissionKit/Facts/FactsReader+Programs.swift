@@ -12,7 +12,7 @@ extension FactsReader {
     for _ in 0...6 {
       readProgram(program, path, registered)
       switch facts.inodes[program].program {
-      case .script(let interpreter), .registered(let interpreter?):
+      case .script(let interpreter), .registered(let interpreter):
         guard let next = read(interpreter), facts.inodes[next].kind == .regular else { return }
         (program, path) = (next, interpreter)
       case .binary(let path?):
@@ -35,12 +35,8 @@ extension FactsReader {
     var format = own
     if let registered {
       if let entry = registered.first(where: { head != nil && $0.matches(head ?? [], path) }) {
-        format = .registered(entry.interpreter)
-        if entry.isOpen {
-          let isWhole =
-            read(entry.interpreter).map { programFormat($0).format } == .binary(loader: nil)
-          format = isWhole ? .registered(nil) : .foreign(nil)
-        }
+        // What was opened when the entry was made need not be at the path any more.
+        format = entry.isOpen ? .foreign(nil) : .registered(entry.interpreter)
       }
     } else {
       switch own {
@@ -54,7 +50,15 @@ extension FactsReader {
   }
 
   /// Returns the entries of binfmt_misc in the order in which the kernel asks them; nil if they cannot be seen.
+  ///
+  /// Each user namespace has entries of its own since Linux 6.7.
   private func registeredFormats() -> [RegisteredFormat]? {
+    if !prefix.bytes.isEmpty,
+      system.destination(ofLink: prefix.parent.appending("ns/user"))
+        != system.destination(ofLink: "/proc/self/ns/user")
+    {
+      return nil
+    }
     let path: PathBytes = "/proc/sys/fs/binfmt_misc"
     // systemd mounts it when somebody looks.
     guard case .immediate = system.availability(of: path) else { return nil }

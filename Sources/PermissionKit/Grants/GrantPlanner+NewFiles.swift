@@ -5,8 +5,7 @@ extension GrantPlanner {
   /// A new default ACL replaces the umask and so may give access to others. The function adds one only
   /// if the directory has a default ACL already, or if others may gain.
   func addDefaults(_ plan: inout GrantPlan, _ least: LeastChange) throws(PermissionError) {
-    var isLeftOut = false
-    var folder: Int?
+    var (isLeftOut, isWithoutACLs, folder) = (false, false, Int?.none)
     var words = NewFileWords()
     for ask in request.asks {
       guard let index = facts.inode(at: ask.path), facts.inodes[index].kind == .directory else {
@@ -14,6 +13,8 @@ extension GrantPlanner {
       }
       var inode = least.facts.inodes[index]
       let path = facts.path(of: index)
+      isWithoutACLs = isWithoutACLs || inode.hasACLs == false
+      if inode.hasACLs == false { continue }
       do throws(Errno) {
         let descriptor = try open(index, path)
         defer { system.close(descriptor) }
@@ -54,12 +55,17 @@ extension GrantPlanner {
         "new files: those that \(makers) there or below get the same entry, which is removed when the access ends; files moved or linked out of \(facts.path(of: folder)) keep it"
       )
     }
+    if isWithoutACLs {
+      plan.warnings.append("\(Self.left), because the file system has no default ACLs")
+    }
     if isLeftOut {
       plan.warnings.append(
-        "new files there are not included, because a default ACL would replace everybody's umask; to include them, allow others to get access (--allow-others)"
+        "\(Self.left), because a default ACL would replace everybody's umask; to include them, allow others to get access (--allow-others)"
       )
     }
   }
+
+  private static let left = "new files there are not included"
 
   /// Notes what is to be said of new files in a folder whose default ACL changes.
   private func look(

@@ -89,10 +89,7 @@ struct GrantPlanner {
   /// Returns the smallest changes of facts that give access; nil if none gives any.
   private func leastChange(on facts: AccessFacts) throws(PermissionError) -> LeastChange? {
     var least = LeastChange(facts: facts, credentials: request.subject.credentials)
-    let groups =
-      facts.inodes.contains { $0.hasACLs == false && $0.kind != .symbolicLink }
-      ? request.inspection.groups : []
-    least.groups = { groups }
+    least.groups = { request.inspection.groups }
     var isAnyGranted = false
     for ask in request.asks {
       let decision = least.grant(
@@ -123,6 +120,7 @@ struct GrantPlanner {
     }
     if leftOut.isEmpty { return facts }
     for index in facts.inodes.indices {
+      leaveOut(leftOut, ofGroupsOf: index, &facts)
       guard let leases = leases(on: index, .accessACL),
         leases.grants.contains(where: { leftOut.contains($0.id) }),
         let grant = leases.grants.first?.grant
@@ -132,6 +130,38 @@ struct GrantPlanner {
       facts.inodes[index] = look.inode { !leftOut.contains($0) }
     }
     return facts
+  }
+
+  /// Leaves grants of the owning group of an inode out of the facts, if nobody else changed it.
+  private func leaveOut(
+    _ ids: Set<String>, ofGroupsOf index: Int, _ facts: inout AccessFacts
+  ) {
+    let open = owningGroups(of: index)
+    guard let first = open.first?.grant else { return }
+    func bits(_ grants: [OwningGroupGrant]) -> UInt8 { grants.reduce(0) { $0 | $1.after.bits } }
+    let inode = facts.inodes[index]
+    guard inode.gid == first.after.gid, UInt8(inode.mode >> 3 & 7) == bits(open.map(\.grant))
+    else { return }
+    let kept = open.filter { !ids.contains($0.entry.id) }.map(\.grant)
+    if kept.isEmpty { facts.inodes[index].gid = first.before.gid }
+    let left = kept.isEmpty ? first.before.bits : bits(kept)
+    facts.inodes[index].mode = inode.mode & ~0o070 | UInt16(left) << 3
+  }
+
+  /// Returns the open grants of the owning group of an inode of the facts, oldest first.
+  private func owningGroups(of index: Int) -> [(entry: GrantRecord, grant: OwningGroupGrant)] {
+    let identities = request.inspection.identities
+    guard identities.indices.contains(index), facts.inodes[index].hasACLs == false else {
+      return []
+    }
+    let path = facts.path(of: index)
+    let found = request.journaled.owningGroups(
+      of: InodeGrant(
+        path: path, identity: identities[index], uid: request.uid, permissions: [],
+        persistence: .permanent, attribute: .mode, arguments: []))
+    guard !found.isEmpty, let descriptor = try? open(index, path) else { return [] }
+    defer { system.close(descriptor) }
+    return found.filter { $0.grant.file.isInode(descriptor, system) }
   }
 
   /// Returns the open leases on an inode of the facts; nil if there are none.
@@ -183,8 +213,11 @@ struct GrantPlanner {
     let path = facts.path(of: missing.inode)
     try check(inode, missing, path)
     var grant = try bind(missing, inode, path)
-    if inode.gid != missing.after.gid {
-      return (handover(of: grant, missing, inode), missing, [])
+    let groups = owningGroups(of: missing.inode)
+    if facts.inodes[missing.inode].gid != missing.after.gid || !groups.isEmpty,
+      missing.isOfGroup
+    {
+      return try handover(of: grant, missing, inode, groups.map(\.grant))
     }
     let look = LeaseLook(
       grant, inode, device: inode.device, request.journaled.leases(around: grant), system)
@@ -205,18 +238,36 @@ struct GrantPlanner {
     return (step, change, look.users)
   }
 
-  /// Returns the step that gives an inode without ACLs to a group of the subject.
+  /// Returns the step that gives an inode without ACLs to a group of the subject, as `step` does.
   private func handover(
-    of file: InodeGrant, _ change: InodeChange, _ inode: InodeFacts
-  ) -> GrantPlan.Step {
-    let gid = change.after.gid
-    let mayGive = own.effective.contains(.chown) || own.isMember(of: gid)
-    return GrantPlan.Step(
-      .owningGroup(
-        OwningGroupGrant(
-          file: file, group: request.users.groupName(gid), before: .init(inode),
-          after: .init(change.after), others: UInt8(inode.mode & 7))),
-      place: file.path.description, needsRoot: !mayGive || !mayChange(inode))
+    of file: InodeGrant, _ change: InodeChange, _ inode: InodeFacts, _ open: [OwningGroupGrant]
+  ) throws(PermissionError) -> (GrantPlan.Step, InodeChange, Set<UInt32>) {
+    let (gid, others) = (change.after.gid, UInt8(inode.mode & 7))
+    let holders = request.journaled.leases(around: file)?.grants.map(\.grant) ?? []
+    if open.contains(where: { $0.after.gid != gid })
+      || inode.gid != gid && holders.contains(where: { $0.lease.tag == .owningGroup })
+    {
+      throw refusal(
+        "\(file.path) belongs to group \(request.users.groupName(inode.gid)) because of another grant",
+        path: file.path, advice: "revoke that one first: permcheck list --grants")
+    }
+    let base = open.first?.before ?? .init(inode)
+    var grant = OwningGroupGrant(
+      file: file, group: request.users.groupName(gid), before: base,
+      after: .init(gid: gid, bits: others | change.permissions.rawValue), others: others)
+    grant.present = .init(inode)
+    var made = change
+    made.before = inode
+    made.after = inode
+    made.after.gid = gid
+    let shared = inode.gid == gid ? UInt8(inode.mode >> 3 & 7) : 0
+    made.after.mode = inode.mode & ~0o070 | UInt16(shared | grant.after.bits) << 3
+    // The same process must be able to give it back.
+    let mayGive =
+      own.effective.contains(.chown) || own.isMember(of: gid) && own.isMember(of: base.gid)
+    let step = GrantPlan.Step(
+      .owningGroup(grant), place: file.path.description, needsRoot: !mayGive || !mayChange(inode))
+    return (step, made, [])
   }
 
   /// Whether this process may change the mode and the ACL of an inode.

@@ -92,6 +92,7 @@ struct KernelCall {
     let copiesUp: Bool
     /// The error of open(2) with O_CREAT and a new name, where a file system has only the files that the kernel makes.
     let creationErrno: Errno?
+    let makesFolders: Bool
     /// KERNFS_ROOT_EXTRA_OPEN_PERM_CHECK, which only sysfs sets.
     let checksModeAtOpen: Bool
 
@@ -109,6 +110,7 @@ struct KernelCall {
       isImmutable = mount.fileSystem == "nsfs"
       copiesUp = mount.fileSystem == "overlay"
       checksModeAtOpen = mount.fileSystem == "sysfs"
+      makesFolders = mount.fileSystem == "cgroup" || mount.fileSystem == "cgroup2"
       creationErrno =
         switch mount.fileSystem {
         case "sysfs", "cgroup", "cgroup2", "devpts", "debugfs", "tracefs", "binfmt_misc",

@@ -1,8 +1,7 @@
 /// The format of a program, as far as execve(2) looks at it before the program runs.
 package enum ProgramFormat: Hashable, Sendable {
-  /// A format that an entry of binfmt_misc loads by the program of this path; by one that is open already, and has no
-  /// loader, if the path is nil.
-  case registered(PathBytes?)
+  /// A format that an entry of binfmt_misc loads by the program of this path.
+  case registered(PathBytes)
   /// `#!` and the path of an interpreter, with an argument or none: load_script() of fs/binfmt_script.c.
   case script(PathBytes)
   /// An ELF program of this machine, with the path of its loader (PT_INTERP): load_elf_binary() of fs/binfmt_elf.c.
@@ -125,10 +124,7 @@ extension KernelCall {
         }
       // A 32-bit program of Intel or ARM runs where the kernel was built for it.
       case .foreign(nil), .foreign(3), .foreign(40): throw undetermined(.otherFormats, current)
-      case .registered(nil):
-        current = program
-        return rule
-      case .registered(let interpreter?):
+      case .registered(let interpreter):
         _ = try open(next: interpreter)
         depth += 1
         if depth > Self.mostInterpreters { throw refuse(.ELOOP, .manyInterpreters, current) }

@@ -98,8 +98,8 @@ struct DeviceHolders {
     let flags = line.flatMap {
       UInt32(String(decoding: $0.filter { $0 > 0x2f && $0 < 0x38 }, as: UTF8.self), radix: 8)
     }
-    // O_PATH opens nothing.
-    return flags.map { $0 & 3 != 0 && $0 & 0o10000000 == 0 } ?? false
+    // O_PATH opens nothing, and 3 only lets ioctl(2) be called.
+    return flags.map { ($0 & 3 == 1 || $0 & 3 == 2) && $0 & 0o10000000 == 0 } ?? false
   }
 
   /// Finds every process that has a socket open which listens at a path, by proc_net_unix(5).

@@ -101,6 +101,10 @@ struct DurationTests {
         is "$(state $f)" "654 root:attra" g+x; chgrp root $f; chmod 644 $f
         "$0" request $f --need w --user attra --yes >o || exit 3; chgrp attrs $f
         "$0" revoke --all >o 2>&1 || exit 3; is "$(state $f)" "664 root:attrs" chgrp; chgrp root $f; chmod 644 $f
+        # Two leases: the first one to end takes only what is its own.
+        "$0" request $f --need r --user attrb --allow-others --yes >o 2>&1; "$0" request $f --need w --user attra --for 1s --yes >o || exit 3
+        "$0" request $f --need w --user attra --yes >o || exit 3; grep -q revoke o || exit 3; sleep 1.1; "$0" revoke --expired >o
+        is "$(state $f)" "664 root:attra" second; open $f 61001 || exit 3; "$0" revoke --all >o || exit 3; is "$(state $f)" "644 root:root" both
         # A process that is killed between the two calls.
         strace -f -o /dev/null -e trace=chmod -e inject=chmod:signal=KILL:when=1 "$0" request $f --need w --user attra --yes >o 2>&1
         is "$(state $f)" "644 root:attra" killed; "$0" revoke --expired >o; is "$(state $f)" "644 root:root" recovered
@@ -116,6 +120,11 @@ struct DurationTests {
       rm /srv/f; echo done
       """)
     #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")
+  }
+
+  /// Several leases of one owning group, and what is killed meanwhile.
+  @Test func `Leases of owning groups end as the first one began`() throws {
+    try Command.expectNoneWrong("groups.py", Effort.of(400, atLeast: 12))
   }
 
   /// A server makes its socket anew, and its setting is named.

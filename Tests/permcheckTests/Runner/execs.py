@@ -61,7 +61,7 @@ def executed(path, uid):
 class Process:
     """A process of a user, which executes what it is told; perhaps in namespaces of its own."""
     def __init__(self, uid, folders, chance):
-        spaces = chance.choice([0, 0, NEWNS, NEWUSER, NEWUSER | NEWNS])
+        self.spaces = spaces = chance.choice([0, 0, NEWNS, NEWUSER, NEWUSER | NEWNS])
         options, folder, other = chance.choice([MS_NOEXEC, 0, MS_NOSUID, None]), *chance.sample(folders, 2)
         (here, self.out), (self.into, there) = os.pipe(), os.pipe()
         self.pid = os.fork()
@@ -226,8 +226,8 @@ class Scene:
                         yield f"scene {self.number}: {who} {uid} {path}: the files grant it, the kernel says {answer}"
                 elif status == "notDetermined":
                     totals["open"] += 1
-                    # Nobody but root reads every script and loader.
-                    if not is_self or uid == 0:
+                    # Nobody but root reads every script and loader, and another user namespace may have its own binfmt_misc.
+                    if (not is_self or uid == 0) and not (process and process.spaces & NEWUSER):
                         yield f"scene {self.number}: {who} {uid} {path} is not determined: {resource['reasons'][:1]}, the kernel says {answer}"
                 elif said != answer:
                     yield f"scene {self.number}: {who} {uid} {path} is {status} {said}, the kernel says {answer}: {resource['reasons'][:1]}; {head(path)}"

@@ -91,7 +91,10 @@ package enum GrantChange: Hashable, Sendable {
     case .udevRule(var rule):
       for index in rule.entries.indices { rule.entries[index].forgetPlan() }
       return .udevRule(rule)
-    case .group, .owningGroup: return self
+    case .owningGroup(var grant):
+      grant.present = nil
+      return .owningGroup(grant)
+    case .group: return self
     }
   }
 }

@@ -1,6 +1,7 @@
 /// Gives a file without ACLs to a group of the user, and the group what the user lacks.
 ///
-/// Only where nobody loses anything by it, see `InodeFacts.giving(_:toOneOf:)`.
+/// Only where nobody loses anything by it, see `InodeFacts.giving(_:toOneOf:)`. Several grants of one file are leases of
+/// the same group: the bits are those of all together, and the last one to end restores what was before the first.
 package struct OwningGroupGrant: UndoableCommand {
   /// The owning group, and its bits in the mode.
   package struct State: Hashable, Sendable {
@@ -22,35 +23,46 @@ package struct OwningGroupGrant: UndoableCommand {
   package var file: InodeGrant
   /// The name of the group.
   var group: String
-  /// The group and its bits before the change.
+  /// The group and its bits before the first open grant of the file.
   var before: State
-  /// The group and its bits after the change.
+  /// The group, and the bits that this grant alone gives it.
   var after: State
+  /// The group and its bits when this was planned; nil in a journal.
+  var present: State?
   /// The bits of everybody else at the time of the plan, which the group had, too.
   var others: UInt8
 
   /// The change in one line, without the path.
   package var summary: String {
-    "owning group \(group), with mode bits g+\(added.letters)"
+    "owning group \(group), with mode bits g+\(Permissions(rawValue: after.bits & ~before.bits).letters)"
   }
-  /// Two shell commands that make the same change.
+  /// The shell commands that make the same change.
   package var commands: [[PathBytes]] {
-    [
-      ["chgrp", PathBytes(group), file.path],
-      ["chmod", PathBytes("g+\(added.letters)"), file.path],
-    ]
+    let chgrp: [PathBytes] = ["chgrp", PathBytes(group), file.path]
+    let chmod: [PathBytes] = ["chmod", PathBytes("g+\(added.letters)"), file.path]
+    return (present?.gid == after.gid ? [] : [chgrp]) + (added.isEmpty ? [] : [chmod])
   }
-  /// Both commands as one, for sh(1).
+  /// All commands as one, for sh(1).
   package var arguments: [PathBytes] {
     ["sh", "-c", PathBytes(commands.map(ShellCommand.line).joined(separator: " && "))]
   }
   /// How long the file system keeps the change.
   package var persistence: Persistence { file.persistence }
 
-  /// The rights of the group that it did not have as others.
-  private var given: UInt8 { after.bits & ~others }
   /// The bits that chmod(1) adds.
-  private var added: Permissions { Permissions(rawValue: after.bits & ~before.bits) }
+  private var added: Permissions {
+    Permissions(rawValue: after.bits & ~(present ?? before).bits)
+  }
+
+  /// The bits that some grants of a file give together.
+  private func bits(_ grants: [OwningGroupGrant]) -> UInt8 {
+    grants.reduce(0) { $0 | $1.after.bits }
+  }
+
+  /// The bits that only this grant gives, beyond those of others at present.
+  private func own(_ kept: [OwningGroupGrant], _ status: StatusFields) -> UInt8 {
+    after.bits & ~bits(kept) & ~UInt8(status.mode & 7)
+  }
 
   private func status(
     _ descriptor: Descriptor, _ system: any System
@@ -80,23 +92,42 @@ package struct OwningGroupGrant: UndoableCommand {
     defer { system.close(descriptor) }
     let now = try status(descriptor, system)
     // chown(2) would clear these bits.
-    guard State(now) == before, now.mode & 0o6000 == 0, UInt8(now.mode & 7) == others else {
+    guard State(now) == present, now.mode & 0o6000 == 0, UInt8(now.mode & 7) == others else {
       throw file.failure(
         "mode or group of \(file.path) changed after the plan was made, so it was not changed",
         advice: "try again")
     }
-    try setGroup(after.gid, descriptor, system)
-    // If this fails, the journal undoes it.
-    try set(after.bits, descriptor, system)
-    guard State(try status(descriptor, system)) == after else {
+    let isShared = now.gid == after.gid
+    let wanted = State(
+      gid: after.gid, bits: isShared ? State(now).bits | after.bits : after.bits)
+    // If something fails from here on, the journal undoes it.
+    if !isShared { try setGroup(wanted.gid, descriptor, system) }
+    try set(wanted.bits, descriptor, system)
+    guard State(try status(descriptor, system)) == wanted else {
       throw file.failure(
         "\(file.path) did not get the planned mode and group, because somebody else changes it",
         advice: "try again")
     }
   }
 
-  /// Restores the bits, then the group; the bits of others are not touched.
+  /// Undoes the change as the only one of the file.
   package func undo(_ system: any System) throws(PermissionError) -> String? {
+    try undo(system, keeping: [], open: [self])
+  }
+
+  /// Takes back what no other open grant of the file gives; the last one restores the group.
+  ///
+  /// The bits of others are not touched.
+  ///
+  /// - Parameters:
+  ///   - system: The system to change.
+  ///   - kept: The other grants of the file that stay.
+  ///   - open: All grants of the file that the state may still be of.
+  /// - Returns: What was left as somebody else made it, for people; nil if nothing was.
+  /// - Throws: If the change cannot be undone.
+  func undo(
+    _ system: any System, keeping kept: [OwningGroupGrant], open: [OwningGroupGrant]
+  ) throws(PermissionError) -> String? {
     var finder = InodeFinder(system)
     defer { finder.close() }
     switch finder.find(file) {
@@ -104,9 +135,9 @@ package struct OwningGroupGrant: UndoableCommand {
     case .missing(let reason): throw file.failure(reason)
     case .found(let descriptor):
       defer { system.close(descriptor) }
-      let note = try restore(descriptor, system)
-      let left = State(try status(descriptor, system))
-      if left.gid == after.gid, after.gid != before.gid, left.bits & given != 0 {
+      let note = try restore(descriptor, kept, open, system)
+      let left = try status(descriptor, system)
+      if left.gid == after.gid, State(left).bits & own(kept, left) != 0 {
         throw file.failure("somebody else changes \(file.path) again and again", nil, .EAGAIN)
       }
       return note
@@ -114,20 +145,25 @@ package struct OwningGroupGrant: UndoableCommand {
   }
 
   private func restore(
-    _ descriptor: Descriptor, _ system: any System
+    _ descriptor: Descriptor, _ kept: [OwningGroupGrant], _ open: [OwningGroupGrant],
+    _ system: any System
   ) throws(PermissionError) -> String? {
-    let now = State(try status(descriptor, system))
+    let status = try status(descriptor, system)
+    let now = State(status)
     guard now.gid == after.gid else {
       return now == before
         ? nil : "somebody else changed the group of \(file.path), so it was left as it is"
     }
-    // A process that was killed may have changed the group alone.
-    if now.bits == after.bits || now.bits == before.bits {
-      try set(before.bits, descriptor, system)
-      try setGroup(before.gid, descriptor, system)
+    let target = kept.isEmpty ? before.bits : bits(kept)
+    // Grants end one after the other, and a process that was killed may have changed the group alone.
+    let isOwn = [bits(open), before.bits, target].contains(now.bits)
+    // With a set-id bit the group means more than access, and chown(2) would clear it.
+    if isOwn, status.mode & 0o6000 == 0 {
+      try set(target, descriptor, system)
+      if kept.isEmpty { try setGroup(before.gid, descriptor, system) }
       return nil
     }
-    try set(now.bits & ~given, descriptor, system)
+    try set(now.bits & ~own(kept, status), descriptor, system)
     return
       "somebody else changed what the group \(group) may do with \(file.path): only what was given is taken back, and the group stays"
   }

@@ -239,7 +239,7 @@ struct GrantJournalWriter {
       }
       do throws(PermissionError) {
         // If the line of an ACL is lost, the change had not begun.
-        if let note = try grant.change.undoable?.undo(system) { outcome.notes.append(note) }
+        if let note = try undo(grant) { outcome.notes.append(note) }
         finish([grant], &outcome)
       } catch {
         miss(grant, error, &outcome)
@@ -253,6 +253,21 @@ struct GrantJournalWriter {
       next += chunk.count
       release(chunk, &finder, &outcome)
     }
+  }
+
+  /// Undoes a grant that is no lease of an ACL.
+  private func undo(_ grant: Grant) throws(PermissionError) -> String? {
+    guard case .owningGroup(let group) = grant.change else {
+      return try grant.change.undoable?.undo(system)
+    }
+    let open = ledger.owningGroups(of: group.file)
+    let kept = open.filter { entry, _ in
+      switch entry.stage {
+      case .undoing, .missing: false
+      default: entry.id != grant.id
+      }
+    }
+    return try group.undo(system, keeping: kept.map(\.grant), open: open.map(\.grant))
   }
 
   /// Undoes the grants of some ACLs: finds the inodes, records what they become, and changes them.

@@ -61,6 +61,16 @@ package struct GrantLedger: Sendable {
     return entry??.acl.flatMap(leases)
   }
 
+  /// Returns the open grants of the owning group of a file, oldest first.
+  func owningGroups(of file: InodeGrant) -> [(entry: GrantRecord, grant: OwningGroupGrant)] {
+    slots.compactMap { entry in
+      guard let entry, let grant = entry.owningGroup, grant.file.isSameACL(as: file) else {
+        return nil
+      }
+      return (entry, grant)
+    }
+  }
+
   /// Returns the open grants, oldest first, with what is seen of them now: `ended` are those whose access somebody else
   /// removed, `missing` those whose file is not found, `undoing` those that could not be ended.
   func grantsNow(_ system: any System) -> [Grant] {

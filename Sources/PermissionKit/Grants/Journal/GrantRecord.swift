@@ -96,6 +96,14 @@ extension GrantRecord {
   /// The number of the inode that changes; nil for other changes.
   var inode: UInt64? { change?["inode"]?["identity"]?["inode"]?.integer() }
 
+  /// The change of an owning group; nil for another change.
+  var owningGroup: OwningGroupGrant? {
+    guard change?["owningGroup"] != nil, case .owningGroup(let group) = grant?.change else {
+      return nil
+    }
+    return group
+  }
+
   /// The change of an inode; nil for another change.
   var inodeGrant: InodeGrant? {
     get { if case .inode(let inode) = grant?.change { inode } else { nil } }

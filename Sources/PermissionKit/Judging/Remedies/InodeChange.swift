@@ -30,6 +30,11 @@ struct InodeChange: Hashable, Sendable {
   var asked: Permissions
   /// Whether these permissions are what was asked for, and not what the way there or an operation needs.
   var isAsked = false
+
+  /// Whether the owning group or its bits change.
+  var isOfGroup: Bool {
+    attribute == .mode && (before.gid != after.gid || (before.mode ^ after.mode) & 0o070 != 0)
+  }
 }
 
 extension InodeFacts {
@@ -45,8 +50,8 @@ extension InodeFacts {
   }
 
   /// Returns the inode with the first of these groups as its owning group; nil if that is impossible.
-  func giving(_ permissions: Permissions, toOneOf groups: () -> [UInt32]) -> InodeFacts? {
-    groups().lazy.compactMap { given(permissions, to: $0) }.first
+  func giving(_ permissions: Permissions, toOneOf groups: [UInt32]) -> InodeFacts? {
+    groups.lazy.compactMap { given(permissions, to: $0) }.first
   }
 
   /// Returns the inode with an effective entry for `uid`; all others keep their effective rights.

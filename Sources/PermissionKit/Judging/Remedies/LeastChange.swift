@@ -27,6 +27,8 @@ struct LeastChange {
   let credentials: Credentials
   /// The groups of the subject that an inode without ACLs may be given to, the smallest first; by default none.
   var groups: () -> [UInt32] = { [] }
+  /// The same, once they were asked for.
+  private var knownGroups: [UInt32]?
   private(set) var changes: [InodeChange] = []
   /// Whether changes are kept that alone give no access.
   private var keepsAll = false
@@ -139,7 +141,9 @@ struct LeastChange {
   /// Returns the change that gives the subject the missing rights on one inode.
   ///
   /// Nil if mode and ACL cannot be changed or do not refuse.
-  private func change(of index: Int, _ rule: Rule, asked: Permissions) -> InodeChange? {
+  private mutating func change(
+    of index: Int, _ rule: Rule, asked: Permissions
+  ) -> InodeChange? {
     let inode = facts.inodes[index]
     let mount = facts.mounts[inode.mount]
     // Nobody in this user namespace may change the inode of an owner whom it does not map.
@@ -168,6 +172,8 @@ struct LeastChange {
     case .group(isMaskEmpty: false) where inode.hasACLs == false:
       return change(bits: 3, .owningGroup)
     case .other(isMaskEmpty: false) where inode.hasACLs == false:
+      let groups = knownGroups ?? groups()
+      knownGroups = groups
       guard let given = inode.giving(asked, toOneOf: groups) else { return change(bits: 0, .other) }
       return InodeChange(
         inode: index, attribute: .mode, before: inode, after: given, permissions: asked,
