@@ -23,6 +23,8 @@ extension JSONCodec<AccessFacts> {
     .optional("protectedRegular", \.protectedRegular, .integer),
     .optional("protectedFIFOs", \.protectedFIFOs, .integer),
     .optional("protectedHardlinks", \.protectedHardlinks, .integer),
+    .optional("dmesgRestrict", \.dmesgRestrict, .integer),
+    .optional("kernelLogIsOff", \.kernelLogIsOff, .bool),
   ]).codec(AccessFacts.Sysctls())
 
   private static let overflow = JSONRecord<AccessFacts.Overflow>([

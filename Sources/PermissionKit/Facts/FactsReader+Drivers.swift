@@ -5,6 +5,7 @@ extension FactsReader {
   /// A registered number has an entry in /sys/dev, see device_add() of drivers/base/core.c. A driver can
   /// serve a number without one, as that of a pseudo-terminal.
   mutating func readDriver(of device: DeviceNumber, isBlock: Bool, _ index: Int) {
+    if !isBlock, device == .kernelLog { facts.sysctls.readLog(system) }
     let folder = isBlock ? "block" : "char"
     let entry = PathBytes("/sys/dev/\(folder)/\(device.major):\(device.minor)")
     switch system.look(at: entry, { () throws(Errno) in try system.status(of: entry) }) {

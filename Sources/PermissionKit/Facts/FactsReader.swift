@@ -466,20 +466,35 @@ package struct FactsReader: ~Copyable {
 
   /// Reads the sysctls, where no link on the way asked for them.
   package mutating func readSysctls() {
-    if facts.sysctls.protectedSymlinks == nil { facts.sysctls = AccessFacts.Sysctls(system) }
+    if facts.sysctls.protectedSymlinks == nil { facts.sysctls.readLinks(system) }
   }
 }
 
 extension AccessFacts.Sysctls {
-  /// Reads the sysctls; what cannot be read is nil.
+  /// Reads the sysctls of links and sticky folders; what cannot be read is nil.
   init(_ system: any System) {
+    self.init()
+    readLinks(system)
+  }
+
+  fileprivate mutating func readLinks(_ system: any System) {
     func value(_ name: String) -> Int? {
-      guard let line = try? system.line(of: PathBytes("/proc/sys/fs/\(name)")) else { return nil }
-      return Int(line.description)
+      Self.text("fs/\(name)", system).flatMap { Int($0.description) }
     }
-    self.init(
-      protectedSymlinks: value("protected_symlinks"), protectedRegular: value("protected_regular"),
-      protectedFIFOs: value("protected_fifos"), protectedHardlinks: value("protected_hardlinks"))
+    (protectedSymlinks, protectedRegular) = (
+      value("protected_symlinks"), value("protected_regular")
+    )
+    (protectedFIFOs, protectedHardlinks) = (value("protected_fifos"), value("protected_hardlinks"))
+  }
+
+  /// Reads the sysctls of the log of the kernel; what cannot be read is nil.
+  mutating func readLog(_ system: any System) {
+    dmesgRestrict = Self.text("kernel/dmesg_restrict", system).flatMap { Int($0.description) }
+    kernelLogIsOff = Self.text("kernel/printk_devkmsg", system).map { $0 == "off" }
+  }
+
+  private static func text(_ name: String, _ system: any System) -> PathBytes? {
+    try? system.line(of: PathBytes("/proc/sys/\(name)"))
   }
 }
 

@@ -23,7 +23,7 @@ package enum Causes {
     // What may refuse, and cannot be asked.
     OtherProcess(), OwnConfinement(), LoginDevices(), ModulePolicy(), LateServer(),
     // What makes a granted access useless.
-    Listener(), BusyDevice(), FullFileSystem(), LockedFolder(),
+    Listener(), UsedCapability(), BusyDevice(), FullFileSystem(), LockedFolder(),
     // What is not the resource at all.
     OtherKind(), Cover(),
   ]

@@ -13,6 +13,10 @@ package struct AccessFacts: Hashable, Sendable {
     package var protectedFIFOs: Int?
     /// fs.protected_hardlinks, 0 or 1.
     package var protectedHardlinks: Int?
+    /// kernel.dmesg_restrict, 0 or 1; nil where no path leads to /dev/kmsg.
+    package var dmesgRestrict: Int?
+    /// Whether kernel.printk_devkmsg is `off`; nil like `dmesgRestrict`.
+    package var kernelLogIsOff: Bool?
 
     /// Creates a set of sysctls.
     package init(

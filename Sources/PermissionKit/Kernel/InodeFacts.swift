@@ -155,3 +155,8 @@ extension InodeFacts {
     acl?.entries.first { $0.tag == tag && (id == nil || $0.id == id) }?.permissions ?? []
   }
 }
+
+extension DeviceNumber {
+  /// The log of the kernel, /dev/kmsg: Documentation/admin-guide/devices.txt of Linux.
+  static let kernelLog = DeviceNumber(major: 1, minor: 11)
+}

@@ -242,8 +242,6 @@ extension KernelCall {
     switch (device.major, device.minor) {
     // open_port() of drivers/char/mem.c: /dev/mem and /dev/port need CAP_SYS_RAWIO and no lockdown.
     case (1, 1), (1, 4): true
-    // devkmsg_open() of kernel/printk/printk.c: kernel.dmesg_restrict, printk_devkmsg, CAP_SYSLOG.
-    case (1, 11): true
     // tty_open() of drivers/tty/tty_io.c: ENXIO without a controlling terminal.
     case (5, 0): true
     // rng_dev_open() of drivers/char/hw_random/core.c: /dev/hwrng is read-only.
@@ -252,10 +250,24 @@ extension KernelCall {
     }
   }
 
+  /// Mirrors devkmsg_open() and check_syslog_permissions() of kernel/printk/printk.c.
+  private func openLog(_ flags: OpenFlags) throws(Stop) {
+    guard let restrict = facts.sysctls.dmesgRestrict, let isOff = facts.sysctls.kernelLogIsOff
+    else { throw undetermined(.driver, current) }
+    let isCapable =
+      subject.effective.contains(.syslog) && subject.userNamespace == nil && facts.overflow == nil
+    if isOff || flags.accessMode != 1 && restrict != 0 && !isCapable {
+      throw refuse(.EPERM, .kernelLog, current)
+    }
+  }
+
   /// Mirrors the inode's own open: fs/char_dev.c, fs/pipe.c, fs/inode.c, fs/kernfs/file.c.
   private func driverOpen(_ flags: OpenFlags) throws(Stop) {
     switch inodes[current].kind {
     case .characterDevice, .blockDevice:
+      if inodes[current].kind == .characterDevice, inodes[current].device == .kernelLog {
+        return try openLog(flags)
+      }
       if let errno = inodes[current].driverErrno {
         if errno.rawValue != 0 { throw refuse(errno, .driver, current) }
       } else if inodes[current].hasNoListedDriver || inodes[current].driverError != nil

@@ -26,8 +26,30 @@ public struct CapabilitySet: OptionSet, Hashable, Sendable {
   package static let setIDs = CapabilitySet(rawValue: 1 << 6 | 1 << 7)
   /// CAP_MKNOD: make device nodes.
   package static let mknod = CapabilitySet(rawValue: 1 << 27)
+  /// CAP_SYSLOG: read the log of the kernel.
+  package static let syslog = CapabilitySet(rawValue: 1 << 34)
   /// Quotas do not count (CAP_SYS_RESOURCE).
   package static let sysResource = CapabilitySet(rawValue: 1 << 24)
   /// Every capability, including the ones that later kernels may add.
   public static let all = CapabilitySet(rawValue: ~0)
+}
+
+extension CapabilitySet {
+  /// The names in capabilities(7), without `CAP_` and in small letters, by number.
+  private static let names = [
+    "chown", "dac_override", "dac_read_search", "fowner", "fsetid", "kill", "setgid", "setuid",
+    "setpcap", "linux_immutable", "net_bind_service", "net_broadcast", "net_admin", "net_raw",
+    "ipc_lock", "ipc_owner", "sys_module", "sys_rawio", "sys_chroot", "sys_ptrace", "sys_pacct",
+    "sys_admin", "sys_boot", "sys_nice", "sys_resource", "sys_time", "sys_tty_config", "mknod",
+    "lease", "audit_write", "audit_control", "setfcap", "mac_override", "mac_admin", "syslog",
+    "wake_alarm", "block_suspend", "audit_read", "perfmon", "bpf", "checkpoint_restore",
+  ]
+
+  /// Creates the set of one capability; nil if there is none of this name.
+  ///
+  /// - Parameter name: A name such as `net_admin`.
+  package init?(name: String) {
+    guard let number = Self.names.firstIndex(of: name) else { return nil }
+    self.init(rawValue: 1 << UInt64(number))
+  }
 }

@@ -14,6 +14,8 @@ public struct Resource: Hashable, Sendable {
   public var kind: FileKind?
   /// The kind of device that the node belongs to; nil if it is no device node.
   public var family: DeviceFamily?
+  /// The name of the capability that using the open device takes, such as `net_admin`; nil if it takes none.
+  package var uses: String?
   /// Whether the caller named the node, so that it may be another device.
   package var isNamed = false
   /// Whether a check may connect to the socket, which may start a program.

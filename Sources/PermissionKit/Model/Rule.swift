@@ -209,6 +209,9 @@ public enum Rule: Hashable, Sendable {
   ///
   /// See vfs_truncate() in fs/open.c, xattr_permission() in fs/xattr.c.
   case notAFile
+  /// The log of the kernel, which kernel.dmesg_restrict or printk_devkmsg closes (EPERM): devkmsg_open() of
+  /// kernel/printk/printk.c.
+  case kernelLog
   /// A file of no format that the kernel loads (ENOEXEC): search_binary_handler() in fs/exec.c.
   case noFormat
   /// A format that an entry of binfmt_misc, or the support of 32-bit programs, may load: not looked at.
@@ -336,6 +339,7 @@ extension Rule: CustomStringConvertible {
     case .capChown: ("cap-chown", .capability)
     case .needsMknod: ("needs-cap-mknod", .fileSystem)
     case .notAFile: ("not-a-file", .call)
+    case .kernelLog: ("kernel-log", .driver)
     case .noFormat: ("no-program-format", .call)
     case .makesNoFiles: ("makes-no-files", .fileSystem)
     case .otherFormats: ("other-formats", .unknown)

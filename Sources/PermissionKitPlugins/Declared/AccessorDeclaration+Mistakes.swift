@@ -96,6 +96,7 @@ extension AccessorDeclaration {
       if !numbers.isEmpty { wrong("numbers", nil, only) }
       if property != nil { wrong("property", nil, only) }
       if !companions.isEmpty { wrong("companions", nil, only) }
+      if uses != nil { wrong("uses", nil, only) }
       if grant != .none { wrong("grant", nil, "permcheck-helper changes only device nodes") }
     }
     if !isProbed, probe != .open {
@@ -108,6 +109,9 @@ extension AccessorDeclaration {
       if DeviceCatalog.Property(property) == nil || Sanitizer.clean(property) != property {
         wrong("property", nil, "a property is KEY or KEY=VALUE")
       }
+    }
+    if let uses, CapabilitySet(name: uses) == nil {
+      wrong("uses", nil, "a capability is named as in capabilities(7), without CAP_: net_admin")
     }
     for (index, text) in numbers.enumerated() where DeviceFamily.Numbers(text) == nil {
       wrong("numbers", index, "expected numbers such as 188:*, 4:64-255 or 10:200")

@@ -58,6 +58,8 @@ public struct AccessorDeclaration: Hashable, Sendable {
   public var probe = Probe.open
   /// Nodes that are needed together with each device.
   public var companions: [String] = []
+  /// The capability of capabilities(7) that using an open device takes: `net_admin`; nil if it takes none.
+  public var uses: String?
   /// The advice if there is no such device or folder; nil if there is no special advice.
   public var hint: String?
   /// A warning that the access gives more: `it is as much as root`; nil if there is none.

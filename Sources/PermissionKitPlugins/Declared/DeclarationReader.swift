@@ -24,7 +24,8 @@ package struct DeclarationReader: Sendable {
   /// Every key.
   package static let keys =
     ["name", "aliases", "summary"] + places + [
-      "need", "subsystem", "numbers", "property", "probe", "companions", "hint", "risk", "grant",
+      "need", "subsystem", "numbers", "property", "probe", "companions", "uses", "hint", "risk",
+      "grant",
     ]
 
   /// Reads a document.
@@ -85,6 +86,7 @@ package struct DeclarationReader: Sendable {
     declaration.companions = list("companions") ?? []
     declaration.subsystem = text("subsystem")
     declaration.property = text("property")
+    declaration.uses = text("uses")
     declaration.hint = text("hint")
     declaration.risk = text("risk")
     if let word = text("need") {

@@ -125,16 +125,18 @@ open class DeclaredAccessor: ResourceAccessor {
 
   private func node(_ path: PathBytes, _ kind: FileKind) -> Resource {
     let label = path.lastComponent.description
-    return Resource(
+    var node = Resource(
       path: path, label: label, device: path.description, need: declaration.wanted, kind: kind,
       family: family)
+    node.uses = declaration.uses
+    return node
   }
 
   private func withCompanions(_ node: Resource) -> [Resource] {
     [node]
       + declaration.companions.map { path in
         var companion = self.node(context.belowRoot(PathBytes(path)), .characterDevice)
-        companion.device = node.device
+        (companion.device, companion.uses) = (node.device, nil)
         return companion
       }
   }

@@ -21,7 +21,7 @@ extension AccessorDeclaration {
     #"name = "rtc"\#nsummary = "hardware clocks"\#nnodes = ["/dev/rtc[0-9]*"]\#nneed = "r"\#nsubsystem = "rtc"\#nprobe = "none""#,
     #"name = "cdrom"\#nsummary = "drives for CD, DVD and Blu-ray"\#nnodes = ["/dev/sr*"]\#nneed = "r"\#nsubsystem = "block"\#nnumbers = ["11:*"]\#nprobe = "none""#,
     #"name = "vsock"\#nsummary = "sockets between a machine and its virtual machines"\#nnodes = ["/dev/vsock"]\#nneed = "r"\#nsubsystem = "misc"\#nhint = "load vmw_vsock_virtio_transport, or vhost_vsock on the host; sockets need no node, which only tells the address""#,
-    #"name = "tun"\#nsummary = "virtual network interfaces"\#nnodes = ["/dev/net/tun"]\#nsubsystem = "misc"\#nnumbers = ["10:200"]\#nhint = "load tun"\#nrisk = "an interface also needs CAP_NET_ADMIN, and then reaches the network of the machine""#,
+    #"name = "tun"\#nsummary = "virtual network interfaces"\#nnodes = ["/dev/net/tun"]\#nsubsystem = "misc"\#nnumbers = ["10:200"]\#nhint = "load tun"\#nuses = "net_admin"\#nrisk = "an interface reaches the network of the machine""#,
     #"name = "bluetooth"\#nsummary = "Bluetooth controllers"\#nclass = "bluetooth"\#nhint = "programs usually ask bluetoothd over D-Bus: bluetoothctl show""#,
     #"name = "fuse"\#nsummary = "file systems of programs (FUSE)"\#nnodes = ["/dev/fuse"]\#nsubsystem = "misc"\#nnumbers = ["10:229"]\#nhint = "load fuse""#,
     #"name = "scanner"\#nsummary = "scanners that SANE knows"\#nnodes = ["/dev/bus/usb/*/*", "/dev/sg*"]\#nproperty = "libsane_matched=yes"\#nprobe = "none"\#nhint = "plug it in; scanners of the network need no device""#,

@@ -17,6 +17,8 @@ struct Question: Sendable {
     case node(PathBytes, DeviceFamily)
     /// A declared socket.
     case socket(PathBytes)
+    /// A declared node, the use of which takes CAP_NET_ADMIN.
+    case interface(PathBytes)
     /// A bare path, which is explained.
     case path(PathBytes)
   }
@@ -90,7 +92,7 @@ struct Question: Sendable {
     switch what {
     case .sound: context.through = .server
     case .folder(let path), .node(let path, _): context.path = path
-    case .camera, .microphone, .photos, .socket, .path: break
+    case .camera, .microphone, .photos, .socket, .interface, .path: break
     }
     return context
   }
@@ -104,6 +106,10 @@ struct Question: Sendable {
     case .photos, .folder: return PhotoLibraryAccessor(context, analytics: .inMemory)
     case .socket(let path):
       let declaration = AccessorDeclaration("daemon", summary: "a daemon", .socket("\(path)"))
+      return DeclaredAccessor(declaration, context, analytics: .inMemory)
+    case .interface(let path):
+      var declaration = AccessorDeclaration("tun", summary: "interfaces", .nodes(["\(path)"]))
+      declaration.uses = "net_admin"
       return DeclaredAccessor(declaration, context, analytics: .inMemory)
     case .path: return nil
     }

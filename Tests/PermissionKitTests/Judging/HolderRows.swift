@@ -184,7 +184,22 @@ import Testing
     fake.add("/run/user/1000/pulse/native", FakeNode(kind: .socket, mode: 0o600, uid: uid))
   }
 
+  private static func interface(_ fake: FakeSystem) {
+    fake.add(
+      "/dev/tun",
+      FakeNode(kind: .characterDevice, mode: 0o666, device: DeviceNumber(major: 10, minor: 200)))
+    fake.add("/sys/dev/char/10:200/uevent", .file("DEVNAME=tun\n"))
+  }
+
   private static let servers: [DiagnosisRow] = [
+    DiagnosisRow(
+      name: "a device that is of no use without a capability", code: .driver,
+      question: Question(what: .interface("/dev/tun")), status: .restricted,
+      mentions: ["/dev/tun", "CAP_NET_ADMIN"], otherStatus: .denied, scene: { interface($0) },
+      beside: {
+        interface($0)
+        $0.chmod("/dev/tun", 0o600)
+      }),
     DiagnosisRow(
       name: "the socket of a sound server shows nothing", code: .mediaServer, question: .sound,
       status: .notDetermined, mentions: ["no visible process listens"],

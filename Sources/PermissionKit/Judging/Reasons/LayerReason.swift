@@ -67,6 +67,13 @@ struct LayerReason {
     case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
     case .landlock:
       return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")
+    case .kernelLog:
+      return (
+        .driver,
+        facts.sysctls.kernelLogIsOff == true
+          ? "kernel.printk_devkmsg is off, so nobody may open \(place) (\(errno))"
+          : "kernel.dmesg_restrict is 1, so only who has CAP_SYSLOG may read \(place), and \(finder.name) has not (\(errno))"
+      )
     case .driver where decision.errno == .ENXIO || decision.errno == .ENODEV:
       return (.noDriver, "\(place) exists, but no driver handles it (\(errno))")
     case .driver: return (.driver, "the driver of \(place) refuses access (\(errno))")

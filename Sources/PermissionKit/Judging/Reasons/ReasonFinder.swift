@@ -229,6 +229,13 @@ extension ReasonFinder {
     var reason = Reason(code, .proven, message, evidence: evidence)
     if case .landlock = decision.rule { reason.ownWhose = .landlock }
     if decision.rule == .protectedSymlink { reason.ownWhose = .kernelSetting }
+    if decision.rule == .kernelLog {
+      reason.ownWhose = .kernelSetting
+      if facts.sysctls.kernelLogIsOff != true {
+        reason.ownAdvice =
+          "read it as root, or give the program CAP_SYSLOG: AmbientCapabilities=CAP_SYSLOG of its unit, --cap-add=SYSLOG of its container"
+      }
+    }
     if decision.rule == .stickyDirectory { reason.ownAdvice = withoutCreation(ask.path, inode) }
     return reason
   }

@@ -145,6 +145,10 @@ struct Session {
   /// - Returns: A clause for people; nil if nothing can be said.
   func meaning(_ decision: Decision, _ confinement: Confinement) -> String? {
     guard decision.isGranted, let index = decision.inode else { return nil }
+    // Reading it may take a capability, too.
+    if facts.inodes[index].device == .kernelLog, facts.sysctls.dmesgRestrict != 0 {
+      return "for processes with CAP_SYSLOG; without it /dev/kmsg can only be written"
+    }
     if let place = confinement.boundary, let rule = decision.rule.bits {
       return meaning(rule, index, within: place)
     }

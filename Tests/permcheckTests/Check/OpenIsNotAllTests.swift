@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the driver of a device asks besides permissions: sysctls, capabilities, and an exclusive use.
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "taking on other ids wants root"))
+struct OpenIsNotAllTests {
+  private func run(_ script: String) throws -> Outcome {
+    try Command.run([
+      "unshare", "-pfmn", "--kill-child", "--mount-proc", "--propagation", "private", "timeout",
+      "-k", "5", "60", "bash", "-uc",
+      """
+      mount -t tmpfs -o mode=755,dev none /srv; mount -t tmpfs -o mode=755 none /var/lib; cd /srv
+      as() { setpriv --reuid 61002 --regid 61002 --clear-groups "$@"; }
+      open() { /usr/bin/python3 -c 'import os, sys; os.open(sys.argv[1], int(sys.argv[2]))' $1 $2 2>&1 | sed -n 's/^.*Error: .Errno [0-9]*. \\([^:]*\\).*/\\1/p'; }
+      fail() { echo "$@"; exit 9; }
+      P=$1; export PERMCHECK_LOG=none LC_ALL=C.UTF-8; U="--uid 61002 --gid 61002"
+      \(script)
+      echo done
+      """, "bash", Command.permcheck,
+    ])
+  }
+
+  /// Row 8: devkmsg_open(); for every value of kernel.dmesg_restrict that this machine has now.
+  @Test func `The log of the kernel`() throws {
+    let outcome = try run(
+      """
+      mknod -m 666 k c 1 11; R=$(cat /proc/sys/kernel/dmesg_restrict); export -f open
+      expect() { # FLAGS NEED PREFIX...
+        local flags=$1 need=$2; shift 2; local kernel=$("$@" bash -c "open /srv/k $flags") said
+        [ -z "$kernel" ] && kernel=0 || kernel=1; "$@" $P /srv/k --need $need -q; said=$?
+        [ $kernel = $said ] || fail "$need $*: $said, the kernel says $kernel"
+      }
+      for way in "as" "setpriv --bounding-set -syslog" "setpriv --reuid 61002 --regid 61002 --clear-groups --inh-caps +syslog --ambient-caps +syslog" "unshare -Ur"; do
+        expect 0 r $way; expect 1 w $way; expect 2 rw $way
+      done
+      as bash -c "open /srv/k 0"; $P explain /srv/k --need r $U >o; S=$?
+      if [ $R = 1 ]; then [ $S = 1 ] && grep -q "^why: kernel.dmesg_restrict is 1, so only who has CAP_SYSLOG may read /srv/k, and uid 61002 has not (EPERM)" o || fail "$(cat o)"
+      else [ $S = 0 ] || fail "$(cat o)"; fi
+      $P explain /srv/k --need w $U -q || fail "w"
+      """)
+    #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")
+  }
+
+  /// Row 27: /dev/net/tun opens, and TUNSETIFF is EPERM.
+  @Test func `An interface takes a capability`() throws {
+    let outcome = try run(
+      """
+      [ -e /sys/dev/char/10:200 ] || { echo done; exit; }
+      mkdir dev; mount -t tmpfs -o dev,mode=755 none dev; mknod -m 666 dev/tun c 10 200; mount --bind dev/tun /dev/net/tun
+      use() { "$@" /usr/bin/python3 -c 'import fcntl, os, struct; fcntl.ioctl(os.open("/dev/net/tun", 2), 0x400454ca, struct.pack("16sH22x", b"t9", 0x1001))' 2>&1 | tail -1; }
+      WITH="setpriv --reuid 61002 --regid 61002 --clear-groups --inh-caps +net_admin --ambient-caps +net_admin"
+      use as | grep -q 'not permitted' || fail "the kernel allows it"; [ -z "$(use $WITH)" ] || fail "not even with the capability: $(use $WITH)"
+      for w in "as $P tun" "$P tun $U" "$P explain tun $U"; do
+        $w >o 2>&1; [ $? = 1 ] && grep -q "uid 61002 may open /dev/net/tun, but using it takes CAP_NET_ADMIN, which uid 61002 has not" o || fail "$w: $(cat o)"
+      done
+      $WITH $P tun -q || fail "with the capability"; $P tun -q || fail "root"; $P /dev/net/tun $U -q || fail "the open alone"
+      chmod 600 /dev/net/tun; $P tun $U >o; [ $? = 1 ] && ! grep -q NET_ADMIN o || fail "closed: $(cat o)"
+      """)
+    #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")
+  }
+}
