@@ -15,6 +15,7 @@ extension JSONCodec<AccessFacts> {
     .optional("overflow", \.overflow, overflow),
     .optional("unresponsiveStart", \.unresponsiveStart, .path),
     .optional("startError", \.startError, .number),
+    .optional("hasTerminal", \.hasTerminal, .bool),
     .optional("base", \.base, .integer),
   ]).codec(.blank)
 
@@ -66,6 +67,7 @@ extension JSONCodec<InodeFacts> {
     .optional("isEmpty", \.isEmpty, .bool),
     .optional("isClosed", \.isClosed.ifTrue, .bool),
     .optional("target", \.target, .path), .optional("jump", \.jump, .integer),
+    .optional("isOwnLink", \.isOwnLink.ifTrue, .bool),
   ]).codec(InodeFacts(kind: .regular, mode: 0, uid: .max, gid: .max))
 
   private static let subvolume = JSONRecord<InodeFacts.Subvolume>([

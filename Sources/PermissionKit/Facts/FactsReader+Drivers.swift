@@ -6,6 +6,7 @@ extension FactsReader {
   /// serve a number without one, as that of a pseudo-terminal.
   mutating func readDriver(of device: DeviceNumber, isBlock: Bool, _ index: Int) {
     if !isBlock, device == .kernelLog { facts.sysctls.readLog(system) }
+    if !isBlock, device == .terminal { readTerminal() }
     let folder = isBlock ? "block" : "char"
     let entry = PathBytes("/sys/dev/\(folder)/\(device.major):\(device.minor)")
     switch system.look(at: entry, { () throws(Errno) in try system.status(of: entry) }) {

@@ -21,6 +21,10 @@ package struct FactsReader: ~Copyable {
   private(set) var systems: [any System] = []
   /// The path of this process to the root of the paths: empty, or `/proc/PID/root`.
   var prefix: PathBytes = ""
+  /// The process whose paths are read; nil for this one.
+  let process: Int32?
+  /// The folders of that process in mounts of proc, by the index of the mount.
+  var ownFolders: [(mount: Int, name: PathBytes)] = []
   /// Whether each mount that may block answers, by its mount point.
   var answers: [PathBytes: Bool] = [:]
   /// The subvolumes of btrfs whose state is known, by their number.
@@ -56,6 +60,7 @@ package struct FactsReader: ~Copyable {
   ) throws(Errno) {
     isOtherMachine = base != Self.ownRoot
     self.system = system
+    self.process = process
     self.families = families
     mountinfo = MountTable.path(of: process)
     facts = AccessFacts(inodes: [], mounts: [])
@@ -393,8 +398,11 @@ package struct FactsReader: ~Copyable {
   private mutating func readMagicLink(_ link: Int, _ name: PathBytes, _ directory: Descriptor) {
     guard facts.mounts[facts.inodes[link].mount].fileSystem == "proc" else { return }
     if !facts.readerIsSubject, name == "self" || name == "thread-self" {
-      // The subject would reach another place than the reader.
-      facts.inodes[link].target = nil
+      // The subject reaches another place than the reader.
+      let number = numberOfProcess(in: directory)
+      facts.inodes[link].target =
+        name == "self" ? number : number.map { $0.appending("task").appending($0) }
+      if let number { ownFolders.append((facts.inodes[link].mount, number)) }
     }
     guard let target = facts.inodes[link].target,
       target.isAbsolute || target.bytes.contains(UInt8(ascii: ":"))
@@ -404,6 +412,7 @@ package struct FactsReader: ~Copyable {
     guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
     facts.inodes[link].jump = try? register(descriptor, parent: nil)
     if facts.inodes[link].jump != nil { facts.inodes[link].target = target }
+    facts.inodes[link].isOwnLink = isOfOwnFolder(link)
   }
 
   // MARK: - Mounts and sysctls
@@ -467,34 +476,6 @@ package struct FactsReader: ~Copyable {
   /// Reads the sysctls, where no link on the way asked for them.
   package mutating func readSysctls() {
     if facts.sysctls.protectedSymlinks == nil { facts.sysctls.readLinks(system) }
-  }
-}
-
-extension AccessFacts.Sysctls {
-  /// Reads the sysctls of links and sticky folders; what cannot be read is nil.
-  init(_ system: any System) {
-    self.init()
-    readLinks(system)
-  }
-
-  fileprivate mutating func readLinks(_ system: any System) {
-    func value(_ name: String) -> Int? {
-      Self.text("fs/\(name)", system).flatMap { Int($0.description) }
-    }
-    (protectedSymlinks, protectedRegular) = (
-      value("protected_symlinks"), value("protected_regular")
-    )
-    (protectedFIFOs, protectedHardlinks) = (value("protected_fifos"), value("protected_hardlinks"))
-  }
-
-  /// Reads the sysctls of the log of the kernel; what cannot be read is nil.
-  mutating func readLog(_ system: any System) {
-    dmesgRestrict = Self.text("kernel/dmesg_restrict", system).flatMap { Int($0.description) }
-    kernelLogIsOff = Self.text("kernel/printk_devkmsg", system).map { $0 == "off" }
-  }
-
-  private static func text(_ name: String, _ system: any System) -> PathBytes? {
-    try? system.line(of: PathBytes("/proc/sys/\(name)"))
   }
 }
 

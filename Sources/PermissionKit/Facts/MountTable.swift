@@ -302,6 +302,7 @@ extension MountFacts {
     0x6462_6720: "debugfs", 0x7472_6163: "tracefs", 0x7363_6673: "securityfs",
     0x6265_6570: "configfs", 0xcafe_4a11: "bpf", 0x9584_58f6: "hugetlbfs",
     0x1980_0202: "mqueue", 0x7371_7368: "squashfs", 0x9660: "iso9660", 0xe0f5_e1e2: "erofs",
-    0x4d44: "vfat", 0x2011_bab0: "exfat",
+    0x4d44: "vfat", 0x2011_bab0: "exfat", 0x5049_5045: "pipefs", 0x534f_434b: "sockfs",
+    0x0904_1934: "anon_inodefs",
   ]
 }

@@ -30,10 +30,23 @@ struct Prober {
       inspection.method != .none || process != nil
     else { return nil }
     let prober = Prober(inspection, ask, decision, Opener(inspection, ask))
-    if let process { return prober.entered(process) }
+    if let process { return prober.isOfProcess ? nil : prober.entered(process) }
     guard !prober.leavesRoot else { return nil }
     let probe = prober.asked()
     return prober.isOfFilter(probe) ? nil : probe
+  }
+
+  /// Whether the path leads to what each process has for itself, which a child has not: its terminal, its descriptors.
+  private var isOfProcess: Bool {
+    if facts.target(of: ask.path).map({ facts.inodes[$0].device == .terminal }) == true {
+      return true
+    }
+    return inspection.evaluator.steps(ask).contains { step in
+      guard case .link(let index) = step.event, let name = facts.name(of: index) else {
+        return false
+      }
+      return facts.inodes[index].isOwnLink || name == "self" || name == "thread-self"
+    }
   }
 
   /// Whether a filter of system calls refuses faccessat2(2) itself, which says nothing about the file.

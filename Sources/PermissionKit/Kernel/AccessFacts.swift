@@ -51,6 +51,8 @@ package struct AccessFacts: Hashable, Sendable {
   package var unresponsiveStart: PathBytes?
   /// The error of the look at the directory that relative paths start at; `start` then has no meaning.
   package var startError: Errno?
+  /// Whether the subject has a controlling terminal; nil if it is no process, or if no path leads to /dev/tty.
+  package var hasTerminal: Bool?
   /// The directory that stands for `/` once a walk has reached it (`--root`): absolute links and `..` do not leave it.
   package var base: Int?
   /// The ids that stand for "not mapped in the reader's user namespace"; nil in the initial one.

@@ -87,6 +87,8 @@ package struct InodeFacts: Hashable, Sendable {
   package var program: ProgramFormat?
   /// Whether a program, or what shall be one, has no room for the header of an ELF file.
   package var isShorterThanHeader = false
+  /// Whether a magic link is that of the process that is asked about, which may always follow it.
+  package var isOwnLink = false
   /// The inode that a magic link (/proc/PID/fd/N) jumps to, see `nd_jump_link()` in fs/namei.c.
   package var jump: Int?
 
@@ -157,6 +159,8 @@ extension InodeFacts {
 }
 
 extension DeviceNumber {
-  /// The log of the kernel, /dev/kmsg: Documentation/admin-guide/devices.txt of Linux.
+  /// The controlling terminal of a process, /dev/tty: Documentation/admin-guide/devices.txt of Linux.
+  static let terminal = DeviceNumber(major: 5, minor: 0)
+  /// The log of the kernel, /dev/kmsg.
   static let kernelLog = DeviceNumber(major: 1, minor: 11)
 }

@@ -237,16 +237,19 @@ extension KernelCall {
     }
   }
 
-  /// Whether the driver of a common node checks more than the permission bits.
-  private func driverDecides(_ device: DeviceNumber, _ flags: OpenFlags) -> Bool {
+  /// Asks what the driver of a common node checks besides the permission bits.
+  private func driverOpen(_ device: DeviceNumber, _ flags: OpenFlags) throws(Stop) {
     switch (device.major, device.minor) {
     // open_port() of drivers/char/mem.c: /dev/mem and /dev/port need CAP_SYS_RAWIO and no lockdown.
-    case (1, 1), (1, 4): true
-    // tty_open() of drivers/tty/tty_io.c: ENXIO without a controlling terminal.
-    case (5, 0): true
+    case (1, 1), (1, 4): throw undetermined(.driver, current)
+    case (1, 11): try openLog(flags)
+    // tty_open_current_tty() of drivers/tty/tty_io.c.
+    case (5, 0):
+      guard let hasTerminal = facts.hasTerminal else { throw undetermined(.driver, current) }
+      if !hasTerminal { throw refuse(.ENXIO, .noTerminal, current) }
     // rng_dev_open() of drivers/char/hw_random/core.c: /dev/hwrng is read-only.
-    case (10, 183): flags.accessMode != 0
-    default: false
+    case (10, 183): if flags.accessMode != 0 { throw undetermined(.driver, current) }
+    default: break
     }
   }
 
@@ -265,16 +268,12 @@ extension KernelCall {
   private func driverOpen(_ flags: OpenFlags) throws(Stop) {
     switch inodes[current].kind {
     case .characterDevice, .blockDevice:
-      if inodes[current].kind == .characterDevice, inodes[current].device == .kernelLog {
-        return try openLog(flags)
-      }
       if let errno = inodes[current].driverErrno {
         if errno.rawValue != 0 { throw refuse(errno, .driver, current) }
-      } else if inodes[current].hasNoListedDriver || inodes[current].driverError != nil
-        || inodes[current].kind == .characterDevice
-          && inodes[current].device.map({ driverDecides($0, flags) }) == true
-      {
+      } else if inodes[current].hasNoListedDriver || inodes[current].driverError != nil {
         throw undetermined(.driver, current)
+      } else if inodes[current].kind == .characterDevice, let device = inodes[current].device {
+        try driverOpen(device, flags)
       }
     case .socket: throw refuse(.ENXIO, .socketInode, current)
     case .fifo:

@@ -220,9 +220,11 @@ extension KernelCall {
       hasOtherMakers = true
       // Such a link leads to a place of this machine, whatever root the path has.
       if facts.base != nil { throw undetermined(.fileSystemRules, inode, .walk) }
-      // proc_pid_get_link() of fs/proc/base.c calls ptrace_may_access() for the subject.
+      // proc_pid_get_link() of fs/proc/base.c calls ptrace_may_access() for the subject, which a process passes for itself.
       let mayTrace = subject.effective.contains(.sysPtrace) && subject.userNamespace == nil
-      if !facts.readerIsSubject, !mayTrace { throw undetermined(.fileSystemRules, inode, .walk) }
+      if !facts.readerIsSubject, !mayTrace, !inodes[inode].isOwnLink {
+        throw undetermined(.fileSystemRules, inode, .walk)
+      }
       current = jump
       return true
     }

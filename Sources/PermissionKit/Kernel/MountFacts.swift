@@ -104,3 +104,13 @@ extension MountFacts {
   /// Whether the names below this autofs mount are automounts, see autofs(5).
   var isIndirect: Bool { superblockOptions.parts(by: ",").contains("indirect") }
 }
+
+extension MountFacts {
+  /// Whether its files have no paths: pipes, sockets and what processes make for themselves.
+  var isOfNoPath: Bool {
+    switch fileSystem {
+    case "pipefs", "sockfs", "anon_inodefs": true
+    default: false
+    }
+  }
+}

@@ -209,6 +209,8 @@ public enum Rule: Hashable, Sendable {
   ///
   /// See vfs_truncate() in fs/open.c, xattr_permission() in fs/xattr.c.
   case notAFile
+  /// A process without a controlling terminal (ENXIO): tty_open_current_tty() of drivers/tty/tty_io.c.
+  case noTerminal
   /// The log of the kernel, which kernel.dmesg_restrict or printk_devkmsg closes (EPERM): devkmsg_open() of
   /// kernel/printk/printk.c.
   case kernelLog
@@ -339,6 +341,7 @@ extension Rule: CustomStringConvertible {
     case .capChown: ("cap-chown", .capability)
     case .needsMknod: ("needs-cap-mknod", .fileSystem)
     case .notAFile: ("not-a-file", .call)
+    case .noTerminal: ("no-terminal", .driver)
     case .kernelLog: ("kernel-log", .driver)
     case .noFormat: ("no-program-format", .call)
     case .makesNoFiles: ("makes-no-files", .fileSystem)

@@ -67,6 +67,10 @@ struct KernelAnswer: Cause {
         path.isBelow(mount.point.appending("sys")) ? "" : " or as the user of the process"
       return "ask as root\(owner): nobody can change permissions in \(mount.point)"
     }
+    if mount.isOfNoPath {
+      return
+        "use the open file itself, as >&1 does instead of >/dev/stdout: only an open by its path asks who made it"
+    }
     if mount.fileSystem == "devpts" {
       return
         "start a terminal of your own, such as by script -q /dev/null; \(path) belongs to another session"

@@ -67,6 +67,9 @@ struct LayerReason {
     case .deviceCgroup: return (.deviceCgroup, "the device cgroup refuses \(place) (\(errno))")
     case .landlock:
       return (.landlockOrLSM, "a Landlock ruleset refuses \(place) (\(errno))")
+    case .noTerminal:
+      let process = finder.inspection.subject.process.map { "process \($0)" } ?? "this process"
+      return (.noDevice, "\(process) has no controlling terminal, so it has no \(place) (\(errno))")
     case .kernelLog:
       return (
         .driver,

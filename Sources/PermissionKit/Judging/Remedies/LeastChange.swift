@@ -152,7 +152,7 @@ struct LeastChange {
     }
     // The terminal of another session is nobody's to open.
     guard !inode.isImmutable, !inode.isAppendOnly, mount.idMapping == nil,
-      mount.fileSystem != "devpts", facts.keepsChanges(of: index)
+      mount.fileSystem != "devpts", !mount.isOfNoPath, facts.keepsChanges(of: index)
     else {
       return nil
     }
