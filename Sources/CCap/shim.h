@@ -740,6 +740,12 @@ static inline int ccap_lsm_list_modules(uint64_t ids[32]) {
 // VIDIOC_REQBUFS with zero buffers, which frees the buffers of this descriptor; it has none. EBUSY
 // if another descriptor has buffers or streams, see vb2_ioctl_reqbufs() in
 // drivers/media/common/videobuf2/videobuf2-v4l2.c and uvc_ioctl_reqbufs().
+// TIOCGEXCL of ioctl_tty(2): 1 if the terminal is open for one alone.
+static inline int ccap_is_exclusive(int fd) {
+  int answer = 0;
+  return ioctl(fd, TIOCGEXCL, &answer) != 0 ? -errno : answer != 0;
+}
+
 static inline int ccap_reqbufs_none(int fd) {
   const uint32_t types[] = {V4L2_BUF_TYPE_VIDEO_CAPTURE, V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE};
   int error = 0;

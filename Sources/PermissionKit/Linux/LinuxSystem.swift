@@ -459,6 +459,11 @@ extension LinuxSystem {
   package func reqbufs(none descriptor: Descriptor) throws(Errno) {
     _ = try check(ccap_reqbufs_none(descriptor.rawValue))
   }
+
+  /// ioctl TIOCGEXCL.
+  package func isExclusive(_ descriptor: Descriptor) throws(Errno) -> Bool {
+    try check(ccap_is_exclusive(descriptor.rawValue)) != 0
+  }
 }
 
 // Servers that listen on a socket.

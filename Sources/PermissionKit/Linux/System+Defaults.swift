@@ -33,6 +33,10 @@ extension System {
   ) throws(Errno) -> Descriptor {
     try openat(.currentDirectory, path, flags, mode: 0)
   }
+  /// Fails with ENOTTY: other systems have no terminals.
+  @_spi(SystemCalls) public func isExclusive(_ descriptor: Descriptor) throws(Errno) -> Bool {
+    throw .ENOTTY
+  }
   /// Returns nil: this cannot be seen.
   @_spi(SystemCalls) public func isRestrictedByLandlock(_ process: Int32) -> Bool? { nil }
   /// Returns nil: other systems have no such count.

@@ -357,6 +357,8 @@ public protocol System: Sendable {
   ///
   /// - Throws: EBUSY if another descriptor captures; EINVAL or ENOTTY if the driver does not report it.
   @_spi(SystemCalls) func reqbufs(none descriptor: Descriptor) throws(Errno)
+  /// ioctl TIOCGEXCL, see ioctl_tty(2): whether nobody else may open the terminal.
+  @_spi(SystemCalls) func isExclusive(_ descriptor: Descriptor) throws(Errno) -> Bool
 }
 
 /// The systems that this library provides; tests provide others.

@@ -53,6 +53,54 @@ struct DeviceHolders {
     for case let owner? in substreams where owner != own { add(owner, streams: true) }
   }
 
+  /// Finds every process that has a terminal open, and returns whether one of them took it for itself (TIOCEXCL of
+  /// ioctl_tty(2)); nil if that cannot be asked, or if nobody has it open.
+  ///
+  /// A terminal that is open is opened once more, which changes nothing.
+  ///
+  /// - Parameters:
+  ///   - device: The number of the terminal.
+  ///   - node: The inode, if each mount has terminals of its own, as devpts does; nil for others.
+  /// - Returns: Whether nobody without CAP_SYS_ADMIN can open it.
+  mutating func findTerminal(_ device: DeviceNumber, _ node: InodeIdentity?) -> Bool? {
+    var isExclusive: Bool?
+    for pid in processes {
+      let folder = PathBytes("/proc/\(pid)/fd")
+      do throws(Errno) {
+        for number in try system.names(in: folder) where isDevice(folder.appending(number), device)
+        {
+          let path = folder.appending(number)
+          guard let file = try? system.openat(.currentDirectory, path, .path, mode: 0) else {
+            continue
+          }
+          defer { system.close(file) }
+          guard let status = try? system.statx(file), status.kind == .characterDevice,
+            status.device == device, node.map({ $0 == InodeIdentity(status) }) ?? true
+          else { continue }
+          add(pid, streams: false)
+          if isExclusive == nil { isExclusive = isHeldForOne(file) }
+        }
+      } catch .ENOENT {
+      } catch {
+        someAreHidden = true
+      }
+    }
+    return isExclusive
+  }
+
+  /// Asks an inode that is open already, and not another one that took its place.
+  private func isHeldForOne(_ terminal: Descriptor) -> Bool? {
+    do throws(Errno) {
+      let file = try system.openat(
+        .currentDirectory, terminal.link, [.readOnly, .nonBlocking, .noControllingTerminal],
+        mode: 0)
+      defer { system.close(file) }
+      return try system.isExclusive(file)
+    } catch {
+      return error == .EBUSY ? true : nil
+    }
+  }
+
   /// Finds every process that runs a file, which the kernel then lets nobody write: exe_file_deny_write_access()
   /// in kernel/fork.c.
   mutating func findRunning(_ file: InodeIdentity) {

@@ -49,7 +49,8 @@ struct MediaServer {
       guard isCaller, let value = system.getenv(name), !value.isEmpty else { return nil }
       return value
     }
-    let runtime = variable("XDG_RUNTIME_DIR") ?? PathBytes("/run/user/\(uid)")
+    // Programs without it do not guess.
+    let runtime = isCaller ? variable("XDG_RUNTIME_DIR") : PathBytes("/run/user/\(uid)")
     func server(_ path: PathBytes, _ language: Language) -> MediaServer? {
       // The environment of root may name a place of somebody else's.
       guard path.isAbsolute, system.availability(of: path) == .immediate,
@@ -62,21 +63,31 @@ struct MediaServer {
       if let named = variable("PULSE_SERVER") {
         pulse = paths(ofPulseServer: named)
       } else {
-        let folder = variable("PULSE_RUNTIME_PATH") ?? runtime.appending("pulse")
-        pulse = [folder.appending("native"), "/run/pulse/native"]
+        let folder =
+          variable("PULSE_RUNTIME_PATH") ?? runtime?.appending("pulse")
+          ?? variable("HOME").flatMap { ownFolder(of: $0, system) }
+        pulse = (folder.map { [$0.appending("native")] } ?? []) + ["/run/pulse/native"]
       }
     }
     let remote = variable("PIPEWIRE_REMOTE") ?? "pipewire-0"
     let folder = variable("PIPEWIRE_RUNTIME_DIR") ?? runtime
     let pipeWire: [PathBytes] =
-      remote.isAbsolute ? [remote] : [folder.appending(remote), "/run/pipewire/pipewire-0"]
+      remote.isAbsolute
+      ? [remote] : (folder.map { [$0.appending(remote)] } ?? []) + ["/run/pipewire/pipewire-0"]
     return pulse.compactMap { server($0, .pulseAudio) }
       + pipeWire.compactMap { server($0, .pipeWire(mediaClass: mediaClass)) }
   }
 
+  /// Returns where PulseAudio has its socket without XDG_RUNTIME_DIR: pa_get_runtime_dir() of its pulsecore/core-util.c.
+  private static func ownFolder(of home: PathBytes, _ system: any System) -> PathBytes? {
+    (try? system.line(of: "/etc/machine-id")).map {
+      home.appending(".config/pulse").appending(PathBytes($0.bytes + Array("-runtime".utf8)))
+    }
+  }
+
   /// Returns the local sockets in a list of servers, see pulse-client.conf(5): `unix:/path`,
   /// `/path`, each optionally after a machine id in braces.
-  private static func paths(ofPulseServer list: PathBytes) -> [PathBytes] {
+  static func paths(ofPulseServer list: PathBytes) -> [PathBytes] {
     list.bytes.split(separator: UInt8(ascii: " ")).compactMap { word in
       var word = word
       if word.first == UInt8(ascii: "{"), let end = word.firstIndex(of: UInt8(ascii: "}")) {

@@ -181,6 +181,7 @@ import Testing
   ]
 
   private static func socket(_ fake: FakeSystem, uid: UInt32 = 1000) {
+    fake.setEnvironment("XDG_RUNTIME_DIR", "/run/user/1000")
     fake.add("/run/user/1000/pulse/native", FakeNode(kind: .socket, mode: 0o600, uid: uid))
   }
 

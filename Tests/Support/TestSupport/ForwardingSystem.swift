@@ -161,6 +161,9 @@ extension ForwardingSystem {
     base.isRestrictedByLandlock(process)
   }
   package func lsm_list_modules() throws(Errno) -> [UInt64] { try base.lsm_list_modules() }
+  package func isExclusive(_ descriptor: Descriptor) throws(Errno) -> Bool {
+    try base.isExclusive(descriptor)
+  }
   package func reqbufs(none descriptor: Descriptor) throws(Errno) {
     try base.reqbufs(none: descriptor)
   }

@@ -59,4 +59,30 @@ struct OpenIsNotAllTests {
       """)
     #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")
   }
+
+  /// Row 12: a terminal that one process took for itself (TIOCEXCL).
+  @Test func `Who holds a terminal is named`() throws {
+    let outcome = try run(
+      """
+      hold() { # EXCLUSIVE: a terminal of everybody
+        /usr/bin/python3 -c "import os, time, fcntl; m, s = os.openpty(); n = os.ttyname(s); os.chmod(n, 0o666); $1; open('/srv/n', 'w').write(n); time.sleep(30)" & H=$!
+        until [ -s n ]; do sleep .1; done; T=$(cat n)
+      }
+      hold "fcntl.ioctl(s, 0x540C)"; export -f open
+      [ "$(as bash -c "open $T 2")" = "Device or resource busy" ] || fail "the kernel"; [ -z "$(open $T 2)" ] || fail "root"
+      for w in "$P explain $T --need rw $U" "$P explain $T --need r --user nobody"; do
+        $w >o; [ $? = 1 ] && grep -q "^why: access to $T is allowed, but python3[0-9.]* (pid $H, user root) is using it now" o || fail "$(cat o)"
+      done
+      as $P $T -q; [ $? = 1 ] || fail "himself"; $P $T -q || fail "root may"; $P $T --need rw $U --probe none -q || fail "nothing is asked"
+      kill $H; wait $H 2>/dev/null; rm n; hold pass
+      [ -z "$(as bash -c "open $T 2")" ] || fail "the kernel"; $P $T --need rw $U -q || fail "held, and not alone: $($P explain $T --need rw $U)"
+      # The other end notices nothing: the last one to close it hangs up.
+      /usr/bin/python3 -c "
+      import os, select, subprocess, sys
+      m, s = os.openpty(); os.chmod(os.ttyname(s), 0o666)
+      for more in ('--uid', '61002', '--gid', '61002'), (): subprocess.run([sys.argv[1], os.ttyname(s), '--need', 'rw', *more], capture_output=True)
+      assert not select.select([m], [], [], 0.2)[0], 'the master sees it'; os.write(s, b'x'); assert os.read(m, 9) == b'x'" $P || fail "hung up"
+      """)
+    #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")
+  }
 }

@@ -75,7 +75,7 @@ struct SoundServerTests {
     Answer(manner: "monitors", status: "unavailable", says: "offers no microphone"),
     Answer(manner: "nothing", status: "unavailable", says: "offers no microphone"),
     Answer(manner: "stand-in", status: "unavailable", says: "offers no microphone"),
-    Answer(manner: "refuses", status: "notDetermined", says: "refuses this process"),
+    Answer(manner: "refuses", status: "denied", says: "and has not its cookie"),
     Answer(manner: "silent", status: "notDetermined", says: "did not answer within 100 ms"),
     Answer(manner: "drips", status: "notDetermined", says: "did not answer within 100 ms"),
     Answer(manner: "flood", status: "notDetermined", says: "more than 1 MB"),
@@ -99,6 +99,47 @@ struct SoundServerTests {
     #expect(messages.contains { $0.contains(answer.says) }, "\(messages)")
     #expect(report.resources.count == 1 && !report.requestable)
     #expect(try session.wasAsked() == answer.isAsked)
+  }
+
+  /// Rows 33 and 34: a real PulseAudio, asked from a cron job, and by a user without its cookie.
+  @Test func `The environment and the cookie decide`() throws {
+    let outcome = try Command.run([
+      "unshare", "-pfmn", "--kill-child", "--mount-proc", "--propagation", "private", "timeout",
+      "-k", "5", "60", "bash", "-uc",
+      Command.privateEtc + """
+        command -v pulseaudio >/dev/null && command -v pactl >/dev/null || { echo done; exit; }
+        for f in /run /home /srv /var/lib; do mount -t tmpfs -o mode=755 none $f; done; cd /srv; private_etc
+        for id in 61001:ada 61002:bob; do u=${id%:*} n=${id#*:}; echo $n:x:$u:$u::/home/$n:/bin/sh >>/etc/passwd; echo $n:x:$u: >>/etc/group
+          mkdir -p /run/user/$u /home/$n; chown $u /run/user/$u /home/$n; done
+        as() { u=$1; shift; setpriv --reuid $u --regid $u --clear-groups env -i PATH="$PATH" HOME=/home/$([ $u = 61001 ] && echo ada || echo bob) PERMCHECK_LOG=none LC_ALL=C.UTF-8 "$@"; }
+        R=XDG_RUNTIME_DIR=/run/user S=/run/user/61001/pulse/native P=$1
+        as 61001 $R/61001 pulseaudio --daemonize=no --exit-idle-time=-1 -n -L "module-null-sink" -L "module-remap-source master=auto_null.monitor source_name=mic" -L module-native-protocol-unix 2>/dev/null &
+        for i in $(seq 50); do [ -S $S ] && break; sleep .1; done
+        # says USER [VARIABLE=...]: what pactl and permcheck say.
+        says() { as "$@" pactl info 2>&1 | sed -n 's/^Connection failure: //p; s/^Server String.*/works/p'; chmod 755 /run/user/61001/pulse; as "$@" $P mic --through server | sed 's/(pid [0-9]*, //; 1s/^[^ ]* *mic *//; s/   */ /g'; }
+        says 61001 $R/61001; says 61001; says 61002 $R/61002 PULSE_SERVER=$S; says 61002; chmod 700 /run/user/61001/pulse
+        as 61002 PULSE_SERVER=$S $P mic --through server | sed 's/   */ /g'; as 61002 PULSE_SERVER=/run/no $P mic --through server | sed 's/   */ /g'
+        echo done
+        """, "bash", Command.permcheck,
+    ])
+    #expect(
+      outcome.output == "done\n"
+        || outcome.output == """
+          works
+          unavailable PulseAudio runs, but offers no microphone
+          Connection refused
+          unavailable XDG_RUNTIME_DIR is not set, as in cron jobs and services, so programs do not find the sound server at /run/user/61001/pulse/native
+           fix: set XDG_RUNTIME_DIR=/run/user/61001 for them
+          Access denied
+          denied PulseAudio at /run/user/61001/pulse/native refuses bob, who is not ada and has not its cookie (~/.config/pulse/cookie of ada, PULSE_COOKIE)
+          Connection refused
+          unavailable there is no sound server for bob
+          ✘ mic denied PULSE_SERVER names /run/user/61001/pulse/native, which bob cannot reach (EACCES)
+          – mic unavailable PULSE_SERVER names /run/no, which bob cannot reach (ENOENT)
+          done
+
+          """,
+      "\(outcome)")
   }
 
   @Test func `The portal for cameras is no evidence for a microphone`() throws {
@@ -177,7 +218,7 @@ struct SoundServerTests {
       (["PULSE_SERVER": socket, "XDG_RUNTIME_DIR": nil], "authorized"),
       (["PULSE_RUNTIME_PATH": session.tree.path("run/pulse")], "authorized"),
       (["PULSE_SERVER": "tcp:192.0.2.1"], "notDetermined"),
-      (["PULSE_SERVER": "unix:\(socket)x"], "notDetermined"),
+      (["PULSE_SERVER": "unix:\(socket)x"], "unavailable"),
       (["XDG_RUNTIME_DIR": session.tree.path("none")], "unavailable"),
     ] as [([String: String?], String)] {
       #expect(try session.ask(more: variables).report.status == status, "\(variables)")

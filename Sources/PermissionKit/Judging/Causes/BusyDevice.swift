@@ -11,6 +11,7 @@ struct BusyDevice: Cause {
     if probe?.isBusy == true || probe?.errno == .EBUSY || probe?.errno == .ETXTBSY {
       return reason(evidence, probe)
     }
+    if let reason = reasonOfTerminal(evidence) { return reason }
     // In the place of another process nobody asks the driver.
     guard evidence.isGranted, probe?.method.opens != true || probe?.method == .enter,
       isBusy(evidence)
@@ -48,6 +49,30 @@ struct BusyDevice: Cause {
     return holders.reason(
       ask.path, for: users.userName(evidence.subject.credentials.user.fileSystem),
       evidence: known)
+  }
+
+  /// Returns a reason that names who holds a terminal for itself: EBUSY of tty_open() in drivers/tty/tty_io.c.
+  private static func reasonOfTerminal(_ evidence: Evidence) -> Reason? {
+    let (inspection, system) = (evidence.inspection, evidence.system)
+    guard evidence.isAtRoot, evidence.isGranted, inspection.context.probe.opens,
+      evidence.ask.operation == nil, !evidence.ask.opened.isEmpty,
+      !evidence.subject.credentials.effective.contains(.sysAdmin),
+      let index = evidence.facts.target(of: evidence.ask.path),
+      let device = evidence.device(index), inspection.identities.indices.contains(index)
+    else { return nil }
+    let isPseudo = (136...143).contains(device.major)
+    guard
+      isPseudo
+        || system.destination(
+          ofLink: PathBytes("/sys/dev/char/\(device.major):\(device.minor)/subsystem"))?
+          .lastComponent == "tty"
+    else { return nil }
+    var holders = DeviceHolders(system, evidence.users)
+    guard holders.findTerminal(device, isPseudo ? inspection.identities[index] : nil) == true
+    else { return nil }
+    return holders.reason(
+      evidence.ask.path, for: evidence.users.userName(evidence.subject.credentials.user.fileSystem),
+      evidence: ["TIOCGEXCL: only who has CAP_SYS_ADMIN may open it"])
   }
 
   /// Returns whether every usable part of a device is in use, if the subject itself did not try to

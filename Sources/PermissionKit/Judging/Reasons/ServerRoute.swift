@@ -49,6 +49,18 @@ struct ServerRoute {
       return report(own, .notDetermined, Reason(.mediaServer, .proven, message))
     }
     let named = subject.source == .current ? system.getenv("XDG_RUNTIME_DIR") : nil
+    if subject.source == .current, named == nil,
+      let server = MediaServer.find(
+        system, uid: subject.credentials.user.fileSystem, isCaller: false, family: family
+      ).first
+    {
+      var reason = Reason(
+        .mediaServer, .proven,
+        "XDG_RUNTIME_DIR is not set, as in cron jobs and services, so programs do not find the \(noun) at \(server.path)"
+      )
+      reason.ownAdvice = "set XDG_RUNTIME_DIR=\(own) for them"
+      return report(server.path, .unavailable, reason)
+    }
     return report(
       named ?? own, .unavailable, Reason(.noDevice, .proven, "there is no \(noun) for \(name)"))
   }
@@ -60,6 +72,16 @@ struct ServerRoute {
     guard family.busyTest == .soundSubstreams, let named = system.getenv("PULSE_SERVER"),
       !named.isEmpty
     else { return nil }
+    if let path = MediaServer.paths(ofPulseServer: named).first {
+      do throws(Errno) {
+        _ = try system.status(of: path)
+      } catch {
+        let message =
+          "PULSE_SERVER names \(path), which \(subject.displayName) cannot reach (\(error))"
+        return report(
+          path, error == .EACCES ? .denied : .unavailable, Reason(.mediaServer, .proven, message))
+      }
+    }
     let message =
       "PULSE_SERVER names \(named), which is not a socket of this machine, so permcheck did not connect"
     return report(named, .notDetermined, Reason(.mediaServer, .proven, message))
@@ -107,8 +129,13 @@ struct ServerRoute {
         "\(name) at \(server.path) did not answer within \(ServerLine.time / 1000) ms",
         ["asked: \(holder)"], code: .notAnswering)
     } catch .EACCES {
+      // PulseAudio accepts its own user and who has the cookie: pulsecore/protocol-native.c.
+      let owner = inspection.users.userName(server.owner)
       return report(
-        server, .notDetermined, "\(name) at \(server.path) refuses this process",
+        server, .denied,
+        server.language == .pulseAudio
+          ? "\(name) at \(server.path) refuses \(subject.displayName), who is not \(owner) and has not its cookie (~/.config/pulse/cookie of \(owner), PULSE_COOKIE)"
+          : "\(name) at \(server.path) refuses \(subject.displayName)",
         ["asked: \(holder)"])
     } catch .EFBIG {
       return report(
