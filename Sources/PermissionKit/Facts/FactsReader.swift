@@ -231,14 +231,18 @@ package struct FactsReader: ~Copyable {
     }
   }
 
+  /// Returns the whole path of a directory, also of one that relative paths begin at; nil if it is unknown.
+  private func place(of directory: Int) -> PathBytes? {
+    if facts.isReachedFromRoot(directory) { return facts.path(of: directory) }
+    guard process == nil else { return nil }
+    return seen.inodes[directory].descriptor.flatMap { system.destination(ofLink: $0.link) }
+  }
+
   /// Returns the FUSE mount at a name, if the kernel lets only the user in who mounted it: fuse_getattr() of
   /// fs/fuse/dir.c refuses everybody else.
   private func closedMount(_ name: PathBytes, in directory: Int) -> MountFacts? {
-    var path = facts.isReachedFromRoot(directory) ? facts.path(of: directory) : nil
-    if path == nil, let folder = seen.inodes[directory].descriptor {
-      path = system.destination(ofLink: folder.link)
-    }
-    guard let table = mountTable, let path, let mount = table.mounts(at: path.appending(name)).last,
+    guard let table = mountTable, let path = place(of: directory),
+      let mount = table.mounts(at: path.appending(name)).last,
       case .fuse(_, _, allowsOthers: false, _) = mount.rules.authority
     else { return nil }
     return mount
@@ -293,6 +297,9 @@ package struct FactsReader: ~Copyable {
     let descriptor = try system.openat(start, name, [.path, .noFollow], mode: 0)
     let index = try register(descriptor, parent: isChild ? directory : nil)
     if facts.inodes[index].kind == .symbolicLink { readMagicLink(index, name, start) }
+    if process != nil, name == "fd", facts.mounts[facts.inodes[index].mount].fileSystem == "proc" {
+      facts.inodes[index].isOwnLink = isOfOwnFolder(index)
+    }
     return index
   }
 
@@ -409,6 +416,13 @@ package struct FactsReader: ~Copyable {
     else { return }
     // The file that the target names may be deleted or replaced.
     facts.inodes[link].target = nil
+    if blocking.isEmpty { blocking = mountTable?.blockingMounts.map(\.point) ?? [] }
+    if let point = blocking.last(where: { target == $0 || target.isBelow($0) }),
+      let mount = mountTable?.mounts(at: point).last, mount.rules.mayKeepWaiting,
+      !isAnswered(mount)
+    {
+      return
+    }
     guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
     facts.inodes[link].jump = try? register(descriptor, parent: nil)
     if facts.inodes[link].jump != nil { facts.inodes[link].target = target }
@@ -493,9 +507,9 @@ extension FactsReader {
     // Most names are none of a mount point, and need no path.
     let isBelowAutomount = facts.mounts[facts.inodes[directory].mount].isAutomount
     guard isBelowAutomount || blocking.contains(where: { $0.lastComponent == name }),
-      facts.isReachedFromRoot(directory)
+      let folder = place(of: directory)
     else { return nil }
-    let path = facts.path(of: directory).appending(name)
+    let path = folder.appending(name)
     guard isBelowAutomount || blocking.contains(path) else { return nil }
     let mount = table.mounts(at: path).last
     if isBelowAutomount, mount == nil { return .automount }

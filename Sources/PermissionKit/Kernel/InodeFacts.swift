@@ -87,7 +87,7 @@ package struct InodeFacts: Hashable, Sendable {
   package var program: ProgramFormat?
   /// Whether a program, or what shall be one, has no room for the header of an ELF file.
   package var isShorterThanHeader = false
-  /// Whether a magic link is that of the process that is asked about, which may always follow it.
+  /// Whether a magic link, or the folder `fd`, is that of the process that is asked about, which may always follow it.
   package var isOwnLink = false
   /// The inode that a magic link (/proc/PID/fd/N) jumps to, see `nd_jump_link()` in fs/namei.c.
   package var jump: Int?

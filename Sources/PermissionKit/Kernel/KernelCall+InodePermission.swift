@@ -78,6 +78,8 @@ extension KernelCall {
   private mutating func fileSystemPermission(
     _ inode: Int, _ want: Permissions, _ step: Decision.Step
   ) throws(Stop) -> Rule {
+    // proc_fd_permission() of fs/proc/fd.c.
+    if inodes[inode].isOwnLink, inodes[inode].kind == .directory { return .nothingAsked }
     if traits[mount(inode)].isProc, procDecides(inode, want) {
       throw undetermined(.fileSystemRules, inode, step)
     }
@@ -94,6 +96,10 @@ extension KernelCall {
       // fuse_allow_current_process() and fuse_permission() of fs/fuse/dir.c compare the real,
       // effective and saved ids. The saved ids are assumed to equal the effective ones.
       let (user, group) = (subject.user, subject.group)
+      // The numbers are those of the namespace in which it was mounted.
+      if !allowsOthers, facts.overflow != nil || subject.userNamespace != nil {
+        throw undetermined(.fuseDaemon, inode, step)
+      }
       if !allowsOthers,
         [user.real, user.effective] != [uid, uid] || [group.real, group.effective] != [gid, gid]
       {

@@ -96,7 +96,7 @@ check "exFAT: a request says that nothing can be changed" [ $code = 1 ]
 sed 's/^/          /' "$lab_tmp/out"
 at_random "exFAT" /mnt/exfat/random /mnt/exfat/random no-acl
 umount /mnt/exfat
-mount -o loop,uid=1002,gid=1002,umask=077 "$lab_tmp/exfat" /mnt/exfat
+mount -o loop,uid=tester,gid=1002,umask=007 "$lab_tmp/exfat" /mnt/exfat
 honest "exFAT, mounted as the remedy says" /mnt/exfat/DCIM other
 
 section "an owner whom a user namespace does not know"

@@ -111,7 +111,7 @@ ask tester photos=/mnt/vfat/Pictures
 says "vfat: exit 1, and no remedy is an ACL" \
     'exits(1) and all(m.kind != "acl" for m in remedies("photos"))'
 says "vfat: the mount option is named" \
-    'any(m.kind == "mount" and m.line and "uid=1000,gid=1000,umask=077" in m.line for m in remedies("photos"))'
+    'any(m.kind == "mount" and m.line and "uid=1000,gid=0,umask=077" in m.line for m in remedies("photos"))'
 umount /mnt/vfat
 mount -o loop,umask=077,uid=1000 "$lab_tmp/vfat" /mnt/vfat
 judge "vfat: mounted for tester" /mnt/vfat/Pictures tester other

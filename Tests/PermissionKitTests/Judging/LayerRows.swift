@@ -240,7 +240,7 @@ import Testing
       remedies: [
         Wanted(
           kind: .mount, command: ["umount", "/mnt"], needsRoot: true, outcome: .granted,
-          line: "uid=1000,gid=1000,umask=077")
+          line: "uid=1000,gid=0,umask=077")
       ], scene: { vfat($0, uid: 0) }, beside: { vfat($0, uid: 1000) }),
     DiagnosisRow(
       name: "ext4 has owners, and an entry is enough", code: .otherBits,

@@ -121,20 +121,28 @@ struct MountDecidesTests {
       truncate -s 20M image; mkntfs -q -F image >/dev/null 2>&1; L=$(losetup -f --show image); mkdir n
       ntfs-3g -o uid=61001,gid=61001,umask=077 $L n; echo x >n/a; as 61002 cat n/a; says n/a --user bob; O=$($P explain n/a --user bob | sed -n 's/^ *\\(uid=[^ ]*\\) .*/\\1/p')
       umount n; ntfs-3g -o $O $L n; as 61002 cat n/a; as 61001 cat n/a; says n/a --user bob; umount n
-      ntfs-3g -o umask=077 $L n; says n/a --user bob; umount n; losetup -d $L
+      ntfs-3g -o umask=077 $L n; says n/a --user bob; umount n
+      # What others have stays, but for a group whose place is taken; and no option helps against another one.
+      ntfs-3g -o uid=61001,gid=61001,umask=002 $L n; says ./n --need w --user bob | grep uid=; $P explain ./n --need w --user bob | grep -o 'group ada loses.*'; umount n
+      ntfs-3g -o umask=077,ro $L n; says ./n --need w --user bob | grep -c uid=; umount n
+      ntfs-3g -o umask=000 $L n; $P ./n --need rwx --user bob -q; echo $?; umount n; losetup -d $L
       """,
       """
       read refused (EACCES) for bob (uid 61002)
       why: bob may not search n: bob is neither the owner nor in group ada (drwx------ ada:ada)
         umount /srv/n
-        uid=61001,gid=61002,umask=007   to the options of /srv/n in /etc/fstab, then mount it again
+        uid=61001,gid=61002,umask=027   to the options of /srv/n in /etc/fstab, then mount it again
       x
       x
       read granted for bob (uid 61002)
       read refused (EACCES) for bob (uid 61002)
       why: bob may not search n: bob is neither the owner nor in group root (drwx------ root:root)
         umount /srv/n
-        uid=61002,gid=61002,umask=077   to the options of /srv/n in /etc/fstab, then mount it again
+        uid=61002,gid=0,umask=077   to the options of /srv/n in /etc/fstab, then mount it again
+        uid=61001,gid=61002,umask=002   to the options of /srv/n in /etc/fstab, then mount it again
+      group ada loses what it has
+      0
+      0
 
       """)
   }

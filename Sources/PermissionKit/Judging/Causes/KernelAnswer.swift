@@ -76,7 +76,8 @@ struct KernelAnswer: Cause {
         "start a terminal of your own, such as by script -q /dev/null; \(path) belongs to another session"
     }
     if let branch = MountOwner.branch(of: index, evidence) {
-      return "change the permissions of \(branch): \(path) shows those of its branch"
+      return
+        "change the permissions of \(ShellCommand.line([branch])): \(ShellCommand.line([path])) shows those of its branch"
     }
     if mount.rules.mayKeepWaiting {
       return

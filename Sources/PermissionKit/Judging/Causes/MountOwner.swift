@@ -13,32 +13,41 @@ struct MountOwner: Cause {
       case let mount = facts.mounts[facts.inodes[index].mount],
       !mount.point.isEmpty
     else { return nil }
-    let credentials = inspection.subject.credentials
-    let (uid, gid) = (credentials.user.fileSystem, credentials.group.fileSystem)
-    let owner = facts.inodes[index].uid
-    // Who has the files now keeps them.
-    let isShared = owner != 0 && owner != uid
-    guard let modes = mount.optionsForModes(isShared ? 7 : 0) else { return nil }
-    let options = "uid=\(isShared ? owner : uid),gid=\(gid),\(modes)"
-    let isGroupOfOthers = isShared && inspection.others(in: gid, than: uid) != 0
+    let ids = inspection.subject.credentials
+    guard
+      let options = mount.options(
+        giving: decision.asked, to: ids.user.fileSystem, ids.group.fileSystem,
+        facts.inodes[index])
+    else { return nil }
+    var others: [String] = []
+    if options.givesGroup,
+      inspection.others(in: ids.group.fileSystem, than: ids.user.fileSystem) != 0
+    {
+      others = ["everybody else in group \(inspection.users.groupName(ids.group.fileSystem))"]
+    }
     var remedy = Remedy(
       .mountOptions, command: ["umount", mount.point], needsRoot: true, persistence: .permanent,
-      othersAffected: isGroupOfOthers
-        ? ["everybody else in group \(inspection.users.groupName(gid)): rwx"] : [],
-      outcome: .granted)
+      othersAffected: others, outcome: .granted)
     remedy.line =
-      "\(options)   to the options of \(mount.point) in /etc/fstab, then mount it again"
+      "\(options.text)   to the options of \(mount.point) in /etc/fstab, then mount it again"
     remedy.note =
       mount.fileSystem == "fuseblk"
       ? "ntfs-3g takes owners and modes from its mount options uid=, gid= and umask=, unless permissions is one of them, so chmod and setfacl do not help"
       : "\(mount.fileSystem) takes owners and modes from its mount options, so chmod and setfacl do not help"
+    if options.takesGroup {
+      remedy.note? +=
+        "; group \(inspection.users.groupName(facts.inodes[index].gid)) loses what it has"
+    }
     return remedy
   }
 
   /// Returns the path of the file whose owner and mode a pool of mergerfs shows, as its daemon says; nil for others.
   static func branch(of index: Int, _ evidence: Evidence) -> PathBytes? {
     let mount = evidence.facts.mounts[evidence.facts.inodes[index].mount]
-    guard evidence.isHere, mount.fileSystem == "fuse.mergerfs" else { return nil }
+    // Any user can mount what calls itself so, and say what he likes.
+    guard evidence.isHere, mount.fileSystem == "fuse.mergerfs",
+      case .fuse(uid: 0, _, _, _) = mount.rules.authority
+    else { return nil }
     let system = evidence.system.withCallProcess(mount.point, within: PathAvailability.limit)
     guard
       let file = try? system.openat(
@@ -47,25 +56,59 @@ struct MountOwner: Cause {
     defer { system.close(file) }
     guard let bytes = try? system.getxattr(.branch, of: file) else { return nil }
     let path = PathBytes(bytes.last == UInt8(ascii: "/") ? bytes.dropLast() : bytes)
-    return path.isAbsolute ? path : nil
+    let isPlain = path.isAbsolute && bytes.count < 4096 && !bytes.contains(0)
+    return isPlain && !path.components.contains("..") ? path : nil
   }
 }
 
+/// Options of a mount that gives all its files one owner and one mode.
+private struct OwnerOptions {
+  var text: String
+  /// Whether the group of the subject becomes that of the files.
+  var givesGroup = false
+  /// Whether the group that the files have now loses rights.
+  var takesGroup = false
+}
+
 extension MountFacts {
-  /// Returns the options that open what is mounted to its owner, and to a group by these bits; nil where files have
-  /// modes of their own.
-  fileprivate func optionsForModes(_ group: Int) -> String? {
+  /// Returns the options that give a user permissions, and take as little as possible from others; nil where files have
+  /// modes of their own, or where another option refuses.
+  fileprivate func options(
+    giving asked: Permissions, to uid: UInt32, _ gid: UInt32, _ inode: InodeFacts
+  ) -> OwnerOptions? {
+    if isReadOnly && asked.contains(.write)
+      || flags.contains(.noExecute) && asked.contains(.execute)
+        && inode.kind != .directory
+    {
+      return nil
+    }
+    // A folder is of no use without x, and files have the same mask.
+    let wanted = UInt8(asked.union([.read, .execute]).rawValue)
+    var digits = [UInt8(inode.mode >> 6 & 7), UInt8(inode.mode >> 3 & 7), UInt8(inode.mode & 7)]
+    // root needs no bits, and whoever else has the files keeps them.
+    let isShared = inode.uid != 0 && inode.uid != uid
+    var options = OwnerOptions(text: "", givesGroup: isShared)
+    if isShared {
+      options.takesGroup = inode.gid != gid && inode.gid != 0 && digits[1] & ~digits[2] != 0
+      digits[1] = (inode.gid == gid ? digits[1] : digits[2]) | wanted
+    } else {
+      digits[0] |= wanted
+    }
+    let ids = "uid=\(isShared ? inode.uid : uid),gid=\(isShared ? gid : inode.gid)"
+    let modes = digits.map(String.init).joined()
+    let mask = digits.map { String(7 - $0) }.joined()
     switch fileSystem {
     // Without POSIX extensions a server of Windows has no modes, see mount.cifs(8).
     case "cifs", "smb3":
-      let options = superblockOptions.parts(by: ",")
-      let isOwn = options.contains {
-        ["posix", "cifsacl", "modefromsid", "idsfromsid"].contains($0)
-      }
-      return isOwn || !options.contains { $0.hasPrefix("file_mode=") }
-        ? nil : "file_mode=07\(group)0,dir_mode=07\(group)0"
-    case "fuseblk": return "umask=0\(7 - group)7"
-    default: return rules.storesModes ? nil : "umask=0\(7 - group)7"
+      let own = superblockOptions.parts(by: ",")
+      let isOwn = own.contains { ["posix", "cifsacl", "modefromsid", "idsfromsid"].contains($0) }
+      if isOwn || !own.contains(where: { $0.hasPrefix("file_mode=") }) { return nil }
+      options.text = "\(ids),file_mode=0\(modes),dir_mode=0\(modes)"
+    case "fuseblk": options.text = "\(ids),umask=\(mask)"
+    default:
+      if rules.storesModes { return nil }
+      options.text = "\(ids),umask=\(mask)"
     }
+    return options
   }
 }

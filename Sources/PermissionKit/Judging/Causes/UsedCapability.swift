@@ -3,9 +3,17 @@ struct UsedCapability: Cause {
   func find(in evidence: Evidence) -> Finding? {
     let subject = evidence.subject
     guard evidence.isGranted, let name = evidence.ask.resource.uses,
-      let capability = CapabilitySet(name: name),
-      !subject.credentials.effective.isSuperset(of: capability)
+      let capability = CapabilitySet(name: name)
     else { return nil }
+    let isHere = evidence.facts.overflow == nil && subject.credentials.userNamespace == nil
+    if subject.credentials.effective.isSuperset(of: capability) {
+      if isHere { return nil }
+      let reason = Reason(
+        .driver, .proven,
+        "using \(evidence.ask.path) takes CAP_\(name.uppercased()), and that of a user namespace may not be enough: it counts for what was made in that namespace, such as its own network namespace"
+      )
+      return Finding(status: .notDetermined, reasons: [reason])
+    }
     let word = name.uppercased()
     var reason = Reason(
       .driver, .proven,

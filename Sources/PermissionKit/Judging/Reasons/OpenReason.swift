@@ -24,7 +24,9 @@ struct OpenReason {
     case .fuseDaemon where decision.inode.map({ facts.inodes[$0].isClosed }) == true:
       var reason = Reason(
         .networkFS, .proven,
-        "\(name) mounted \(place) without allow_other and may enter it, but nobody else sees what is inside",
+        inspection.facts.overflow != nil || inspection.subject.credentials.userNamespace != nil
+          ? "\(place) is a FUSE mount without allow_other, and which user of this user namespace mounted it is not known"
+          : "\(name) mounted \(place) without allow_other and may enter it, but nobody else sees what is inside",
         evidence: mount.map { ["\($0.point): \($0.superblockOptions)"] } ?? [])
       reason.ownAdvice = "check as \(name)"
       return reason

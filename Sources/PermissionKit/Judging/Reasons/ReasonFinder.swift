@@ -232,8 +232,9 @@ extension ReasonFinder {
     if decision.rule == .kernelLog {
       reason.ownWhose = .kernelSetting
       if facts.sysctls.kernelLogIsOff != true {
+        let isRoot = inspection.subject.credentials.user.fileSystem == 0
         reason.ownAdvice =
-          "read it as root, or give the program CAP_SYSLOG: AmbientCapabilities=CAP_SYSLOG of its unit, --cap-add=SYSLOG of its container"
+          "\(isRoot ? "" : "read it as root, or ")give the program CAP_SYSLOG: AmbientCapabilities=CAP_SYSLOG of its unit, --cap-add=SYSLOG of its container"
       }
     }
     if decision.rule == .stickyDirectory { reason.ownAdvice = withoutCreation(ask.path, inode) }
