@@ -86,7 +86,11 @@ package final class Inspection: Sendable {
             &reader, index, resource.path, need: context.need ?? resource.need)
         }
       }
-      facts = reader.facts
+      var facts = reader.facts
+      if let process = subject.process, facts.inodes.contains(where: \.kind.isDevice) {
+        facts.deviceCgroup = ProcessLayers(context.system, process).deviceCgroup
+      }
+      self.facts = facts
       identities = reader.identities
       evaluator = AccessEvaluator(facts: facts, credentials: subject.credentials)
     } catch .ETIMEDOUT {

@@ -36,6 +36,26 @@ package struct DeviceCgroup: Hashable, Sendable {
     self.exceptions = exceptions
   }
 
+  /// Parses devices.list; nil if the cgroup allows what it does not list, for it then does not show what it refuses:
+  /// devcgroup_seq_show() in security/device_cgroup.c.
+  package init?(list: [UInt8]) {
+    var exceptions: [Exception] = []
+    for line in list.split(separator: UInt8(ascii: "\n")) {
+      let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ":") }
+        .map { String(decoding: $0, as: UTF8.self) }
+      guard words.count == 4, words[0] == "c" || words[0] == "b" else { return nil }
+      let numbers = words[1...2].map { $0 == "*" ? UInt32?.none : UInt32($0) ?? .max }
+      var access: Permissions = []
+      if words[3].utf8.contains(UInt8(ascii: "r")) { access.insert(.read) }
+      if words[3].utf8.contains(UInt8(ascii: "w")) { access.insert(.write) }
+      exceptions.append(
+        Exception(
+          kind: words[0] == "c" ? .characterDevice : .blockDevice, major: numbers[0],
+          minor: numbers[1], access: access))
+    }
+    self.init(allowsByDefault: false, exceptions: exceptions)
+  }
+
   /// Returns whether the cgroup allows `access` to the device; only read and write count.
   func allows(
     _ access: Permissions, _ kind: FileKind, _ device: DeviceNumber

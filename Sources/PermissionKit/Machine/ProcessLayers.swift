@@ -30,8 +30,8 @@ package struct ProcessLayers {
     var evidence: [String] = []
     for group in theirs {
       if group.isOfVersion1 {
-        let list = group.folders[0].appending("devices.list")
-        if let line = try? system.line(of: list), line == "a *:* rwm" { continue }
+        // What is listed completely is among the facts.
+        if group.path == "/" || rules(group) != nil { continue }
         evidence.append("cgroup devices:\(group.path)")
       } else {
         switch programs(group) {
@@ -43,6 +43,16 @@ package struct ProcessLayers {
       }
     }
     return evidence.isEmpty ? nil : evidence
+  }
+
+  /// The rules of the process's cgroup of version 1; nil if it has none, or does not show all of them.
+  package var deviceCgroup: DeviceCgroup? {
+    system.cgroups(of: process).first(where: \.isOfVersion1).flatMap(rules)
+  }
+
+  private func rules(_ group: Cgroup) -> DeviceCgroup? {
+    let list = group.folders[0].appending("devices.list")
+    return (try? system.contents(of: list, limit: 1 << 20)).flatMap { DeviceCgroup(list: $0) }
   }
 
   /// Returns the number of device programs that apply to a cgroup of version 2; nil if unknown.

@@ -85,4 +85,34 @@ struct OpenIsNotAllTests {
       """)
     #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")
   }
+
+  /// Row 24: devices.list of a cgroup of version 1, which lists everything where nothing else is allowed.
+  @Test func `A device cgroup of version 1 is read`() throws {
+    let outcome = try run(
+      """
+      mount -t tmpfs -o mode=755 none /sys/fs/cgroup && mkdir /sys/fs/cgroup/devices && mount -t cgroup -o devices none /sys/fs/cgroup/devices 2>/dev/null || { echo done; exit; }
+      mkdir /sys/fs/cgroup/unified; mount -t cgroup2 none /sys/fs/cgroup/unified 2>/dev/null
+      C=/sys/fs/cgroup/devices/permcheck-test-$$-$RANDOM; mkdir $C || { echo done; exit; }
+      trap 'kill $H 2>/dev/null; wait $H 2>/dev/null; for i in 1 2 3 4 5; do rmdir $C 2>/dev/null && break; sleep .2; done' EXIT
+      for n in 3 5 7 8; do mknod -m 666 n$n c 1 $n; done; mkfifo in; mkfifo out
+      hold() { # in the cgroup: opens what it is told
+        sh -c "echo \\$\\$ >$C/cgroup.procs; exec /usr/bin/python3 -uc '
+      import os, sys
+      for line in open(\\"/srv/in\\"):
+          path, flags = line.split()
+          try: os.close(os.open(path, int(flags))); print(0, file=open(\\"/srv/out\\", \\"w\\"))
+          except OSError as error: print(error.errno, file=open(\\"/srv/out\\", \\"w\\"))'" & H=$!; exec 9>in
+      }
+      echo a >$C/devices.deny; echo 'c 1:5 rm' >$C/devices.allow; echo 'c 1:8 rwm' >$C/devices.allow; echo 'c 136:* rw' >$C/devices.allow; hold
+      for n in 3 5 7 8; do for need in r:0 w:1 rw:2; do
+        echo "/srv/n$n ${need#*:}" >&9; read kernel <out; $P explain /srv/n$n --need ${need%:*} --pid $H >o; said=$?
+        [ $kernel = 0 ] && kernel=0 || kernel=1; [ $kernel = $said ] || fail "n$n $need: $said, the kernel says $kernel: $(cat o)"
+      done; done
+      $P explain /srv/n7 --need r --pid $H >o; grep -q "device-cgroup-rule='c 1:\\* rmw'" o || fail "$(cat o)"
+      # What allows by default shows nothing of what it refuses.
+      exec 9>&-; kill $H; wait $H 2>/dev/null; echo a >$C/devices.allow; echo 'c 1:7 rwm' >$C/devices.deny; hold
+      echo "/srv/n7 0" >&9; read kernel <out; [ $kernel != 0 ] || fail "the kernel allows n7"; $P explain /srv/n7 --need r --pid $H -q; [ $? = 2 ] || fail "n7"
+      """)
+    #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")
+  }
 }

@@ -229,6 +229,7 @@ extension ReasonFinder {
     var reason = Reason(code, .proven, message, evidence: evidence)
     if case .landlock = decision.rule { reason.ownWhose = .landlock }
     if decision.rule == .protectedSymlink { reason.ownWhose = .kernelSetting }
+    if decision.rule == .deviceCgroup { reason.ownAdvice = ofReplug(inode) }
     if decision.rule == .kernelLog {
       reason.ownWhose = .kernelSetting
       if facts.sysctls.kernelLogIsOff != true {
@@ -240,6 +241,17 @@ extension ReasonFinder {
     if decision.rule == .stickyDirectory { reason.ownAdvice = withoutCreation(ask.path, inode) }
     return reason
   }
+
+  /// Returns the advice for a device of which the cgroup allows another number, as after a replug; nil for others.
+  private func ofReplug(_ inode: Int) -> String? {
+    guard let device = facts.inodes[inode].device, let cgroup = facts.deviceCgroup,
+      cgroup.exceptions.contains(where: { $0.major == device.major && $0.minor != nil })
+    else { return nil }
+    let kind = facts.inodes[inode].kind == .blockDevice ? "b" : "c"
+    return
+      "the cgroup allows other devices of major \(device.major), as after a replug: allow them all, by --device-cgroup-rule='\(kind) \(device.major):* rmw' of the container, or DeviceAllow= of the service"
+  }
+
   /// Returns how a file is written that may not be opened with O_CREAT; nil if nothing of that kind is known to help.
   private func withoutCreation(_ path: PathBytes, _ inode: Int) -> String? {
     let file = facts.inodes[inode]
