@@ -37,6 +37,11 @@ struct ExecTests {
       exec 7</srv/sh 8</srv/job; execs ./job; says ./job
       exec 8>>/srv/sh; execs ./job; says ./job; execs ./outer | tail -1; says ./outer; exec 8>&-; execs ./job
       exec 8<>/srv/job; execs ./outer; says ./outer; exec 8>&-
+      # Neither O_PATH nor the access mode 3 writes.
+      for flags in 0o10000001 3; do
+        /usr/bin/python3 -c "import os, time; os.open('/srv/job', $flags); open('/srv/w', 'w'); time.sleep(30)" & H=$!; until [ -e w ]; do sleep .1; done
+        execs ./outer; says ./outer; kill $H; wait $H 2>/dev/null; rm w
+      done
       exec 8>>/srv/closed; execs ./closed; says ./closed; exec 8>&-; execs ./closed
       exec 8>>/srv/priv/sh; execs ./closed; says ./closed
       """)
@@ -58,6 +63,10 @@ struct ExecTests {
         Text file busy
         ./outer   \(granted)
         why: bash (pid N, user root) has /srv/job \(writes)
+        ran
+        ./outer   exec granted for svc (uid 2000)
+        ran
+        ./outer   exec granted for svc (uid 2000)
         Text file busy
         ./closed   \(refused)
         why: bash (pid N, user root) has /srv/closed \(writes)
@@ -85,6 +94,10 @@ struct ExecTests {
       for f in ./mark ./other ./text; do says $f; done; echo 0 >$M/new; says ./other; says ./mark; echo 0 >$M/status; says ./mark; echo 1 >$M/status
       # What was opened then need not be there any more.
       cp /bin/true true; register ':fixed:M:1:C:\\xff:/srv/true:F'; mv true old; $P explain ./other --to exec | sed -n '1s/^.* exec/exec/p'; echo -1 >$M/fixed
+      # Behind a short file are zeros; and what is registered comes before a first line.
+      register ':pad:M:0:PP\\x00\\x00::/srv/by2:'; printf 'PP' >pad; printf 'PPx' >long; printf '#!/srv/no\\n' >p.ext; chmod 755 pad long p.ext
+      for f in ./pad ./long ./p.ext; do says $f; done
+      sleep 30 & unshare -U sleep 30 & sleep .2; $P explain /srv/other --to exec --pid $! | sed -n '1s/^.* exec/exec/p'; kill %1 %2
       chmod 644 by; says ./s.ext; umount $M; says ./text; says ./other
       END
       M=/proc/sys/fs/binfmt_misc P=$P unshare -Urm bash -u scene
@@ -109,6 +122,10 @@ struct ExecTests {
           ./other: \(missing)other by /srv/no, and there is no /srv/no\u{20}
           ./mark: \(missing)mark by /srv/no, and there is no /srv/no\u{20}
           ./mark: \(not)mark is \(neither)
+          exec cannot be determined for root (uid 0)
+          ./pad: ran = exec granted\u{20}
+          ./long: \(not)long is \(neither)
+          ./p.ext: ran = exec granted\u{20}
           exec cannot be determined for root (uid 0)
           ./s.ext: Permission denied = exec refused (EACCES) why: an entry of binfmt_misc loads /srv/s.ext by /srv/by, and root is the owner, and the owner has no execute permission (-rw-r--r-- root:root)\u{20}
           ./text: \(not)text is \(neither)

@@ -55,6 +55,7 @@ struct OpenIsNotAllTests {
         $w >o 2>&1; [ $? = 1 ] && grep -q "uid 61002 may open /dev/net/tun, but using it takes CAP_NET_ADMIN, which uid 61002 has not" o || fail "$w: $(cat o)"
       done
       $WITH $P tun -q || fail "with the capability"; $P tun -q || fail "root"; $P /dev/net/tun $U -q || fail "the open alone"
+      use unshare -Ur | grep -q 'not permitted' || fail "the kernel allows it in a user namespace"; unshare -Ur $P tun -q; [ $? = 2 ] || fail "user namespace"
       chmod 600 /dev/net/tun; $P tun $U >o; [ $? = 1 ] && ! grep -q NET_ADMIN o || fail "closed: $(cat o)"
       """)
     #expect(outcome.status == 0 && outcome.output.hasSuffix("done\n"), "\(outcome)")

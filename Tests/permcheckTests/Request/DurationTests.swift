@@ -101,6 +101,12 @@ struct DurationTests {
         is "$(state $f)" "654 root:attra" g+x; chgrp root $f; chmod 644 $f
         "$0" request $f --need w --user attra --yes >o || exit 3; chgrp attrs $f
         "$0" revoke --all >o 2>&1 || exit 3; is "$(state $f)" "664 root:attrs" chgrp; chgrp root $f; chmod 644 $f
+        # With a set-id bit the group means more than access: it stays, and only the access goes.
+        if [ $f = /srv/f ]; then
+          chmod 755 $f; "$0" request $f --need w --user attra --yes >o || exit 3; chmod 4775 $f
+          "$0" revoke --all >o 2>&1 || exit 3; grep -q "only what was given is taken back" o || exit 3
+          is "$(state $f)" "4755 root:attra" set-id; chown root:root $f; chmod 644 $f
+        fi
         # Two leases: the first one to end takes only what is its own.
         "$0" request $f --need r --user attrb --allow-others --yes >o 2>&1; "$0" request $f --need w --user attra --for 1s --yes >o || exit 3
         "$0" request $f --need w --user attra --yes >o || exit 3; grep -q revoke o || exit 3; sleep 1.1; "$0" revoke --expired >o
@@ -112,6 +118,10 @@ struct DurationTests {
       # Nothing of it where the group would lose, or what is there would: it is everybody or nobody.
       chmod 664 /srv/f; "$0" request /srv/f --need w --user attra --yes >o 2>&1 && exit 2; is "$(state /srv/f)" "664 root:root" loses
       chmod 4744 /srv/f; "$0" request /srv/f --need w --user attra --yes >o 2>&1 && exit 2; is "$(state /srv/f)" "4744 root:root" set-id
+      # Who may not give it back changes nothing.
+      mkdir -m 777 /srv/d; echo x >/srv/d/g; chown 61001:root /srv/d/g; chmod 600 /srv/d/g
+      setpriv --reuid 61001 --regid 61001 --init-groups env HOME=/srv/d "$0" request /srv/d/g --need r --user attrb --allow-others --yes --via none >o 2>&1 && { cat o; exit 2; }
+      is "$(state /srv/d/g)" "600 attra:root" back
       # A whole tree.
       mkdir -p /srv/t/u; echo x >/srv/t/u/g; chmod -R go= /srv/t
       "$0" request /srv/t --need rwx --recursive --user attra --yes >o 2>&1 || { cat o; exit 2; }
