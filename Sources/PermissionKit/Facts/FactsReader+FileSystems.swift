@@ -1,5 +1,22 @@
-// What single file systems know of an inode: encryption, subvolumes.
+// What single file systems know of an inode: encryption, subvolumes, closed FUSE mounts.
 extension FactsReader {
+  /// Returns the whole path of a directory, also of one that relative paths begin at; nil if it is unknown.
+  func place(of directory: Int) -> PathBytes? {
+    if facts.isReachedFromRoot(directory) { return facts.path(of: directory) }
+    guard process == nil else { return nil }
+    return seen.inodes[directory].descriptor.flatMap { system.destination(ofLink: $0.link) }
+  }
+
+  /// Returns the FUSE mount at a name, if the kernel lets only the user in who mounted it: fuse_getattr() of
+  /// fs/fuse/dir.c refuses everybody else.
+  func closedMount(_ name: PathBytes, in directory: Int) -> MountFacts? {
+    guard let table = mountTable, let path = place(of: directory),
+      let mount = table.mounts(at: path.appending(name)).last,
+      case .fuse(_, _, allowsOthers: false, _) = mount.rules.authority
+    else { return nil }
+    return mount
+  }
+
   /// Returns whether the key of an encrypted inode is missing, or the error of the look for it.
   func lock(_ descriptor: Descriptor, _ index: Int) -> (isLocked: Bool, error: Errno?) {
     guard facts.inodes[index].kind == .directory else {

@@ -221,7 +221,10 @@ package struct FactsReader: ~Copyable {
     } catch .ENOENT {
       return .missing
     } catch {
-      if error == .ETIMEDOUT, systems[facts.inodes[directory].mount].isUnresponsive {
+      let mount = facts.inodes[directory].mount
+      if error == .ETIMEDOUT,
+        systems[mount].isUnresponsive || facts.mounts[mount].fileSystem == "proc"
+      {
         return .unresponsive
       }
       if error == .EACCES, let mount = closedMount(name, in: directory) {
@@ -231,24 +234,7 @@ package struct FactsReader: ~Copyable {
     }
   }
 
-  /// Returns the whole path of a directory, also of one that relative paths begin at; nil if it is unknown.
-  private func place(of directory: Int) -> PathBytes? {
-    if facts.isReachedFromRoot(directory) { return facts.path(of: directory) }
-    guard process == nil else { return nil }
-    return seen.inodes[directory].descriptor.flatMap { system.destination(ofLink: $0.link) }
-  }
-
-  /// Returns the FUSE mount at a name, if the kernel lets only the user in who mounted it: fuse_getattr() of
-  /// fs/fuse/dir.c refuses everybody else.
-  private func closedMount(_ name: PathBytes, in directory: Int) -> MountFacts? {
-    guard let table = mountTable, let path = place(of: directory),
-      let mount = table.mounts(at: path.appending(name)).last,
-      case .fuse(_, _, allowsOthers: false, _) = mount.rules.authority
-    else { return nil }
-    return mount
-  }
-
-  /// Adds the root of such a mount, of which nothing else is known.
+  /// Adds the root of a mount that `closedMount` found, of which nothing else is known.
   private mutating func closedRoot(of mount: MountFacts, in directory: Int) -> Int {
     let index = facts.inodes.count
     facts.mounts.append(mount)
@@ -296,7 +282,7 @@ package struct FactsReader: ~Copyable {
     }
     let descriptor = try system.openat(start, name, [.path, .noFollow], mode: 0)
     let index = try register(descriptor, parent: isChild ? directory : nil)
-    if facts.inodes[index].kind == .symbolicLink { readMagicLink(index, name, start) }
+    if facts.inodes[index].kind == .symbolicLink { try readMagicLink(index, name, start) }
     if process != nil, name == "fd", facts.mounts[facts.inodes[index].mount].fileSystem == "proc" {
       facts.inodes[index].isOwnLink = isOfOwnFolder(index)
     }
@@ -402,7 +388,11 @@ package struct FactsReader: ~Copyable {
   ///
   /// See proc_pid_get_link() in fs/proc/base.c. Such links have absolute or made-up targets
   /// (`pipe:[1]`); the ordinary links of /proc are relative.
-  private mutating func readMagicLink(_ link: Int, _ name: PathBytes, _ directory: Descriptor) {
+  ///
+  /// - Throws: ETIMEDOUT if it leads where a server does not answer.
+  private mutating func readMagicLink(
+    _ link: Int, _ name: PathBytes, _ directory: Descriptor
+  ) throws(Errno) {
     guard facts.mounts[facts.inodes[link].mount].fileSystem == "proc" else { return }
     if !facts.readerIsSubject, name == "self" || name == "thread-self" {
       // The subject reaches another place than the reader.
@@ -421,7 +411,7 @@ package struct FactsReader: ~Copyable {
       let mount = mountTable?.mounts(at: point).last, mount.rules.mayKeepWaiting,
       !isAnswered(mount)
     {
-      return
+      throw .ETIMEDOUT
     }
     guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
     facts.inodes[link].jump = try? register(descriptor, parent: nil)

@@ -97,6 +97,11 @@ extension KernelCall {
     return rule
   }
 
+  /// Stops at the root of a closed FUSE mount, of which not even the type is known.
+  mutating func mustBeSeen() throws(Stop) {
+    if inodes[current].isClosed { _ = try permission(current, [], .target) }
+  }
+
   /// Stops where the key of the encrypted inode `current` is missing, or nobody could look for it.
   func mustHaveKey(_ step: Decision.Step = .target) throws(Stop) {
     if inodes[current].isLocked { throw refuse(.ENOKEY, .locked, current, step) }
@@ -125,6 +130,7 @@ extension KernelCall {
     let kind = inodes[current].kind
     if flags.contains(.create) {
       if flags.contains(.exclusive) { throw refuse(.EEXIST, .exclusiveButExists, current) }
+      try mustBeSeen()
       if kind == .directory { throw refuse(.EISDIR, .createOnDirectory, current) }
       try mayCreateInSticky()
     }

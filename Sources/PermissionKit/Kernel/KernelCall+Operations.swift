@@ -30,7 +30,7 @@ extension KernelCall {
     case .execute: return try execute()
     case .connect:
       // unix_find_bsd() of net/unix/af_unix.c.
-      try lookup(followsLast: true, wantsDirectory: false)
+      try findTarget()
       let rule = try permission(current, .write, .target)
       if inodes[current].kind != .socket { throw refuse(.ECONNREFUSED, .notASocket, current) }
       return rule
@@ -280,11 +280,17 @@ extension KernelCall {
 
   // MARK: - Inodes
 
+  /// Walks to the file that a call is about.
+  private mutating func findTarget() throws(Stop) {
+    try lookup(followsLast: true, wantsDirectory: false)
+    try mustBeSeen()
+  }
+
   /// Mirrors chmod_common() and vfs_utimes(), then notify_change() and setattr_prepare() of fs/attr.c.
   private mutating func setAttributes(
     _ prepare: (inout KernelCall) throws(Stop) -> Rule
   ) throws(Stop) -> Rule {
-    try lookup(followsLast: true, wantsDirectory: false)
+    try findTarget()
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current) }
     try mustNotBeFixed()
     try mustBeMapped(current, .EOVERFLOW)
@@ -342,7 +348,7 @@ extension KernelCall {
 
   /// Mirrors chown_common() of fs/open.c, then chown_ok() and chgrp_ok() of fs/attr.c.
   private mutating func changeOwner(_ uid: UInt32?, _ gid: UInt32?) throws(Stop) -> Rule {
-    try lookup(followsLast: true, wantsDirectory: false)
+    try findTarget()
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current) }
     try mustBeNamed(uid, gid)
     try mustNotBeFixed()
@@ -396,7 +402,7 @@ extension KernelCall {
 
   /// Mirrors may_setattr() of fs/attr.c for ATTR_TOUCH.
   private mutating func touch() throws(Stop) -> Rule {
-    try lookup(followsLast: true, wantsDirectory: false)
+    try findTarget()
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current) }
     if isFixed(current) { throw refuse(.EPERM, .immutable, current) }
     let rule: Rule
@@ -413,7 +419,7 @@ extension KernelCall {
 
   /// Mirrors xattr_permission() of fs/xattr.c for the attributes of users.
   private mutating func setAttribute() throws(Stop) -> Rule {
-    try lookup(followsLast: true, wantsDirectory: false)
+    try findTarget()
     if mountIsReadOnly(current) { throw refuse(.EROFS, .readOnlyMount, current) }
     try mustNotBeFixed()
     try mustBeMapped(current, .EPERM)
@@ -432,7 +438,7 @@ extension KernelCall {
 
   /// Mirrors vfs_truncate() of fs/open.c.
   private mutating func truncate() throws(Stop) -> Rule {
-    try lookup(followsLast: true, wantsDirectory: false)
+    try findTarget()
     switch inodes[current].kind {
     case .directory: throw refuse(.EISDIR, .isDirectory, current)
     case .regular: break

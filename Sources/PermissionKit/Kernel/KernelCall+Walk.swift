@@ -27,8 +27,6 @@ extension KernelCall {
       guard let found = try child() else { throw refuse(.ENOENT, .missing, current, .walk) }
       if try step(into: found, isLast: true) { break }
     }
-    // Of what is closed not even the type is known.
-    if inodes[current].isClosed { _ = try permission(current, [], .target) }
     if self.wantsDirectory, inodes[current].kind != .directory {
       throw refuse(.ENOTDIR, .notADirectory, current, .walk)
     }

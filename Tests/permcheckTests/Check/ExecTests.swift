@@ -142,8 +142,10 @@ struct ExecTests {
       (echo '#!/srv/priv/sh'; cat body) >job; chmod 755 job; execs ./job
       $P explain ./job --to exec --user svc; echo $?
       eval "$($P explain ./job --to exec --user svc | tail -1)"; execs ./job; $P explain ./job --to exec --user svc | head -1
+      (echo '#!/bin/nosuch'; cat body) >gone; chmod 755 gone; execs ./gone; $P explain ./gone --to exec --user svc | sed -n '/^why/p; /^fix/p'
       (echo '#!/srv/job'; cat body) >outer; chmod 755 outer; chmod 644 job; execs ./outer; $P explain ./outer --to exec --user svc | grep ^why
       """)
+    let bin = try Command.run(["readlink", "-f", "/bin"]).output.dropLast()
     #expect(
       outcome.output == """
         Permission denied
@@ -162,6 +164,8 @@ struct ExecTests {
         1
         ran
         ./job   exec granted for svc (uid 2000)
+        No such file or directory
+        why: line 1 of gone names /bin/nosuch, and there is no \(bin)/nosuch
         Permission denied
         why: line 1 of /srv/outer names /srv/job, and svc is neither the owner nor in group root (-rw-r--r-- root:root)
 

@@ -70,6 +70,24 @@ struct MountDecidesTests {
       """)
   }
 
+  /// The links of /proc/PID lead to a daemon that answers nobody, and nothing waits for it.
+  @Test func `A stopped daemon keeps nobody waiting`() throws {
+    try expect(
+      "bindfs",
+      """
+      mkdir s m; echo x >s/a; bindfs -f -o allow_other s m & D=$!; until mountpoint -q m; do sleep .1; done
+      (cd m; exec sleep 50) & Q=$!; sleep .2; kill -STOP $D
+      for p in /proc/$Q/cwd/a /proc/$Q/cwd /srv/m/a; do timeout -k 1 5 $P $p -q; echo $?; done
+      kill -9 $D $Q
+      """,
+      """
+      2
+      2
+      2
+
+      """)
+  }
+
   /// Row 19: a daemon without default_permissions decides about chmod, chown and times, as ATTR_FORCE says.
   @Test func `The daemon decides who changes modes`() throws {
     try expect(

@@ -168,6 +168,10 @@ struct GrantWorthTests {
       cd $1; mkdir r; mount -t ramfs none r; chmod 755 r; echo x >r/f; chmod 600 r/f
       is 1 $P request $1/r/f --need r --user nobody --yes; cp $OUT.e $OUT.said
       is 0 $P request $1/r/f --need r --user nobody --yes --allow-others; as 65534 cat r/f >/dev/null || fail "no access"
+      # What a check prints is what gives it.
+      $P revoke --all >$OUT.o; ! as 65534 cat r/f 2>/dev/null || fail "not revoked"
+      $P check $1/r/f --user nobody >$OUT.o || true; LINE=$(sed -n 's/^ *\\(.*permcheck.* request .*\\)/\\1/p' $OUT.o); eval "$LINE --yes" >$OUT.o 2>&1
+      as 65534 cat r/f >/dev/null || fail "$LINE: $(cat $OUT.o)"
       umount -l r; mv $OUT.said $OUT.e
       grep -q "nothing is changed, because others would get access, too (.*); --allow-others makes the change anyway" $OUT.e || fail "$(cat $OUT.e)"
       """, [tree.root])

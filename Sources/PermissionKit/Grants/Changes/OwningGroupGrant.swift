@@ -40,7 +40,9 @@ package struct OwningGroupGrant: UndoableCommand {
   package var commands: [[PathBytes]] {
     let chgrp: [PathBytes] = ["chgrp", PathBytes(group), file.path]
     let chmod: [PathBytes] = ["chmod", PathBytes("g+\(added.letters)"), file.path]
-    return (present?.gid == after.gid ? [] : [chgrp]) + (added.isEmpty ? [] : [chmod])
+    // What another grant gives already is given once more.
+    if present?.gid != after.gid { return [chgrp] + (added.isEmpty ? [] : [chmod]) }
+    return [added.isEmpty ? chgrp : chmod]
   }
   /// All commands as one, for sh(1).
   package var arguments: [PathBytes] {
@@ -151,8 +153,11 @@ package struct OwningGroupGrant: UndoableCommand {
     let status = try status(descriptor, system)
     let now = State(status)
     guard now.gid == after.gid else {
-      return now == before
-        ? nil : "somebody else changed the group of \(file.path), so it was left as it is"
+      if now == before { return nil }
+      let left = Permissions(rawValue: now.bits & own(kept, status))
+      let command = ShellCommand.line(["chmod", PathBytes("g-\(left.letters)"), file.path])
+      return "somebody else changed the group of \(file.path), so it was left as it is"
+        + (left.isEmpty ? "" : "; \(command) takes from the new group what was given")
     }
     let target = kept.isEmpty ? before.bits : bits(kept)
     // Grants end one after the other, and a process that was killed may have changed the group alone.

@@ -159,7 +159,11 @@ struct LayerReason {
 
   private var missing: (Reason.Code, String) {
     let missing = facts.missingPath(steps) ?? place
-    for step in steps.reversed() {
+    // Where the target of a link is there, and what follows it is not, nothing is wrong with the link.
+    let isOfLink = steps.reversed().lazy.compactMap { step -> Bool? in
+      if case .lookup(_, _, nil, let isOfLink) = step.event { isOfLink } else { nil }
+    }.first
+    for step in isOfLink == false ? [] : steps.reversed() {
       guard case .link(let link) = step.event else { continue }
       return (
         .danglingSymlink,

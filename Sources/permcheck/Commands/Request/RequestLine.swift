@@ -70,6 +70,7 @@ struct RequestLine {
       // What is limited already counts as access, unless everything is asked for.
       more.append("--all")
     }
+    if changes.contains(where: { !$0.othersAffected.isEmpty }) { more.append("--allow-others") }
     let line = adding(more)
     let needsRoot = changes.contains(where: \.needsRoot) || isUnknown
     guard subject.source == .current else {
