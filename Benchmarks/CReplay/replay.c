@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
@@ -61,11 +60,6 @@ long replay(const struct replay_step *steps, size_t count) {
       result = syscall(439, AT_FDCWD, step->path, step->flags, AT_EACCESS);
       break;
     case REPLAY_CREDENTIALS: result = credentials(); break;
-    case REPLAY_GETPWUID: {
-      struct passwd entry, *found;
-      result = getpwuid_r((uid_t)step->flags, &entry, buffer, 4096, &found);
-      break;
-    }
     }
     if (result < 0) failed++;
   }

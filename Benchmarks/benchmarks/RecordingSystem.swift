@@ -105,11 +105,6 @@ final class RecordingSystem: ForwardingSystem {
   func isatty(_ descriptor: Descriptor) -> Bool { false }
   func columns(_ descriptor: Descriptor) -> Int? { nil }
 
-  func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    note(REPLAY_GETPWUID, flags: Int32(bitPattern: uid))
-    return try system.getpwuid(uid)
-  }
-
   // MARK: Diagnosis
 
   func openat2(

@@ -530,13 +530,6 @@ static inline int ccap_spawn(
   return error ? -error : pid;
 }
 
-// Whether a child has ended, and can still be waited for; -1 if this process has no such child.
-static inline int ccap_has_ended(int pid) {
-  siginfo_t info = {0};
-  if (waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return -1;
-  return info.si_pid != 0;
-}
-
 // The status of a child that ended: 0 to 255, or 256 plus the number of the signal; 512 if the
 // child still runs.
 static inline int ccap_waitpid(int pid, int options) {

@@ -38,6 +38,7 @@ extension FakeSystem {
     _ = try user(name)
     let gid = gid(group)
     state.withLock { $0.members[name, default: []].append(gid) }
+    writeUsers()
   }
 
   /// Makes a user run the calling process, with the groups of the data base.
@@ -194,6 +195,24 @@ extension FakeSystem {
 
   // MARK: - Names
 
+  /// Writes the users and groups to /etc/passwd and /etc/group.
+  func writeUsers() {
+    var (passwd, group) = ("", "")
+    state.withLock { state in
+      for user in state.users {
+        passwd += "\(user.name):x:\(user.uid):\(user.gid)::\(user.home):/bin/sh\n"
+      }
+      // A group without a name has its number there.
+      let gids = Set(state.groups.keys).union(state.members.values.joined())
+      for gid in gids.sorted() {
+        let members = state.users.map(\.name).filter { state.members[$0]?.contains(gid) == true }
+        group += "\(state.groups[gid] ?? "\(gid)"):x:\(gid):\(members.joined(separator: ","))\n"
+      }
+    }
+    add("/etc/passwd", .file(passwd))
+    add("/etc/group", .file(group))
+  }
+
   private func user(_ name: String) throws(PermissionError) -> UserRecord {
     let user = state.withLock { $0.users.last { $0.name == name } }
     guard let user else {
@@ -205,7 +224,8 @@ extension FakeSystem {
   }
 
   func gid(_ name: String) -> UInt32 {
-    state.withLock { state in
+    defer { writeUsers() }
+    return state.withLock { state in
       if let known = state.groups.first(where: { $0.value == name }) { return known.key }
       var gid: UInt32 = 2000
       while state.groups[gid] != nil { gid += 1 }

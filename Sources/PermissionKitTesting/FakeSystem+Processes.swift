@@ -27,38 +27,6 @@ extension FakeSystem {
   /// See `System.columns`; always nil.
   @_spi(SystemCalls) public func columns(_ descriptor: Descriptor) -> Int? { nil }
 
-  /// See `System.getpwnam`; knows the users of `addUser`.
-  @_spi(SystemCalls) public func getpwnam(_ name: String) throws(Errno) -> UserRecord? {
-    try call("getpwnam") { state throws(Errno) in state.users.first { $0.name == name } }
-  }
-
-  /// See `System.getpwuid`; knows the users of `addUser`.
-  @_spi(SystemCalls) public func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    try call("getpwuid") { state throws(Errno) in state.users.first { $0.uid == uid } }
-  }
-
-  /// See `System.getgrouplist`; knows the users of `addUser`.
-  @_spi(SystemCalls) public func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
-    try call("getgrouplist") { state throws(Errno) in
-      [user.gid] + (state.members[user.name] ?? [])
-    }
-  }
-
-  /// See `System.getgrgid`; knows the groups of `addGroup`.
-  @_spi(SystemCalls) public func getgrgid(_ gid: UInt32) throws(Errno) -> String? {
-    try call("getgrgid") { state throws(Errno) in state.groups[gid] }
-  }
-
-  /// See `System.getgrnam`; knows the groups of `addGroup`, and their members of `addUser`.
-  @_spi(SystemCalls) public func getgrnam(
-    _ name: String
-  ) throws(Errno) -> (gid: UInt32, members: [String])? {
-    try call("getgrnam") { state throws(Errno) in
-      guard let gid = state.groups.first(where: { $0.value == name })?.key else { return nil }
-      return (gid, state.users.map(\.name).filter { state.members[$0]?.contains(gid) == true })
-    }
-  }
-
   /// Advances the clock.
   package func pass(milliseconds: Int64) { state.withLock { $0.time += milliseconds * 1000 } }
 

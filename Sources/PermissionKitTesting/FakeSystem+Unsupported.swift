@@ -31,8 +31,6 @@ extension FakeSystem {
   }
   /// Fails with ENOSYS.
   @_spi(SystemCalls) public func rmdir(_ path: PathBytes) throws(Errno) { throw .ENOSYS }
-  /// Fails with ENOSYS.
-  @_spi(SystemCalls) public func getpwent() throws(Errno) -> [UserRecord] { throw .ENOSYS }
   /// Returns the time in UTC, since other time zones need localtime_r(3).
   @_spi(SystemCalls) public func localtime(_ microseconds: Int64) -> WallTime {
     let second = Int((microseconds / 1_000_000) % 86_400)
@@ -46,7 +44,7 @@ extension FakeSystem {
   @_spi(SystemCalls) public func raise(_ signal: Int32) {}
   /// Fails with ENOSYS.
   @_spi(SystemCalls) public func runProgram(
-    _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
+    _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
     mayGainPrivileges: Bool
   ) throws(Errno) -> ProgramOutput { throw .ENOSYS }
   /// Fails with ENOSYS.

@@ -158,11 +158,13 @@ public final class FakeSystem: System {
       $0.users.append(user)
       $0.members[user.name] = groups
     }
+    writeUsers()
   }
 
   /// Adds a group with this name.
   public func addGroup(_ gid: UInt32, _ name: String) {
     state.withLock { $0.groups[gid] = name }
+    writeUsers()
   }
 
   /// Sets a variable of the environment; nil removes it.

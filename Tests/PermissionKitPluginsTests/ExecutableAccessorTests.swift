@@ -34,7 +34,7 @@ struct ExecutableAccessorTests {
     let (tree, path) = try program(body)
     defer { withExtendedLifetime(tree) {} }
     return try LinuxSystem().runProgram(
-      path, environment: ["PATH=/usr/bin:/bin"], input: Array("question\n".utf8),
+      [path], environment: ["PATH=/usr/bin:/bin"], input: Array("question\n".utf8),
       timeout: timeout, size: 1 << 16, mayGainPrivileges: mayGain)
   }
 
@@ -58,14 +58,24 @@ struct ExecutableAccessorTests {
     #expect(try runProgram("head -c 1000000 /dev/zero").end == .long)
     #expect(try runProgram("yes").end == .long)
     #expect(try runProgram("exec 0<&-; echo answer").output == Array("answer\n".utf8))
-    // It cannot join the group of this process, because it leads a session of its own.
-    let escape =
-      "exec python3 -c 'import os, time; os.setpgid(0, os.getpgid(os.getppid())); time.sleep(600)'"
-    #expect(try runProgram(escape, timeout: 5_000).end == .ended(.exited(1)))
+    // It cannot join the group of this process, which is of another session.
+    let join = "exec python3 -c 'import os, time; os.setpgid(0, \(getpgrp())); time.sleep(600)'"
+    #expect(try runProgram(join, timeout: 5_000).end == .ended(.exited(1)))
     // It leaves a process behind that keeps the pipe open, and another one that is a zombie.
     let left = try runProgram("sleep 600 & echo answer")
     #expect(left.end == .ended(.exited(0)) && left.output == Array("answer\n".utf8))
     #expect(try runProgram("(exit 1) & sleep 0.1; echo answer").end == .ended(.exited(0)))
+  }
+
+  @Test func `A program that leaves its group and session ends with its time`() throws {
+    let tree = try Tree()
+    let escape =
+      "exec python3 -c 'import os, time; os.setsid(); open(\"\(tree.path("pid"))\", \"w\").write(str(os.getpid())); time.sleep(600)'"
+    #expect(try runProgram(escape, timeout: 1_500).end == .late)
+    let pid = try #require(
+      Int32(String(contentsOfFile: tree.path("pid").description, encoding: .utf8)))
+    for _ in 0..<100 where kill(pid, 0) == 0 { usleep(20_000) }
+    #expect(kill(pid, 0) == -1 && errno == ESRCH)
   }
 
   /// Nothing of the group goes on.
@@ -83,7 +93,8 @@ struct ExecutableAccessorTests {
     func errno(_ path: PathBytes) -> Errno? {
       do throws(Errno) {
         _ = try LinuxSystem().runProgram(
-          path, environment: ["A=b"], input: [], timeout: 5_000, size: 1, mayGainPrivileges: false)
+          [path], environment: ["A=b"], input: [], timeout: 5_000, size: 1, mayGainPrivileges: false
+        )
         return nil
       } catch {
         return error

@@ -15,14 +15,13 @@ enum replay_call {
   REPLAY_GETDENTS,
   REPLAY_FACCESSAT2,
   REPLAY_CREDENTIALS,
-  REPLAY_GETPWUID,
 };
 
 struct replay_step {
   int32_t call;      // enum replay_call
   int32_t slot;      // the descriptor: its index in the table of open ones; -1 for AT_FDCWD
   int32_t result;    // openat: the slot of the new descriptor
-  int32_t flags;     // openat: flags; faccessat2: mode; read: count; getpwuid: uid
+  int32_t flags;     // openat: flags; faccessat2: mode; read: count
   const char *path;  // openat, faccessat2
 };
 

@@ -30,10 +30,8 @@ final class CheckCache: Sendable {
       }
     }
     var sources: UserSources?
-    var passwd: [UInt8]?
-    // nil before they are read, then nil where glibc has to be asked.
-    var userFile: UserFile??
-    var groupFile: UserFile??
+    var userFile: UserFile?
+    var groupFile: UserFile?
     /// The containers and sandboxes of a process, by its id; nil is the id of this process.
     var scans: [(process: Int32?, value: any Sendable)] = []
     /// The facts that could not be looked at.

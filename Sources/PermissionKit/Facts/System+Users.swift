@@ -1,5 +1,5 @@
-// Users and groups, each looked up once for a check, and without glibc where the files of this machine
-// answer for every source.
+// Users and groups, each looked up once for a check: in the files, and by getent(1) where nsswitch.conf(5)
+// names other sources.
 extension System {
   /// Returns the user with this login name; nil if there is none.
   func user(named name: String) throws(Errno) -> UserRecord? {
@@ -7,10 +7,11 @@ extension System {
       { memory in memory.namedUsers.first { $0.name.isExactly(name) }.map { $0.record } },
       { if $0.namedUsers.count < most { $0.namedUsers.append((name, $1)) } }
     ) { () throws(Errno) in
-      if let user = userFile?.user(named: name) { return user }
-      let user = try getpwnam(name)
-      if user == nil { try seeUsers() }
-      return user
+      try user {
+        $0.user(named: name)
+      } elsewhere: {
+        name
+      }
     }
   }
 
@@ -24,11 +25,26 @@ extension System {
         if $0.users.count < most { $0.users.append((uid, $1)) } else { $0.keepMore.users[uid] = $1 }
       }
     ) { () throws(Errno) in
-      if let user = userFile?.user(uid) { return user }
-      let user = try getpwuid(uid)
-      if user == nil { try seeUsers() }
-      return user
+      try user {
+        $0.user(uid)
+      } elsewhere: {
+        String(uid)
+      }
     }
+  }
+
+  private func user(
+    _ find: (UserFile) -> UserRecord?, elsewhere key: () -> String
+  ) throws(Errno) -> UserRecord? {
+    let users = try userSources().users
+    if filesAnswer(users) {
+      if let user = find(try userFile()) { return user }
+      if users.hasOnlyFiles { return nil }
+    }
+    let key = key()
+    let user = find(try getent("passwd", [key]))
+    if user == nil { try see(users, "/etc/passwd") }
+    return user
   }
 
   /// Returns every group of the user, including the primary group.
@@ -37,30 +53,72 @@ extension System {
       { memory in memory.groupLists.first { $0.user == user }.map { $0.groups } },
       { if $0.groupLists.count < most { $0.groupLists.append((user, $1)) } }
     ) { () throws(Errno) in
-      if cached != nil, groupFileIsWhole, let groups = groupFile?.groups(of: user) {
-        return groups
+      let lists = try userSources().lists
+      if filesAnswer(lists), hasOnlyFiles(lists) {
+        return try groupFile().groups(of: user)
       }
-      try seeGroups()
-      return try getgrouplist(user)
+      try see(lists, "/etc/group")
+      return try listedGroups(of: user)
     }
   }
 
-  /// Returns the group with this name; nil if there is none.
-  func group(named name: String) throws(Errno) -> (gid: UInt32, members: [String])? {
-    let group = try getgrnam(name)
-    if group == nil { try seeGroups() }
+  /// Returns the group with this name, and its members; nil if there is none.
+  func group(named name: String) throws(Errno) -> GroupRecord? {
+    try group(withMembers: true) {
+      $0.group(named: name)
+    } elsewhere: {
+      name
+    }
+  }
+
+  /// Returns the name of the group; nil if there is no such group.
+  func groupName(_ gid: UInt32) throws(Errno) -> String? {
+    try remembered(
+      { memory in
+        memory.groups.first { $0.gid == gid }.map { $0.name } ?? memory.more?.groups[gid]
+      },
+      {
+        if $0.groups.count < most {
+          $0.groups.append((gid, $1))
+        } else {
+          $0.keepMore.groups[gid] = $1
+        }
+      }
+    ) { () throws(Errno) in
+      try group {
+        $0.group(gid)
+      } elsewhere: {
+        String(gid)
+      }?.name
+    }
+  }
+
+  private func group(
+    withMembers: Bool = false, _ find: (UserFile) -> GroupRecord?, elsewhere key: () -> String
+  ) throws(Errno) -> GroupRecord? {
+    let groups = try userSources().groups
+    if filesAnswer(groups), !withMembers || !groups.merges || hasOnlyFiles(groups) {
+      if let group = find(try groupFile()) { return group }
+      if groups.hasOnlyFiles { return nil }
+    }
+    let key = key()
+    let group = find(try getent("group", [key]))
+    if group == nil { try see(groups, "/etc/group") }
     return group
   }
 
-  /// Checks that glibc can read the users: it takes a file that cannot be read for an empty one.
-  func seeUsers() throws(Errno) { try see("/etc/passwd") }
+  /// Returns every user whom the sources list, in their order.
+  func listedUsers() throws(Errno) -> [UserRecord] {
+    let users = try userSources().users
+    try see(users, "/etc/passwd")
+    if filesAnswer(users), users.hasOnlyFiles { return try userFile().users }
+    return try getent("passwd", []).users
+  }
 
-  /// Checks that glibc can read the groups.
-  private func seeGroups() throws(Errno) { try see("/etc/group") }
-
-  private func see(_ file: PathBytes) throws(Errno) {
+  /// Checks that a source can be read: glibc takes what cannot be for an empty one.
+  private func see(_ line: UserSources.Line, _ file: PathBytes) throws(Errno) {
     if let unseen = look(at: file).unseen { throw unseen.errno }
-    guard try userSources().asksSystemd else { return }
+    guard line.others.contains("systemd") else { return }
     for folder in userRecords {
       let names = look(at: folder) { () throws(Errno) in try self.names(in: folder) }
       if let unseen = names.unseen { throw unseen.errno }
@@ -86,25 +144,6 @@ extension System {
     }
   }
 
-  /// Returns the name of the group; nil if there is no such group.
-  func groupName(_ gid: UInt32) throws(Errno) -> String? {
-    try remembered(
-      { memory in
-        memory.groups.first { $0.gid == gid }.map { $0.name } ?? memory.more?.groups[gid]
-      },
-      {
-        if $0.groups.count < most {
-          $0.groups.append((gid, $1))
-        } else {
-          $0.keepMore.groups[gid] = $1
-        }
-      }
-    ) { () throws(Errno) in
-      if let name = groupFile?.groupName(gid) { return name }
-      return try getgrgid(gid)
-    }
-  }
-
   /// The most entries of each list of the cache.
   ///
   /// A command for every user asks for each of them only once.
@@ -113,7 +152,7 @@ extension System {
   // MARK: - Files
 
   /// The sources of users and groups.
-  private func userSources() throws(Errno) -> UserSources {
+  func userSources() throws(Errno) -> UserSources {
     try remembered({ $0.sources }, { $0.sources = $1 }) { () throws(Errno) in
       let file = look(at: "/etc/nsswitch.conf", limit: 1 << 16)
       if let unseen = file.unseen { throw unseen.errno }
@@ -121,44 +160,39 @@ extension System {
     }
   }
 
-  /// The users in /etc/passwd; nil if glibc has to be asked.
-  private var userFile: UserFile? {
-    guard cached != nil else { return nil }
-    return try? remembered({ $0.userFile }, { $0.userFile = $1 }) { () throws(Errno) in
-      guard try userSources().usersAreInFiles, filesCount else { return nil }
-      return (try? passwd()).map { UserFile($0, fields: 7) }
+  /// Whether an entry of the files is the answer; nscd(8) may answer from its cache.
+  private func filesAnswer(_ line: UserSources.Line) -> Bool {
+    line.beginsWithFiles && !line.isOdd && isAbsent("/var/run/nscd/socket")
+  }
+
+  /// Whether the files have every entry: systemd has none without its folders.
+  private func hasOnlyFiles(_ line: UserSources.Line) -> Bool {
+    line.hasOnlyFiles || line.hasOnlySystemd && userRecords.allSatisfy(isAbsent)
+  }
+
+  /// The users in /etc/passwd.
+  func userFile() throws(Errno) -> UserFile {
+    try remembered({ $0.userFile }, { $0.userFile = $1 }) { () throws(Errno) in
+      try file("/etc/passwd")
     }
   }
 
-  /// The groups in /etc/group; nil if glibc has to be asked.
-  private var groupFile: UserFile? {
-    guard cached != nil else { return nil }
-    return try? remembered({ $0.groupFile }, { $0.groupFile = $1 }) { () throws(Errno) in
-      guard try userSources().groupsAreInFiles, filesCount else { return nil }
-      return (try? contents(of: "/etc/group")).map { UserFile($0, fields: 4) }
+  /// The groups in /etc/group.
+  func groupFile() throws(Errno) -> UserFile {
+    try remembered({ $0.groupFile }, { $0.groupFile = $1 }) { () throws(Errno) in
+      try file("/etc/group")
     }
   }
 
-  /// Whether /etc/group has every group of every user.
-  private var groupFileIsWhole: Bool {
-    // Without the sources nothing is known to be whole.
-    guard let sources = try? userSources() else { return false }
-    return sources.filesListGroups && (!sources.asksSystemd || userRecords.allSatisfy(isAbsent))
-  }
-
-  /// Whether the files agree with glibc, which may answer from the cache of nscd(8).
-  private var filesCount: Bool { isAbsent("/var/run/nscd/socket") }
-
-  private func passwd() throws(Errno) -> [UInt8] {
-    try remembered({ $0.passwd }, { $0.passwd = $1 }) { () throws(Errno) in
-      try contents(of: "/etc/passwd")
-    }
+  private func file(_ path: PathBytes) throws(Errno) -> UserFile {
+    let file = look(at: path, limit: UserDatabase.mostBytes)
+    if let unseen = file.unseen { throw unseen.errno }
+    // Without the file, nobody is in it.
+    return UserFile(file.value ?? [])
   }
 
   /// The uids in /etc/passwd; no server is asked.
-  var localUsers: [UInt32] {
-    ((try? LinuxSystem.users(in: passwd())) ?? []).map(\.uid)
-  }
+  var localUsers: [UInt32] { ((try? userFile())?.users ?? []).map(\.uid) }
 
   /// Where systemd finds users and groups, see `userdb_by_name()` in src/shared/userdb.c and nss-systemd(8):
   /// services that answer, and the folders of USERDB_DROPIN_DIR_NULSTR.

@@ -32,9 +32,7 @@ extension UserDatabase {
       case .group(let name): return try members(of: name)?.map { .user($0.name) }
       }
     } catch {
-      throw PermissionError(
-        error == .ETIMEDOUT ? .notAnswering : .system, "the list of users cannot be read",
-        call: "getpwent", errno: error)
+      throw unsearchable("the list of users", error)
     }
   }
 
@@ -61,11 +59,11 @@ extension UserDatabase {
       if record == nil, let uid = UInt32(text) { record = try user(uid) }
       if let record { groups = try self.groups(of: record) }
     } catch {
-      throw Self.unsearchable(text, "getpwnam_r", error)
+      throw unsearchable(text, error)
     }
     guard let record else {
       throw PermissionError(
-        .unknownUser, "there is no user \(text)",
+        .unknownUser, "there is no user \(text)\(perhaps)",
         advice: "see getent passwd, or give uid, gid and groups as numbers")
     }
     return Subject(
@@ -83,27 +81,49 @@ extension UserDatabase {
       record = try user(uid)
       if let record { groups = try self.groups(of: record) }
     } catch {
-      throw Self.unsearchable("uid \(uid)", "getpwuid_r", error)
+      throw unsearchable("uid \(uid)", error)
     }
     guard let record else {
-      throw PermissionError(.unknownUser, "there is no user with uid \(uid)")
+      throw PermissionError(.unknownUser, "there is no user with uid \(uid)\(perhaps)")
     }
     return Subject(
       source: .user, credentials: try credentials(record.uid, record.gid, groups),
       name: record.name, home: record.home)
   }
 
-  /// Returns the error for a user whose lookup failed.
-  private static func unsearchable(
-    _ who: String, _ call: String, _ errno: Errno
-  ) -> PermissionError {
-    let isUnresponsive = errno == .ETIMEDOUT
+  /// Returns the error for a lookup that failed: in a file, or in what getent(1) was asked for.
+  private func unsearchable(_ who: String, _ errno: Errno) -> PermissionError {
+    let others = unasked(errno)
     return PermissionError(
-      isUnresponsive ? .notAnswering : .system,
-      isUnresponsive
-        ? "the user database did not answer when it was asked for \(who)"
-        : "the user database cannot be searched for \(who)", call: call, errno: errno,
+      others == nil ? .system : .notAnswering,
+      others.map { "\($0.sources) cannot be asked for \(who): \($0.reason)" }
+        ?? "the user database cannot be searched for \(who)",
+      call: others == nil ? "open" : "getent", errno: errno,
       advice: "give uid, gid and groups as numbers")
+  }
+
+  /// Returns the sources that are no files and why they were not asked, for people; nil if a file is the reason.
+  private func unasked(_ errno: Errno) -> (sources: String, reason: String)? {
+    guard !isOfFiles, let sources = try? system.userSources() else { return nil }
+    if sources.users.hasOnlyFiles, sources.lists.hasOnlyFiles { return nil }
+    let reason: String
+    switch errno {
+    case .ENOENT: reason = "there is no getent"
+    case .ETIMEDOUT: reason = "getent did not answer in time"
+    case .EFBIG: reason = "getent wrote too much"
+    case .EINVAL: reason = "the answer of getent cannot be read"
+    case .EIO: reason = "getent failed"
+    default: return nil
+    }
+    return (sources.others, reason)
+  }
+
+  /// The end of "there is no such user": a source that does not answer looks as one that does not know.
+  private var perhaps: String {
+    guard !isOfFiles, let sources = try? system.userSources(), !sources.users.hasOnlySystemd else {
+      return ""
+    }
+    return ", or \(sources.others) did not answer"
   }
 
   /// Returns the credentials of a new login: no capabilities unless the uid is 0.

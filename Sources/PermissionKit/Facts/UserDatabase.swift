@@ -2,13 +2,18 @@ internal import JSONSyntax
 
 /// The names and numbers of users and groups.
 ///
-/// Asks NSS for the running system, or reads etc/passwd and etc/group below another root.
+/// Reads etc/passwd and etc/group; for the running system, other sources that nsswitch.conf(5) names are asked
+/// by getent(1).
 @_spi(SystemCalls) public struct UserDatabase: Sendable {
   package let system: any System
-  /// The users and groups of the files below a root, or why they cannot be read; nil to ask NSS.
+  /// The users and groups of the files below a root, or why they cannot be read; nil for the running system.
   private let read: Result<Files, Errno>?
 
-  private typealias Files = (users: [UserRecord], groups: [GroupRecord])
+  private enum Files: Sendable {
+    case lines(users: UserFile, groups: UserFile)
+    /// Names that were saved, see `IDNames`.
+    case names(IDNames)
+  }
 
   /// The most bytes of such a file.
   static let mostBytes = 1 << 24
@@ -16,16 +21,11 @@ internal import JSONSyntax
   /// Creates the data base of a root.
   ///
   /// - Parameters:
-  ///   - system: The system that reads the files or asks NSS.
+  ///   - system: The system that reads the files.
   ///   - root: The root directory; without etc/passwd there, the running system is asked.
   public init(_ system: any System, root: PathBytes = "/") {
     self.system = system
     read = root == "/" ? nil : Self.read(system, root)
-  }
-
-  private init(_ system: any System, files: Files) {
-    self.system = system
-    read = .success(files)
   }
 
   /// Reads the files of a root by the door: what is there and cannot be read is no reason to ask for other people's users.
@@ -43,45 +43,57 @@ internal import JSONSyntax
     do throws(Errno) {
       guard let users = try contents("etc/passwd") else { return nil }
       let groups = try contents("etc/group") ?? []
-      return .success((try LinuxSystem.users(in: users), try LinuxSystem.groups(in: groups)))
+      return .success(.lines(users: UserFile(users), groups: UserFile(groups)))
     } catch {
       return .failure(error)
     }
   }
 
-  /// Returns what the files say; nil to ask NSS.
+  /// Returns what the files say; nil for the running system.
   private func files() throws(Errno) -> Files? { try read?.get() }
 
   /// Creates a data base of saved names, which looks up nothing else.
   package init(_ names: IDNames) {
-    let none = UInt32.max
-    self.init(
-      LinuxSystem(),
-      files: (
-        names.users.map { UserRecord(name: $1, uid: $0, gid: none, home: "") },
-        names.groups.map { GroupRecord(name: $1, gid: $0, members: []) }
-      ))
+    system = LinuxSystem()
+    read = .success(.names(names))
+  }
+
+  /// Creates a data base of /etc/passwd and /etc/group alone, which waits for no other source.
+  init(filesOf system: any System) throws(Errno) {
+    self.system = system
+    read = .success(.lines(users: try system.userFile(), groups: try system.groupFile()))
   }
 
   /// Returns the user with this login name; nil if there is none.
   public func user(named name: String) throws(Errno) -> UserRecord? {
-    guard let files = try files() else { return try system.user(named: name) }
-    return files.users.first { $0.name.isExactly(name) }
+    switch try files() {
+    case .lines(let users, _): return users.user(named: name)
+    case .names(let names):
+      return names.users.first { $1.isExactly(name) }.map { Self.saved($1, $0) }
+    case nil: return try system.user(named: name)
+    }
   }
 
   /// Returns the first user with this uid; nil if there is none.
   public func user(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    guard let files = try files() else { return try system.user(uid) }
-    return files.users.first { $0.uid == uid }
+    switch try files() {
+    case .lines(let users, _): return users.user(uid)
+    case .names(let names): return names.users[uid].map { Self.saved($0, uid) }
+    case nil: return try system.user(uid)
+    }
+  }
+
+  private static func saved(_ name: String, _ uid: UInt32) -> UserRecord {
+    UserRecord(name: name, uid: uid, gid: .max, home: "")
   }
 
   /// Returns every group of the user, including the primary group, as initgroups(3) sets them.
   public func groups(of user: UserRecord) throws(Errno) -> [UInt32] {
-    guard let files = try files() else { return try system.groups(of: user) }
-    let others = files.groups.filter { group in
-      group.gid != user.gid && group.members.contains { $0.isExactly(user.name) }
+    switch try files() {
+    case .lines(_, let groups): return groups.groups(of: user)
+    case .names: return [user.gid]
+    case nil: return try system.groups(of: user)
     }
-    return [user.gid] + others.map(\.gid)
   }
 
   /// Whether this reads only the files below another root.
@@ -93,31 +105,32 @@ internal import JSONSyntax
   package func everyUser() throws(Errno) -> [UserRecord] {
     var seen: Set<ExactString> = []
     let users: [UserRecord]
-    if let files = try files() {
-      users = files.users
-    } else {
-      try system.seeUsers()
-      users = try system.getpwent()
+    switch try files() {
+    case .lines(let file, _): users = file.users
+    case .names(let names): users = names.users.map { Self.saved($1, $0) }
+    case nil: users = try system.listedUsers()
     }
     return users.filter { seen.insert(ExactString($0.name)).inserted }
   }
 
-  /// Returns the id of a group; nil if there is no such group.
-  package func gid(of group: String) throws(Errno) -> UInt32? {
-    if let files = try files() { return files.groups.first { $0.name.isExactly(group) }?.gid }
-    return try system.group(named: group)?.gid
+  /// Returns the group with this name; nil if there is none.
+  func group(named name: String) throws(Errno) -> GroupRecord? {
+    switch try files() {
+    case .lines(_, let groups): return groups.group(named: name)
+    case .names(let names):
+      return names.groups.first { $1.isExactly(name) }
+        .map { GroupRecord(name: $1, gid: $0, members: []) }
+    case nil: return try system.group(named: name)
+    }
   }
+
+  /// Returns the id of a group; nil if there is no such group.
+  package func gid(of group: String) throws(Errno) -> UInt32? { try self.group(named: group)?.gid }
 
   /// Returns the users whose primary group this is, and those whom the group lists; nil if there is no
   /// such group.
   package func members(of group: String) throws(Errno) -> [UserRecord]? {
-    let found: (gid: UInt32, members: [String])?
-    if let files = try files() {
-      found = files.groups.first { $0.name.isExactly(group) }.map { ($0.gid, $0.members) }
-    } else {
-      found = try system.group(named: group)
-    }
-    guard let found else { return nil }
+    guard let found = try self.group(named: group) else { return nil }
     let users = try everyUser()
     let listed = Set(found.members.map(ExactString.init))
     var members = users.filter { $0.gid == found.gid || listed.contains(ExactString($0.name)) }
@@ -131,21 +144,26 @@ internal import JSONSyntax
 
   /// Returns the names in the line of a group, whether there are such users or not; nil if there is no such group.
   package func names(listedIn group: String) throws(Errno) -> [String]? {
-    if let files = try files() { return files.groups.first { $0.name.isExactly(group) }?.members }
-    return try system.group(named: group)?.members
+    try self.group(named: group)?.members
+  }
+
+  /// Returns the name of a group; nil if it has none.
+  func name(ofGroup gid: UInt32) throws(Errno) -> String? {
+    switch try files() {
+    case .lines(_, let groups): return groups.group(gid)?.name
+    case .names(let names): return names.groups[gid]
+    case nil: return try system.groupName(gid)
+    }
   }
 
   /// Returns the name of the group, or the number if the group has no name.
   public func groupName(_ gid: UInt32) -> String {
-    let files = try? files()
-    let name =
-      read == nil
-      ? try? system.groupName(gid) : files?.groups.first { $0.gid == gid }?.name
-    return name ?? String(gid)
+    (try? name(ofGroup: gid)) ?? String(gid)
   }
 
   /// Returns the names of these ids, without those that have none.
   func names(users: Set<UInt32>, groups: Set<UInt32>) -> IDNames {
+    if read == nil { system.learn(users: users, groups: groups) }
     var names = IDNames()
     for uid in users where userName(uid) != String(uid) { names.users[uid] = userName(uid) }
     for gid in groups where groupName(gid) != String(gid) { names.groups[gid] = groupName(gid) }

@@ -1,135 +1,238 @@
-/// The lines of /etc/passwd or /etc/group up to the first one that is not in plain form.
+/// The lines of a passwd(5) or group(5) file, as glibc reads them.
 ///
-/// glibc has rules of its own for comments, blanks, signs and short lines, so glibc is asked for
-/// everything after such a line.
+/// A line that glibc cannot read is skipped, and hides nothing after it. Lines that ask for entries of
+/// NIS (`+`, `-`) are no users or groups.
 ///
-/// - SeeAlso: passwd(5), group(5), nss/nss_files in glibc
+/// - SeeAlso: nss/nss_files/files-parse.c, files-initgroups.c and nss_readline.c of glibc
 struct UserFile: Sendable {
-  private struct Line {
-    var name = 0..<0
-    var id: UInt32 = 0
-    /// The rest of the line: group, comment, home and shell of a user, or the members of a group.
-    var rest = 0..<0
-  }
-
   private let bytes: [UInt8]
-  private let fields: Int
 
-  /// Creates the lines of a file.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bytes of the file.
-  ///   - fields: How many fields a line has: 7 in passwd(5), 4 in group(5).
-  init(_ bytes: [UInt8], fields: Int) {
-    self.bytes = bytes
-    self.fields = fields
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  // MARK: - Users
+
+  /// Returns the first user with this name.
+  func user(named name: String) -> UserRecord? {
+    firstUser { bytes[$0.name].elementsEqual(name.utf8) }
   }
 
-  /// Returns the line that begins at `start`; nil if it is not plain.
-  private func line(_ start: Int) -> Line? {
-    guard Self.isLetter(bytes[start]) else { return nil }
-    var line = Line()
-    var (field, start, index) = (0, start, start)
-    while index < bytes.count {
-      let byte = bytes[index]
-      index += 1
-      // What most bytes are.
-      if byte > UInt8(ascii: ":"), byte != 0x7f { continue }
-      if byte == UInt8(ascii: "\n") {
-        guard field == fields - 1 else { return nil }
-        line.rest = line.rest.lowerBound..<(index - 1)
-        return line
-      } else if byte == UInt8(ascii: ":") {
-        switch field {
-        case 0: line.name = start..<(index - 1)
-        case 2:
-          guard let id = Self.number(bytes[start..<(index - 1)]) else { return nil }
-          line.id = id
-          line.rest = index..<index
-        case 3 where fields == 7:
-          guard Self.number(bytes[start..<(index - 1)]) != nil else { return nil }
-        default: break
-        }
-        (field, start) = (field + 1, index)
-      } else if byte <= UInt8(ascii: " ") || byte == 0x7f {
-        // A comment and a home directory may have blanks.
-        guard byte == UInt8(ascii: " "), field > 3 else { return nil }
-      }
+  /// Returns the first user with this uid.
+  func user(_ uid: UInt32) -> UserRecord? { firstUser { $0.uid == uid } }
+
+  /// The users, in order.
+  var users: [UserRecord] {
+    var users: [UserRecord] = []
+    _ = firstUser { user in
+      users.append(record(user))
+      return false
+    }
+    return users
+  }
+
+  private struct User {
+    var name: Range<Int>
+    var uid: UInt32
+    var gid: UInt32
+    var home: Range<Int>
+  }
+
+  private func firstUser(where matches: (User) -> Bool) -> UserRecord? {
+    var line = LineReader(bytes)
+    while line.next() {
+      guard !line.isComment, !line.isOfNIS else { continue }
+      let name = line.field()
+      _ = line.field()
+      guard let uid = line.number(), let gid = line.number() else { continue }
+      _ = line.field()
+      let user = User(name: name, uid: uid, gid: gid, home: line.field())
+      if matches(user) { return record(user) }
     }
     return nil
   }
 
-  /// Calls `body` with each line until it returns true, and returns whether no line was for NIS
-  /// (`+`, `-`).
-  private func read(_ body: (Line) -> Bool) -> Bool {
-    var start = 0
-    while start < bytes.count {
-      guard let line = line(start) else { return false }
-      if body(line) { return true }
-      start = line.rest.upperBound + 1
-    }
-    return true
+  private func record(_ user: User) -> UserRecord {
+    UserRecord(
+      name: text(user.name), uid: user.uid, gid: user.gid,
+      home: PathBytes(Array(bytes[user.home])))
   }
 
-  private func first(where matches: (Line) -> Bool) -> Line? {
-    var found: Line?
-    _ = read { line in
-      if matches(line) { found = line }
-      return found != nil
-    }
-    return found
+  // MARK: - Groups
+
+  /// Returns the first group with this name.
+  func group(named name: String) -> GroupRecord? {
+    firstGroup { bytes[$0.name].elementsEqual(name.utf8) }
   }
 
-  /// Whether a plain name can begin with the byte.
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    let lower = byte | 0x20
-    return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
-      || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || byte == UInt8(ascii: "_")
+  /// Returns the first group with this gid.
+  func group(_ gid: UInt32) -> GroupRecord? { firstGroup { $0.gid == gid } }
+
+  private struct Group {
+    var name: Range<Int>
+    var gid: UInt32
+    var members: Range<Int>
   }
 
-  /// Returns the decimal number; nil for a sign, a blank, or a number that is too large.
-  private static func number(_ digits: ArraySlice<UInt8>) -> UInt32? {
-    guard !digits.isEmpty, digits.count <= 10 else { return nil }
-    var number: UInt64 = 0
-    for digit in digits {
-      guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
-      number = number * 10 + UInt64(digit - UInt8(ascii: "0"))
+  private func firstGroup(where matches: (Group) -> Bool) -> GroupRecord? {
+    var line = LineReader(bytes)
+    while line.next() {
+      guard !line.isComment, !line.isOfNIS else { continue }
+      let name = line.field()
+      _ = line.field()
+      guard let gid = line.number() else { continue }
+      let group = Group(name: name, gid: gid, members: line.rest())
+      guard matches(group) else { continue }
+      var members: [String] = []
+      line.forEachMember(in: group.members) { members.append(text($0)) }
+      return GroupRecord(name: text(name), gid: gid, members: members)
     }
-    return UInt32(exactly: number)
+    return nil
+  }
+
+  /// Returns the groups of a user as getgrouplist(3) does: the primary group first, each once.
+  ///
+  /// Here glibc skips no blanks, and no line that is a comment or for NIS.
+  func groups(of user: UserRecord) -> [UInt32] {
+    var groups = [user.gid]
+    let name = user.name
+    var line = LineReader(bytes)
+    while line.next(skipsBlanks: false) {
+      let isOfNIS = line.isOfNIS
+      _ = line.field()
+      // "+" alone; it has gid 0 for glibc, and no members.
+      if isOfNIS, line.isAtEnd { continue }
+      _ = line.field()
+      guard let gid = isOfNIS ? line.numberOrNone() : line.number() else { continue }
+      let members = line.rest()
+      if members.isEmpty || groups.contains(gid) { continue }
+      line.forEachMember(in: members) { member in
+        if bytes[member].elementsEqual(name.utf8), !groups.contains(gid) { groups.append(gid) }
+      }
+    }
+    return groups
   }
 
   private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
 
-  /// Returns the first user with this name; nil if glibc has to be asked.
-  func user(named name: String) -> UserRecord? {
-    first { bytes[$0.name].elementsEqual(name.utf8) }.flatMap(record)
-  }
+/// Reads the fields of one line after the other.
+private struct LineReader {
+  private let bytes: [UInt8]
+  /// Where the next byte of the line is read.
+  private var index = 0
+  /// Whether a line was begun, whose rest is to be skipped.
+  private var isInLine = false
 
-  /// Returns the first user with this uid; nil if glibc has to be asked.
-  func user(_ uid: UInt32) -> UserRecord? { first { $0.id == uid }.flatMap(record) }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  private func record(_ line: Line) -> UserRecord? {
-    let fields = bytes[line.rest].split(
-      separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    guard fields.count == 4, let gid = Self.number(fields[0]) else { return nil }
-    return UserRecord(
-      name: text(line.name), uid: line.id, gid: gid, home: PathBytes(Array(fields[2])))
-  }
-
-  /// Returns the name of the first group with this gid; nil if glibc has to be asked.
-  func groupName(_ gid: UInt32) -> String? { first { $0.id == gid }.map { text($0.name) } }
-
-  /// Returns the groups of a user as getgrouplist(3) does: the primary group first, each once; nil if
-  /// glibc has to be asked.
-  func groups(of user: UserRecord) -> [UInt32]? {
-    var groups = [user.gid]
-    let isPlain = read { line in
-      if !line.rest.isEmpty, !groups.contains(line.id) {
-        let members = bytes[line.rest].split(separator: UInt8(ascii: ","))
-        if members.contains(where: { $0.elementsEqual(user.name.utf8) }) { groups.append(line.id) }
+  /// Goes to the next line that is not empty, past its leading blanks if they do not count; false at
+  /// the end of the file.
+  mutating func next(skipsBlanks: Bool = true) -> Bool {
+    while true {
+      if isInLine {
+        while index < bytes.count, bytes[index] != Self.newline { index += 1 }
+        index += 1
       }
-      return false
+      guard index < bytes.count else { return false }
+      isInLine = true
+      while skipsBlanks, !isAtEnd, Self.isSpace(bytes[index]) { index += 1 }
+      if !isAtEnd { return true }
     }
-    return isPlain ? groups : nil
+  }
+
+  var isComment: Bool { bytes[index] == UInt8(ascii: "#") }
+
+  var isOfNIS: Bool { bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") }
+
+  /// Whether the line is over: at its newline, at a NUL, or at the end of the file.
+  var isAtEnd: Bool {
+    index >= bytes.count || bytes[index] == Self.newline || bytes[index] == 0
+  }
+
+  /// STRING_FIELD of files-parse.c: the bytes up to a colon, which is skipped, or to the end.
+  mutating func field() -> Range<Int> {
+    let start = index
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: ":") {
+        index += 1
+        return start..<(index - 1)
+      }
+      if byte == Self.newline || byte == 0 { break }
+      index += 1
+    }
+    return start..<index
+  }
+
+  /// The bytes up to the end of the line.
+  mutating func rest() -> Range<Int> {
+    let start = index
+    while !isAtEnd { index += 1 }
+    return start..<index
+  }
+
+  /// INT_FIELD of files-parse.c; nil if the line cannot be read.
+  mutating func number() -> UInt32? {
+    guard let number = digits(), endsField() else { return nil }
+    return UInt32(exactly: number)
+  }
+
+  /// INT_FIELD_MAYBE_NULL of files-parse.c: 0 for no number.
+  mutating func numberOrNone() -> UInt32? {
+    if isAtEnd { return nil }
+    let number = digits() ?? 0
+    return endsField() ? UInt32(exactly: number) : nil
+  }
+
+  private mutating func endsField() -> Bool {
+    if isAtEnd { return true }
+    guard bytes[index] == UInt8(ascii: ":") else { return false }
+    index += 1
+    return true
+  }
+
+  /// strtoul(3); nil, and no byte read, without a digit.
+  private mutating func digits() -> UInt64? {
+    let start = index
+    while !isAtEnd, Self.isSpace(bytes[index]) { index += 1 }
+    var isNegative = false
+    if !isAtEnd, bytes[index] == UInt8(ascii: "-") || bytes[index] == UInt8(ascii: "+") {
+      isNegative = bytes[index] == UInt8(ascii: "-")
+      index += 1
+    }
+    let first = index
+    var (value, isTooLarge): (UInt64, Bool) = (0, false)
+    while index < bytes.count, bytes[index] >= UInt8(ascii: "0"), bytes[index] <= UInt8(ascii: "9")
+    {
+      let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = tens.addingReportingOverflow(UInt64(bytes[index] - UInt8(ascii: "0")))
+      value = sum
+      isTooLarge = isTooLarge || overflow || carry
+      index += 1
+    }
+    guard index > first else {
+      index = start
+      return nil
+    }
+    if isTooLarge { return .max }
+    return isNegative ? 0 &- value : value
+  }
+
+  /// Calls `body` with each member of a list: between commas, without leading blanks, not empty.
+  func forEachMember(in list: Range<Int>, _ body: (Range<Int>) -> Void) {
+    var start = list.lowerBound
+    while start < list.upperBound {
+      while start < list.upperBound, Self.isSpace(bytes[start]) { start += 1 }
+      var end = start
+      while end < list.upperBound, bytes[end] != UInt8(ascii: ",") { end += 1 }
+      if end > start { body(start..<end) }
+      start = end + 1
+    }
+  }
+
+  private static let newline = UInt8(ascii: "\n")
+
+  /// isspace(3) in the locale C.
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte >= 9 && byte <= 13
   }
 }

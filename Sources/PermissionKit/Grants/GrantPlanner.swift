@@ -377,7 +377,7 @@ extension GrantPlanner {
   /// - Throws: If no group gives access, or the user is already a member.
   func groupPlan(strategy: String) throws(PermissionError) -> GrantPlan? {
     guard let name = request.subject.name, request.uid != 0,
-      (try? system.getpwnam(name))?.uid == request.uid
+      let user = try? system.user(named: name), user.uid == request.uid
     else {
       throw refusal("\(request.subject.displayName) cannot be added to a group")
     }
@@ -396,7 +396,7 @@ extension GrantPlanner {
         more.groups.append(gid)
         return isGranted(more)
       }
-      guard let gid = found, let group = try? system.getgrgid(gid) else {
+      guard let gid = found, let group = try? system.groupName(gid) else {
         throw refusal(
           "no group gives \(name) access to \(ask.path)", path: ask.path,
           advice: "choose another strategy")
@@ -404,7 +404,7 @@ extension GrantPlanner {
       credentials.groups.append(gid)
       let grant = GroupGrant(
         user: name, group: group, uid: request.uid, gid: gid, since: system.realtime() * 1_000)
-      if try grant.progress(system) == .after {
+      if (try? system.groups(of: user))?.contains(gid) == true {
         throw refusal(
           "\(name) is already in group \(group), but this login does not have the group",
           advice: "log out and in again")

@@ -44,8 +44,7 @@ extension NamedOperation {
       if let gid = try users.gid(of: text) { return gid }
     } catch {
       throw PermissionError(
-        .system, "the group data base cannot be searched for \(text)", call: "getgrnam_r",
-        errno: error)
+        .system, "the group data base cannot be searched for \(text)", call: "getent", errno: error)
     }
     throw PermissionError(.unknownUser, "there is no group \(text)")
   }

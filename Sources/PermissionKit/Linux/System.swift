@@ -104,12 +104,13 @@ public protocol System: Sendable {
   @_spi(SystemCalls) func spawn(_ arguments: [PathBytes], output: Descriptor) throws(Errno) -> Int32
   /// Asks a program by its standard input and reads its standard output, within limits.
   ///
-  /// The program runs in a process group of its own, which is killed at the end, with no argument, no
-  /// other descriptor and nothing on standard error. If this process is killed, the kernel kills the
-  /// program; not the processes that the program started, nor a program that has taken on other ids.
+  /// The program runs in a process group of its own, which is killed at the end, with no other descriptor and
+  /// nothing on standard error, and no waitpid(2) for any child sees it. If this process is killed, the
+  /// kernel kills the program; not the processes that the program started, nor a program that has taken
+  /// on other ids.
   ///
   /// - Parameters:
-  ///   - program: The path of the program.
+  ///   - arguments: The path of the program, and its arguments.
   ///   - environment: Its environment: `NAME=value`.
   ///   - input: What it reads.
   ///   - timeout: The longest time, in milliseconds.
@@ -117,9 +118,9 @@ public protocol System: Sendable {
   ///   - mayGainPrivileges: Whether set-user-ID and set-group-ID bits and file capabilities count for
   ///     it and all that it starts; otherwise PR_SET_NO_NEW_PRIVS of prctl(2) is set.
   /// - Returns: What it wrote and how it ended.
-  /// - Throws: The errno of memfd_create(2), pipe2(2), fork(2), prctl(2) or execve(2).
+  /// - Throws: The errno of memfd_create(2), pipe2(2), clone(2), prctl(2) or execve(2).
   @_spi(SystemCalls) func runProgram(
-    _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
+    _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
     mayGainPrivileges: Bool
   ) throws(Errno) -> ProgramOutput
   /// waitpid(2) for a child.
@@ -189,24 +190,6 @@ public protocol System: Sendable {
   ///
   /// - Returns: The number of bytes sent, which can be less than the number given.
   @_spi(SystemCalls) func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int
-
-  // MARK: Users and groups
-
-  /// getpwnam_r(3); nil if there is no such user.
-  @_spi(SystemCalls) func getpwnam(_ name: String) throws(Errno) -> UserRecord?
-  /// getpwuid_r(3); nil if there is no such user.
-  @_spi(SystemCalls) func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord?
-  /// getgrouplist(3): every group of the user, including the primary group.
-  @_spi(SystemCalls) func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32]
-  /// getgrgid_r(3): the name of the group; nil if there is no such group.
-  @_spi(SystemCalls) func getgrgid(_ gid: UInt32) throws(Errno) -> String?
-  /// getpwent_r(3): every user that the data base lists; a server need not list its own.
-  @_spi(SystemCalls) func getpwent() throws(Errno) -> [UserRecord]
-  /// getgrnam_r(3): the gid of the group, and the names of those who are in it besides their primary
-  /// group; nil if there is no such group.
-  @_spi(SystemCalls) func getgrnam(
-    _ name: String
-  ) throws(Errno) -> (gid: UInt32, members: [String])?
 
   // MARK: Time
 

@@ -1,22 +1,54 @@
 /// The sources of users and groups in nsswitch.conf(5).
 struct UserSources: Sendable {
-  /// Whether a user in /etc/passwd is found there, whatever the other sources have.
-  private(set) var usersAreInFiles = false
-  /// Whether a group in /etc/group is found there, whatever the other sources have.
-  private(set) var groupsAreInFiles = false
-  /// Whether only /etc/group, and perhaps systemd, has the groups of a user.
-  private(set) var filesListGroups = false
-  /// Whether systemd is asked for groups.
-  private(set) var asksSystemd = false
-  /// Whether users or groups come from sources other than files, so that a lookup may block.
-  private(set) var mayWait = false
+  /// The sources of one line.
+  struct Line: Sendable {
+    /// The sources, without the actions in brackets.
+    var names: [ArraySlice<UInt8>] = [Array("files".utf8)[...]]
+    /// Whether an entry of the file is the answer, whatever the other sources have.
+    var beginsWithFiles = true
+    /// Whether other sources add members to a group of the file.
+    var merges = false
+    /// Whether the line could be read otherwise, so that glibc knows what counts.
+    var isOdd = false
+
+    /// The sources that are no files, for messages.
+    var others: [String] {
+      names.filter { !UserSources.isOne($0, of: "files") }.map {
+        String(decoding: $0, as: UTF8.self)
+      }
+    }
+
+    /// Whether the files are the only source.
+    var hasOnlyFiles: Bool {
+      !isOdd && beginsWithFiles && names.allSatisfy { UserSources.isOne($0, of: "files") }
+    }
+
+    /// Whether systemd is the only source that is no file.
+    var hasOnlySystemd: Bool {
+      !isOdd && beginsWithFiles
+        && names.allSatisfy { UserSources.isOne($0, of: "files", "systemd") }
+    }
+  }
+
+  /// Where users are.
+  private(set) var users = Line()
+  /// Where groups are.
+  private(set) var groups = Line()
+  /// Where the groups of a user are: the line `initgroups`, else all sources of groups.
+  private(set) var lists = Line()
+
+  /// The sources that are no files, for people.
+  var others: String {
+    var names: [String] = []
+    for name in users.others + lists.others where !names.contains(name) { names.append(name) }
+    return (names.isEmpty ? "what else is" : names.joined(separator: " and "))
+      + " in /etc/nsswitch.conf"
+  }
 
   /// Reads the bytes of the file; nil without such a file.
   init(_ bytes: [UInt8]?) {
     let bytes = bytes ?? []
-    var (users, groups) = ([ArraySlice<UInt8>](), [ArraySlice<UInt8>]())
-    // Where a line could be read otherwise, glibc knows what counts.
-    var isPlain = true
+    var known = (users: false, groups: false, lists: false)
     var start = 0
     while start < bytes.count {
       var end = start
@@ -28,39 +60,52 @@ struct UserSources: Sendable {
       let code = line.prefix { $0 != UInt8(ascii: "#") }
       guard let colon = code.firstIndex(of: UInt8(ascii: ":")) else { continue }
       guard let name = code[..<colon].split(whereSeparator: Self.isBlank).first else { continue }
-      let (isOfUsers, isOfGroups) = (Self.isOne(name, of: "passwd"), Self.isOne(name, of: "group"))
-      let isOfLists = Self.isOne(name, of: "initgroups")
-      if Self.isBlank(first) || isOfLists { isPlain = false }
+      let isOfUsers = Self.isOne(name, of: "passwd")
+      let (isOfGroups, isOfLists) = (
+        Self.isOne(name, of: "group"), Self.isOne(name, of: "initgroups")
+      )
       guard isOfUsers || isOfGroups || isOfLists else { continue }
+      var found = Line()
       let words = code[(colon + 1)...].split(whereSeparator: Self.isBlank)
-      if words.contains(where: Self.isServer) { mayWait = true }
-      // A second line, a comment behind the sources, or blanks in the name.
-      let isSecond = isOfUsers && !users.isEmpty || isOfGroups && !groups.isEmpty
-      if isSecond || code.count < line.count || name.count < colon - line.startIndex {
-        isPlain = false
+      found.names = Self.sources(words)
+      (found.beginsWithFiles, found.merges) = Self.filesAnswer(words, canMerge: isOfGroups)
+      // A comment behind the sources, or blanks before or in the name.
+      found.isOdd = code.count < line.count || name.count < colon - line.startIndex
+      if isOfUsers {
+        found.isOdd = found.isOdd || known.users
+        (users, known.users) = (found, true)
+      } else if isOfGroups {
+        found.isOdd = found.isOdd || known.groups
+        (groups, known.groups) = (found, true)
+      } else {
+        found.isOdd = found.isOdd || known.lists
+        (lists, known.lists) = (found, true)
       }
-      if isOfUsers { users = words } else if isOfGroups { groups = words }
     }
-    guard isPlain else { return }
-    usersAreInFiles = Self.beginsWithFiles(users, merges: false)
-    groupsAreInFiles = Self.beginsWithFiles(groups, merges: true)
-    asksSystemd = groups.contains { Self.isOne($0, of: "systemd") }
-    filesListGroups =
-      groupsAreInFiles
-      && groups.allSatisfy { Self.isOne($0, of: "files", "systemd", "[SUCCESS=merge]") }
+    if !known.lists { lists = groups }
   }
 
-  /// Whether the files come first, and a result in them ends the lookup.
-  private static func beginsWithFiles(_ words: [ArraySlice<UInt8>], merges: Bool) -> Bool {
-    guard let first = words.first, isOne(first, of: "files") else { return false }
-    guard words.count > 1, words[1].first == UInt8(ascii: "[") else { return true }
-    return isOne(words[1], of: "[NOTFOUND=return]")
-      || merges && isOne(words[1], of: "[SUCCESS=merge]")
+  /// Returns the words that are no actions, which are in brackets.
+  private static func sources(_ words: [ArraySlice<UInt8>]) -> [ArraySlice<UInt8>] {
+    var isAction = false
+    return words.filter { word in
+      if word.first == UInt8(ascii: "[") { isAction = true }
+      defer { if word.last == UInt8(ascii: "]") { isAction = false } }
+      return !isAction
+    }
   }
 
-  private static func isServer(_ word: ArraySlice<UInt8>) -> Bool {
-    !isOne(word, of: "files", "compat", "db", "systemd")
-      && word.first != UInt8(ascii: "[") && word.last != UInt8(ascii: "]")
+  /// Whether the files come first, and a result in them ends the lookup or is merged with others.
+  private static func filesAnswer(
+    _ words: [ArraySlice<UInt8>], canMerge: Bool
+  ) -> (answer: Bool, merges: Bool) {
+    guard let first = words.first, isOne(first, of: "files") else { return (false, false) }
+    guard words.count > 1, words[1].first == UInt8(ascii: "[") else { return (true, false) }
+    if isOne(words[1], of: "[NOTFOUND=return]", "[UNAVAIL=return]", "[SUCCESS=return]") {
+      return (true, false)
+    }
+    let merges = canMerge && isOne(words[1], of: "[SUCCESS=merge]")
+    return (merges, merges)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool {
@@ -68,7 +113,7 @@ struct UserSources: Sendable {
   }
 
   // Not generic, which would take as long as a whole check.
-  private static func isOne(_ word: ArraySlice<UInt8>, of names: StaticString...) -> Bool {
+  fileprivate static func isOne(_ word: ArraySlice<UInt8>, of names: StaticString...) -> Bool {
     names.contains { name in name.withUTF8Buffer { unsafe word.elementsEqual($0) } }
   }
 }

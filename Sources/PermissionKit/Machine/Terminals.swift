@@ -21,8 +21,13 @@ package struct Terminals {
     }
     // login(1) and getty(8) give a terminal to its user, or to the group tty.
     if uid != 0 { return "it belongs to a user, as a terminal after a login does" }
-    if gid != 0, let tty = try? system.getgrnam("tty"), tty.gid == gid {
-      return "it belongs to the group tty, as a terminal does"
+    do throws(Errno) {
+      if gid != 0, try system.group(named: "tty")?.gid == gid {
+        return "it belongs to the group tty, as a terminal does"
+      }
+    } catch {
+      return
+        "it may belong to the group tty, as a terminal does: groups cannot be looked up (\(error))"
     }
     switch session(on: number) {
     case .found(let process?): return "it is the terminal of a session (process \(process))"

@@ -88,7 +88,7 @@ package final class ExecutableAccessor: PermissionAccessor {
     defer { if operation == .request { system.forget() } }
     do throws(Errno) {
       return try system.runProgram(
-        program, environment: ExecutableSearch.environment(system),
+        [program], environment: ExecutableSearch.environment(system),
         input: ProgramProtocol.question(operation, name, subject, need: context.need),
         timeout: operation.timeout, size: ProgramProtocol.maximumSize,
         // A look gains nothing; a request may well call sudo.

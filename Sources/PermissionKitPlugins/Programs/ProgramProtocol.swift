@@ -126,8 +126,6 @@ package enum ProgramProtocol {
     case .ended(.signalled(let signal)): throw Failure(message: "was ended by signal \(signal)")
     case .ended(.exited(let status)) where status != 0:
       throw Failure(message: "failed with exit status \(status)")
-    case .ended(nil):
-      throw Failure(message: "ended in a way that is not known (SIGCHLD is ignored)")
     case .ended: break
     }
     let value: JSONValue

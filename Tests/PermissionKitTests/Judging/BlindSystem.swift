@@ -112,19 +112,4 @@ final class BlindSystem: ForwardingSystem, Sendable {
     try look("lsm_list_modules", "")
     return try base.lsm_list_modules()
   }
-
-  func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? {
-    try look("getpwuid", PathBytes("\(uid)"))
-    return try base.getpwuid(uid)
-  }
-
-  func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
-    try look("getgrouplist", PathBytes(user.name))
-    return try base.getgrouplist(user)
-  }
-
-  func getgrnam(_ name: String) throws(Errno) -> (gid: UInt32, members: [String])? {
-    try look("getgrnam", PathBytes(name))
-    return try base.getgrnam(name)
-  }
 }

@@ -251,12 +251,13 @@ import Testing
           needsRoot: true, outcome: .granted)
       ], scene: { vfat($0, uid: 0, type: "ext4") }, beside: { vfat($0, uid: 1000, type: "ext4") }),
     DiagnosisRow(
-      name: "without ACLs a bit is the way, and others have it too", code: .otherBits,
+      name: "without ACLs the group of the user is given the file", code: .otherBits,
       question: .path("/mnt/file"), evidence: ["-rwx------ root:root"], mentions: ["anna"],
       remedies: [
         Wanted(
-          kind: .mode, command: ["chmod", "o+r", "/mnt/file"], needsRoot: true, outcome: .granted,
-          others: ["everybody"])
+          kind: .file, command: ["chgrp", "anna", "/mnt/file"], needsRoot: true, outcome: .granted),
+        Wanted(
+          kind: .mode, command: ["chmod", "g+r", "/mnt/file"], needsRoot: true, outcome: .granted),
       ],
       scene: {
         vfat($0, uid: 0, type: "ext4")
@@ -273,6 +274,7 @@ import Testing
       scene: {
         $0.mount("/mnt", "ext4")
         $0.add("/mnt/file", FakeNode(mode: 0o704, gid: 1000))
+        $0.addUser(UserRecord(name: "bert", uid: 1002, gid: 1000, home: "/"))
         $0.force("getxattr", .EOPNOTSUPP)
       },
       beside: {

@@ -81,11 +81,11 @@ extension ForwardingSystem {
     try base.spawn(arguments, output: output)
   }
   package func runProgram(
-    _ program: PathBytes, environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
+    _ arguments: [PathBytes], environment: [PathBytes], input: [UInt8], timeout: Int32, size: Int,
     mayGainPrivileges: Bool
   ) throws(Errno) -> ProgramOutput {
     try base.runProgram(
-      program, environment: environment, input: input, timeout: timeout, size: size,
+      arguments, environment: environment, input: input, timeout: timeout, size: size,
       mayGainPrivileges: mayGainPrivileges)
   }
   package func waitpid(_ pid: Int32, waits: Bool) throws(Errno) -> ProcessEnd? {
@@ -110,16 +110,6 @@ extension ForwardingSystem {
   }
   package func send(_ socket: Descriptor, _ bytes: [UInt8]) throws(Errno) -> Int {
     try base.send(socket, bytes)
-  }
-  package func getpwnam(_ name: String) throws(Errno) -> UserRecord? { try base.getpwnam(name) }
-  package func getpwuid(_ uid: UInt32) throws(Errno) -> UserRecord? { try base.getpwuid(uid) }
-  package func getgrouplist(_ user: UserRecord) throws(Errno) -> [UInt32] {
-    try base.getgrouplist(user)
-  }
-  package func getgrgid(_ gid: UInt32) throws(Errno) -> String? { try base.getgrgid(gid) }
-  package func getpwent() throws(Errno) -> [UserRecord] { try base.getpwent() }
-  package func getgrnam(_ name: String) throws(Errno) -> (gid: UInt32, members: [String])? {
-    try base.getgrnam(name)
   }
   package func realtime() -> Int64 { base.realtime() }
   package func boottime() -> Int64 { base.boottime() }

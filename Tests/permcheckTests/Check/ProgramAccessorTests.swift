@@ -194,7 +194,8 @@ struct ProgramAccessorTests {
 
   /// After unshare(1) without --fork a program is the first of a process namespace, and sees no parent.
   @Test func `A program in a PID namespace of its own ends`() throws {
-    let visitor = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
+    // A user of the files: getent(1) would be the first process there, and its end the end of all others.
+    let visitor = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
     let outcome = try Command.run(
       ["unshare", "--pid"] + visitor + [Command.permcheck, "gate"],
       environment: ["PATH": "\(tree.path("bin")):/usr/bin:/bin", "HOME": tree.path("state")])

@@ -61,4 +61,8 @@ struct UserLookupTests {
       "\(Command.permcheck) request photos=$T/a --user games --yes --log none", after: folder)
     #expect(found.prefix(2) == ["1", "1"], "\(found)")
   }
+
+  @Test func `Random files and nsswitch.conf give the users and groups of a login`() throws {
+    try Command.expectNoneWrong("users.py", Effort.of(2000, atLeast: 60))
+  }
 }

@@ -20,28 +20,33 @@ package struct GroupGrant: UndoableCommand {
   /// Permanent: the membership lasts until somebody removes it.
   package var persistence: Persistence { .permanent }
 
-  private func failure(_ errno: Errno, _ call: String) -> PermissionError {
-    PermissionError(
-      .system, "the members of group \(group) cannot be read", call: call, errno: errno)
+  /// Asks the files that gpasswd(1) changes, read anew: the journal is locked, and waits for no other source.
+  private func inFiles<Answer>(
+    _ system: any System, _ ask: (UserDatabase) throws(Errno) -> Answer
+  ) throws(PermissionError) -> Answer {
+    do throws(Errno) {
+      return try ask(try UserDatabase(filesOf: system.uncached()))
+    } catch {
+      throw PermissionError(
+        .system, "the members of group \(group) cannot be read", call: "open", errno: error)
+    }
   }
 
   /// Returns the grant by the names that its ids have now; nil if the group is gone.
   ///
   /// The uid of a user who was deleted may be somebody else's, whose home was made later.
   private func renamed(_ system: any System) throws(PermissionError) -> GroupGrant? {
-    var grant = self
-    do throws(Errno) {
+    try inFiles(system) { (users) throws(Errno) in
+      var grant = self
       if let gid {
-        guard let group = try system.getgrgid(gid) else { return nil }
+        guard let group = try users.name(ofGroup: gid) else { return nil }
         grant.group = group
       }
-      guard let uid, try system.getpwnam(user)?.uid != uid else { return grant }
+      guard let uid, try users.user(named: user)?.uid != uid else { return grant }
       // The members of a group can lack a line in the user data base.
-      guard let now = try system.getpwuid(uid), !isLater(now.home, system) else { return grant }
+      guard let now = try users.user(uid), !isLater(now.home, system) else { return grant }
       grant.user = now.name
       return grant
-    } catch {
-      throw failure(error, "getpwuid")
     }
   }
 
@@ -49,22 +54,19 @@ package struct GroupGrant: UndoableCommand {
   /// somebody else made another user a member.
   private func checkSuccessor(_ system: any System) throws(PermissionError) {
     guard let uid else { return }
-    var other = self
-    let now: UserRecord
-    do throws(Errno) {
-      guard let found = try system.getpwuid(uid), !found.name.isExactly(user) else { return }
-      now = found
+    let found = try inFiles(system) { (users) throws(Errno) -> GroupGrant? in
+      guard let now = try users.user(uid), !now.name.isExactly(user) else { return nil }
+      var other = self
       other.user = now.name
-      if let gid, let group = try system.getgrgid(gid) { other.group = group }
-    } catch {
-      throw failure(error, "getpwuid")
+      if let gid, let group = try users.name(ofGroup: gid) { other.group = group }
+      return other
     }
-    guard try other.isMember(system) else { return }
+    guard let other = found, try other.isMember(system) else { return }
     throw PermissionError(
       .changeFailed,
-      "uid \(uid) was \(user) and is \(now.name) now, who is in group \(other.group)",
+      "uid \(uid) was \(user) and is \(other.user) now, who is in group \(other.group)",
       advice:
-        "end that with gpasswd -d \(now.name) \(other.group) unless it is meant, and forget the grant with --forget"
+        "end that with gpasswd -d \(other.user) \(other.group) unless it is meant, and forget the grant with --forget"
     )
   }
 
@@ -78,17 +80,15 @@ package struct GroupGrant: UndoableCommand {
   }
 
   private func isMember(_ system: any System) throws(PermissionError) -> Bool {
-    do throws(Errno) {
+    try inFiles(system) { (users) throws(Errno) in
       // The group data base can list a user who is missing from the user data base; then no group is
       // the primary one.
       let record =
-        try system.getpwnam(user) ?? UserRecord(name: user, uid: .max, gid: .max, home: "/")
-      for gid in try system.getgrouplist(record) where gid != .max {
-        if try system.getgrgid(gid)?.isExactly(group) == true { return true }
+        try users.user(named: user) ?? UserRecord(name: user, uid: .max, gid: .max, home: "/")
+      for gid in try users.groups(of: record) where gid != .max {
+        if try users.name(ofGroup: gid)?.isExactly(group) == true { return true }
       }
       return false
-    } catch {
-      throw failure(error, "getgrouplist")
     }
   }
 

@@ -72,7 +72,7 @@ struct Pseudonyms {
   init(_ system: any System, _ names: IDNames) {
     let own = (try? system.credentials())?.user.real
     var users = names.users
-    for user in (try? system.getpwent()) ?? [] { users[user.uid] = user.name }
+    for user in (try? UserDatabase(system).everyUser()) ?? [] { users[user.uid] = user.name }
     func isOfPeople(_ id: UInt32) -> Bool { id >= 1000 && id != 65534 }
     var number = 0
     for (uid, name) in users.sorted(by: { $0.key < $1.key }) where isOfPeople(uid) {
