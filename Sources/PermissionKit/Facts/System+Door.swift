@@ -37,6 +37,11 @@ extension System {
     return door(below: root, as: user)
   }
 
+  /// Returns whether only root can change to which file a path leads.
+  func onlyRootChanges(_ path: PathBytes) -> Bool {
+    otherOwner(onTheWayTo: absolute(path) ?? path) == nil
+  }
+
   /// Returns whose ids a way deserves that others than root can change: those of the first owner on it who is not root, or
   /// of nobody; nil if only root can change it, and each link on it.
   private func otherOwner(onTheWayTo path: PathBytes) -> Credentials? {
@@ -60,7 +65,7 @@ extension System {
         guard links <= 40, let target = try? reader.readlinkat(descriptor) else { return nobody }
         names = target.components + names
         place = target.isAbsolute ? "/" : place.parent
-      } else if status.mode & 0o022 != 0 {
+      } else if status.mode & 0o022 != 0, status.kind == .directory {
         // In a folder with the sticky bit nobody else exchanges what is root's, and the next name is looked at.
         isShared = isShared || status.mode & 0o1000 == 0 || names.isEmpty
       }

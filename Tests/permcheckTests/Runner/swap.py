@@ -11,6 +11,9 @@ os.makedirs(base + "/tree/folder")
 os.makedirs(base + "/out/folder")
 for place in ["out/secret", "out/folder/secret", "tree/folder/secret", "tree/file"]:
     open(f"{base}/{place}", "w").close()
+# What their owner may open himself, a process with his ids may open for him: these are root's alone.
+for place in ["out/secret", "out/folder/secret"]:
+    os.chmod(f"{base}/{place}", 0o600)
 for place in ["", "/folder", "/folder/secret", "/file"]:
     os.chown(base + "/tree" + place, 4321, 4321)
 os.chmod(base, 0o755)

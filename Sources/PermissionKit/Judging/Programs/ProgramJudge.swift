@@ -23,7 +23,7 @@ struct ProgramJudge {
     let real = facts.path(of: index)
     let inode = facts.inodes[index]
     let found = ProgramRules.rule(of: program, [path, real], inode.kind) { rule in
-      rule.firstLine.map { ProgramRules.begins(real, $0, inode, inspection) } == true
+      rule.firstLine.map { ProgramRules.begins(real, $0, inode, [path], inspection) } == true
     }
     guard let (rule, shown, noun) = found else {
       throw PermissionError(

@@ -28,7 +28,7 @@ extension ProgramRules {
       }
       let isKey =
         !isAbove && shown == nil && readsContents
-        && rule.firstLine.map { begins(paths[0], $0, change.before, inspection) } == true
+        && rule.firstLine.map { begins(paths[0], $0, change.before, names, inspection) } == true
       guard let path = shown ?? (isKey ? paths[0] : nil) else { return nil }
       let user = user(rule, change.before, path, inspection)
       guard rule.fault(of: change.before, for: user, isAbove: isAbove, inspection) == nil,
@@ -71,10 +71,15 @@ extension ProgramRules {
   }
 
   /// Returns whether a file begins with a line; what is after a key may be anything.
+  ///
+  /// Its owner reads it; root's file is not read for whoever can change the way by which it was asked for.
   static func begins(
-    _ path: PathBytes, _ line: String, _ inode: InodeFacts, _ inspection: Inspection
+    _ path: PathBytes, _ line: String, _ inode: InodeFacts, _ asked: [PathBytes],
+    _ inspection: Inspection
   ) -> Bool {
-    guard inode.kind == .regular else { return false }
+    guard inode.kind == .regular,
+      inode.uid != 0 || asked.first.map(inspection.system.onlyRootChanges) == true
+    else { return false }
     let owner =
       (try? inspection.users.subject(userID: inode.uid))?.credentials
       ?? Credentials(uid: inode.uid, gid: inode.gid, groups: [])
