@@ -46,7 +46,7 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CCap",
-      providers: [.apt(["libcap-dev", "libacl1-dev"]), .yum(["libcap-devel", "libacl-devel"])]
+      providers: [.apt(["libcap-dev"]), .yum(["libcap-devel"])]
     ),
     .target(name: "JSONSyntax", swiftSettings: safeSettings),
     .target(

@@ -4,7 +4,6 @@
 #ifndef CCAP_SHIM_H
 #define CCAP_SHIM_H
 
-#include <acl/libacl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/btrfs.h>
@@ -18,7 +17,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/acl.h>
 #include <sys/auxv.h>
 #include <sys/capability.h>
 #include <sys/eventfd.h>
@@ -605,47 +603,6 @@ static inline int ccap_getresgid(uint32_t ids[3]) {
 // The file system ids: setfsuid(2) with an invalid id changes nothing and returns the current id.
 static inline uint32_t ccap_fsuid(void) { return (uint32_t)setfsuid((uid_t)-1); }
 static inline uint32_t ccap_fsgid(void) { return (uint32_t)setfsgid((gid_t)-1); }
-
-// One entry of an ACL: a tag of sys/acl.h, the id of a named user or group, and 4 2 1 for r w x.
-struct ccap_acl_entry {
-  int tag;
-  uint32_t id;
-  unsigned permissions;
-};
-
-// The entries in libacl's form, for acl_free(3); NULL with errno if libacl cannot represent them.
-static inline acl_t ccap_acl(const struct ccap_acl_entry *entries, int count) {
-  acl_t acl = acl_init(count);
-  for (int i = 0; acl && i < count; i++) {
-    acl_entry_t entry;
-    acl_permset_t set;
-    int failed = acl_create_entry(&acl, &entry) || acl_set_tag_type(entry, entries[i].tag) ||
-                 acl_get_permset(entry, &set) || acl_clear_perms(set);
-    if (!failed && (entries[i].tag == ACL_USER || entries[i].tag == ACL_GROUP))
-      failed = acl_set_qualifier(entry, &entries[i].id);
-    if (!failed && entries[i].permissions & 4) failed = acl_add_perm(set, ACL_READ);
-    if (!failed && entries[i].permissions & 2) failed = acl_add_perm(set, ACL_WRITE);
-    if (!failed && entries[i].permissions & 1) failed = acl_add_perm(set, ACL_EXECUTE);
-    if (failed) {
-      acl_free(acl);
-      return NULL;
-    }
-  }
-  return acl;
-}
-
-// acl_to_any_text(3) in the format of setfacl(1): short, numeric ids, commas between entries.
-static inline long ccap_acl_text(const struct ccap_acl_entry *entries, int count, char *out, size_t size) {
-  acl_t acl = ccap_acl(entries, count);
-  if (!acl) return -errno;
-  char *text = acl_to_any_text(acl, NULL, ',', TEXT_ABBREVIATE | TEXT_NUMERIC_IDS);
-  long length = text ? (long)strlen(text) : -errno;
-  if (text && (size_t)length < size) memcpy(out, text, (size_t)length + 1);
-  else if (text) length = -ERANGE;
-  if (text) acl_free(text);
-  acl_free(acl);
-  return length;
-}
 
 // cap_to_name(3): `cap_dac_override`; empty if libcap has no name for the number.
 static inline void ccap_cap_name(int number, char out[32]) {

@@ -221,8 +221,7 @@ container_image() {
     mkdir -p $root/{bin,lib64,etc,tmp,proc,dev,sys,run,usr/lib,root,lib/x86_64-linux-gnu,home/u,pics}
     cp /bin/busybox /bin/bash /usr/local/bin/{permcheck,probe,attempt} $root/bin/
     for tool in sh ls cat sleep rm; do ln -s busybox $root/bin/$tool; done
-    for library in $(ldd /bin/bash /usr/local/bin/permcheck /usr/local/bin/probe | grep -o '/lib[^ ]*' | sort -u) \
-        /lib/x86_64-linux-gnu/libnss_files.so.2; do
+    for library in $(ldd /bin/bash /usr/local/bin/probe | grep -o '/lib[^ ]*' | sort -u); do
         [ -e "$library" ] && cp -L "$library" "$root$library"
     done
     printf 'root:x:0:0::/root:/bin/sh\nu:x:1000:1000::/home/u:/bin/sh\n' >$root/etc/passwd

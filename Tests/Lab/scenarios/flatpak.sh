@@ -9,8 +9,7 @@ cp /bin/busybox /usr/bin/bash $place/runtime/usr/bin/
 for tool in sh ls cat sleep env rm; do ln -s busybox $place/runtime/usr/bin/$tool; done
 cp /sbin/ldconfig $place/runtime/usr/sbin/
 ln -s ../sbin/ldconfig $place/runtime/usr/bin/ldconfig
-for library in $(ldd /usr/local/bin/permcheck /usr/local/bin/probe /bin/bash | grep -o '/lib[^ ]*' | sort -u) \
-    /lib/x86_64-linux-gnu/libnss_files.so.2; do
+for library in $(ldd /usr/local/bin/probe /bin/bash | grep -o '/lib[^ ]*' | sort -u); do
     [ -e "$library" ] && cp -L "$library" "$place/runtime/usr$library"
 done
 id='runtime=org.lab.Platform/x86_64/1\nsdk=org.lab.Platform/x86_64/1\n'

@@ -143,7 +143,7 @@ extension InodeChange {
     }
     var command: [PathBytes] = ["setfacl"] + options + ["-n"]
     if !items.isEmpty { command += ["-x", PathBytes(items.joined(separator: ","))] }
-    if !changed.isEmpty { command += ["-m", PathBytes(AccessControlList(changed).text)] }
+    if !changed.isEmpty { command += ["-m", PathBytes(AccessControlList(changed).brief)] }
     return command + [path]
   }
 
@@ -157,7 +157,7 @@ extension InodeChange {
     let isRemoved = old.contains { entry in
       !new.contains { $0.tag == entry.tag && $0.id == entry.id }
     }
-    let text = AccessControlList(isRemoved ? new : new.filter { !old.contains($0) }).text
+    let text = AccessControlList(isRemoved ? new : new.filter { !old.contains($0) }).brief
     return ["setfacl"] + options + ["-n", isRemoved ? "--set" : "-m", PathBytes(text), path]
   }
 }
