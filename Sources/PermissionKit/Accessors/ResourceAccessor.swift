@@ -132,11 +132,17 @@ open class ResourceAccessor: PermissionAccessor {
   /// Adds a grant, because the access depends on one that may end earlier.
   package override func keepAccess() throws(PermissionError) -> RequestOutcome? { try carryOut() }
 
-  /// Whether the subject has grants that may end before those that `grants` asks for.
+  /// Whether the subject has grants that may end before those that `grants` asks for, or a group that has access by a
+  /// grant of another user.
   package override var endsTooEarly: Bool {
-    guard grants.strategy.isCarriedOut, let uid = inspection?.subject.credentials.user.fileSystem
-    else { return false }
+    guard grants.strategy.isCarriedOut, let ids = inspection?.subject.credentials else {
+      return false
+    }
+    let uid = ids.user.fileSystem
     return ledgerBefore.grants(of: uid).contains(where: mayEndEarlier)
+      || ledgerBefore.entries.contains { entry in
+        entry.uid != uid && entry.owningGroup.map { ids.isMember(of: $0.after.gid) } == true
+      }
   }
 
   /// Returns whether a grant may end before those that `grants` asks for.

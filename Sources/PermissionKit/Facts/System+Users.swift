@@ -71,6 +71,17 @@ extension System {
     }
   }
 
+  /// Returns the members that groups with this gid list.
+  func members(of gid: UInt32) throws(Errno) -> [String] {
+    let found = try group(withMembers: true) {
+      $0.group(gid)
+    } elsewhere: {
+      String(gid)
+    }
+    let isOfFiles = try filesAnswer(userSources().groups)
+    return (found?.members ?? []) + (isOfFiles ? try groupFile().members(of: gid) : [])
+  }
+
   /// Returns the name of the group; nil if there is no such group.
   func groupName(_ gid: UInt32) throws(Errno) -> String? {
     try remembered(

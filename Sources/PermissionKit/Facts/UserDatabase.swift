@@ -131,15 +131,50 @@ internal import JSONSyntax
   /// such group.
   package func members(of group: String) throws(Errno) -> [UserRecord]? {
     guard let found = try self.group(named: group) else { return nil }
-    let users = try everyUser()
-    let listed = Set(found.members.map(ExactString.init))
-    var members = users.filter { $0.gid == found.gid || listed.contains(ExactString($0.name)) }
-    let known = Set(members.map { ExactString($0.name) })
-    for name in found.members where !known.contains(ExactString(name)) {
-      // A server may know members that it does not list.
-      if let user = try user(named: name) { members.append(user) }
+    return try holders(of: found.gid, found.members)?.users
+  }
+
+  /// Returns who has a group by its number, which is what the kernel knows: two names may have one.
+  ///
+  /// - Parameters:
+  ///   - gid: The group.
+  ///   - members: More members.
+  /// - Returns: The users whose primary group it is, and those whom a line with this number lists; the listed names
+  ///   that are no users; nil if no group has the number.
+  /// - Throws: The errno of a source that cannot be read.
+  func holders(
+    of gid: UInt32, _ members: [String] = []
+  ) throws(Errno) -> (users: [UserRecord], others: [String])? {
+    var members = members
+    switch try files() {
+    case .lines(_, let groups): members += groups.members(of: gid)
+    case .names: break
+    case nil: members += try system.members(of: gid)
     }
-    return members
+    guard try name(ofGroup: gid) != nil else { return nil }
+    let listed = Set(members.map(ExactString.init))
+    var users = try everyUser().filter {
+      $0.gid == gid || listed.contains(ExactString($0.name))
+    }
+    let known = Set(users.map { ExactString($0.name) })
+    var others: [String] = []
+    for name in listed.subtracting(known).map(\.string).sorted() {
+      // A server may know members that it does not list.
+      if let user = try user(named: name) { users.append(user) } else { others.append(name) }
+    }
+    return (users, others)
+  }
+
+  /// Returns a group as chgrp(1) takes it: by its name if that is its own, else by its number.
+  func operand(ofGroup gid: UInt32) -> String {
+    let isNumber = { (name: String) in name.utf8.allSatisfy { (48...57).contains($0) } }
+    if let name = try? name(ofGroup: gid), !isNumber(name), name.utf8.first != UInt8(ascii: "-"),
+      name.utf8.first != UInt8(ascii: "+"), (try? self.gid(of: name)) == gid
+    {
+      return name
+    }
+    // A group may be named as the number.
+    return (try? self.gid(of: String(gid))).map { $0 == gid } == false ? "+\(gid)" : String(gid)
   }
 
   /// Returns the names in the line of a group, whether there are such users or not; nil if there is no such group.

@@ -66,6 +66,16 @@ struct UserFile: Sendable {
   /// Returns the first group with this gid.
   func group(_ gid: UInt32) -> GroupRecord? { firstGroup { $0.gid == gid } }
 
+  /// Returns the members that any group with this gid lists.
+  func members(of gid: UInt32) -> [String] {
+    var members: [String] = []
+    _ = firstGroup { group in
+      if group.gid == gid { members += words(of: group.members) }
+      return false
+    }
+    return members
+  }
+
   private struct Group {
     var name: Range<Int>
     var gid: UInt32
@@ -81,11 +91,15 @@ struct UserFile: Sendable {
       guard let gid = line.number() else { continue }
       let group = Group(name: name, gid: gid, members: line.rest())
       guard matches(group) else { continue }
-      var members: [String] = []
-      line.forEachMember(in: group.members) { members.append(text($0)) }
-      return GroupRecord(name: text(name), gid: gid, members: members)
+      return GroupRecord(name: text(name), gid: gid, members: words(of: group.members))
     }
     return nil
+  }
+
+  private func words(of list: Range<Int>) -> [String] {
+    var names: [String] = []
+    LineReader(bytes).forEachMember(in: list) { names.append(text($0)) }
+    return names
   }
 
   /// Returns the groups of a user as getgrouplist(3) does: the primary group first, each once.

@@ -89,7 +89,7 @@ struct GrantPlanner {
   /// Returns the smallest changes of facts that give access; nil if none gives any.
   private func leastChange(on facts: AccessFacts) throws(PermissionError) -> LeastChange? {
     var least = LeastChange(facts: facts, credentials: request.subject.credentials)
-    least.groups = { request.inspection.groups }
+    least.inspection = request.inspection
     var isAnyGranted = false
     for ask in request.asks {
       let decision = least.grant(
@@ -114,9 +114,13 @@ struct GrantPlanner {
   private func factsWithoutGrants(_ isMissing: Bool) -> AccessFacts {
     var facts = facts
     var leftOut: Set<String> = []
-    for entry in request.journaled.entries where entry.uid == request.uid && entry.stage == .active
-    {
-      if isMissing || !entry.end.outlasts(request.lifetime) { leftOut.insert(entry.id) }
+    for entry in request.journaled.entries where entry.stage == .active {
+      if entry.uid != request.uid {
+        // The group has what another member was given.
+        if entry.owningGroup != nil { leftOut.insert(entry.id) }
+      } else if isMissing || !entry.end.outlasts(request.lifetime) {
+        leftOut.insert(entry.id)
+      }
     }
     if leftOut.isEmpty { return facts }
     for index in facts.inodes.indices {
@@ -143,8 +147,11 @@ struct GrantPlanner {
     guard inode.gid == first.after.gid, UInt8(inode.mode >> 3 & 7) == bits(open.map(\.grant))
     else { return }
     let kept = open.filter { !ids.contains($0.entry.id) }.map(\.grant)
-    if kept.isEmpty { facts.inodes[index].gid = first.before.gid }
-    let left = kept.isEmpty ? first.before.bits : bits(kept)
+    // The file stays with the group while another user has a grant.
+    let stays = open.contains { $0.entry.uid != request.uid }
+    if kept.isEmpty, !stays { facts.inodes[index].gid = first.before.gid }
+    let left =
+      !kept.isEmpty ? bits(kept) : stays ? UInt8(inode.mode & 7) : first.before.bits
     facts.inodes[index].mode = inode.mode & ~0o070 | UInt16(left) << 3
   }
 
@@ -244,6 +251,12 @@ struct GrantPlanner {
   ) throws(PermissionError) -> (GrantPlan.Step, InodeChange, Set<UInt32>) {
     let (gid, others) = (change.after.gid, UInt8(inode.mode & 7))
     let holders = request.journaled.leases(around: file)?.grants.map(\.grant) ?? []
+    if let first = open.first, inode.gid != first.after.gid {
+      // What is then to be restored at the end would not be known.
+      throw refusal(
+        "somebody else changed the group of \(file.path), which other grants gave to \(first.group)",
+        path: file.path, advice: "revoke those first: permcheck list --grants")
+    }
     if open.contains(where: { $0.after.gid != gid })
       || inode.gid != gid && holders.contains(where: { $0.lease.tag == .owningGroup })
     {
@@ -253,7 +266,7 @@ struct GrantPlanner {
     }
     let base = open.first?.before ?? .init(inode)
     var grant = OwningGroupGrant(
-      file: file, group: request.users.groupName(gid), before: base,
+      file: file, group: request.users.operand(ofGroup: gid), before: base,
       after: .init(gid: gid, bits: others | change.permissions.rawValue), others: others)
     grant.present = .init(inode)
     var made = change

@@ -120,6 +120,16 @@ extension System {
     return try? readlinkat(descriptor)
   }
 
+  /// Whether a program may have capabilities (`security.capability`); true if that cannot be read.
+  func hasCapabilities(_ program: Descriptor) -> Bool {
+    do throws(Errno) {
+      _ = try cap_get_file(program)
+      return true
+    } catch {
+      return error != .ENODATA && error != .EOPNOTSUPP
+    }
+  }
+
   /// Creates a directory and its parents for this user alone; changes no directory that exists.
   func makeFolder(_ folder: PathBytes) throws(Errno) {
     do throws(Errno) {

@@ -93,8 +93,8 @@ package struct OwningGroupGrant: UndoableCommand {
     }
     defer { system.close(descriptor) }
     let now = try status(descriptor, system)
-    // chown(2) would clear these bits.
-    guard State(now) == present, now.mode & 0o6000 == 0, UInt8(now.mode & 7) == others else {
+    guard State(now) == present, !clears(now, descriptor, system), UInt8(now.mode & 7) == others
+    else {
       throw file.failure(
         "mode or group of \(file.path) changed after the plan was made, so it was not changed",
         advice: "try again")
@@ -133,7 +133,12 @@ package struct OwningGroupGrant: UndoableCommand {
     var finder = InodeFinder(system)
     defer { finder.close() }
     switch finder.find(file) {
-    case .deleted: return "\(file.path) was deleted"
+    case .deleted:
+      guard let copy = try copy(kept, system) else { return "\(file.path) was deleted" }
+      defer { system.close(copy) }
+      _ = try restore(copy, kept, open, system)
+      return
+        "\(file.path) was replaced by a copy with its group, from which the access was removed, too"
     case .missing(let reason): throw file.failure(reason)
     case .found(let descriptor):
       defer { system.close(descriptor) }
@@ -144,6 +149,36 @@ package struct OwningGroupGrant: UndoableCommand {
       }
       return note
     }
+  }
+
+  /// Opens a file in the place of the one that is gone, by which the group has what was given; nil if it has not.
+  ///
+  /// A program that writes a file anew, such as sed(1) with -i, keeps mode and group.
+  private func copy(
+    _ kept: [OwningGroupGrant], _ system: any System
+  ) throws(PermissionError) -> Descriptor? {
+    let found: Descriptor
+    do throws(Errno) {
+      found = try system.open(
+        file.path, [.path, .noFollow], through: [], within: PathAvailability.limit)
+    } catch {
+      if error == .ENOENT || error == .ENOTDIR { return nil }
+      throw file.failure("what is at \(file.path) now cannot be read", "open", error)
+    }
+    var isOpen = false
+    defer { if !isOpen { system.close(found) } }
+    let now = try status(found, system)
+    let identity = InodeIdentity(now)
+    guard now.gid == after.gid, now.gid != before.gid, State(now).bits & own(kept, now) != 0,
+      identity.type == file.identity.type, identity.device == file.identity.device
+    else { return nil }
+    guard now.kind == .directory || now.links == 1 else {
+      throw file.failure(
+        "\(file.path) was replaced by a file with other hard links, which group \(group) may use",
+        advice: "look whose it is, take the access with chmod g-, and forget the grant")
+    }
+    isOpen = true
+    return found
   }
 
   private func restore(
@@ -159,11 +194,17 @@ package struct OwningGroupGrant: UndoableCommand {
       return "somebody else changed the group of \(file.path), so it was left as it is"
         + (left.isEmpty ? "" : "; \(command) takes from the new group what was given")
     }
-    let target = kept.isEmpty ? before.bits : bits(kept)
+    if try hasACL(descriptor, system) {
+      let command = ShellCommand.line(["setfacl", "-m", "g::---", file.path])
+      throw file.failure(
+        "\(file.path) has an ACL now, so its mode no longer shows what group \(group) may do",
+        advice: "take it from the group with \(command), and forget the grant with --forget")
+    }
+    // Nothing that somebody else took from the group is given back.
+    let target = kept.isEmpty ? before.bits : now.bits & ~own(kept, status)
     // Grants end one after the other, and a process that was killed may have changed the group alone.
-    let isOwn = [bits(open), before.bits, target].contains(now.bits)
-    // With a set-id bit the group means more than access, and chown(2) would clear it.
-    if isOwn, status.mode & 0o6000 == 0 {
+    let isOwn = [bits(open), before.bits, bits(kept)].contains(now.bits)
+    if isOwn, !clears(status, descriptor, system) {
       try set(target, descriptor, system)
       if kept.isEmpty { try setGroup(before.gid, descriptor, system) }
       return nil
@@ -171,6 +212,26 @@ package struct OwningGroupGrant: UndoableCommand {
     try set(now.bits & ~own(kept, status), descriptor, system)
     return
       "somebody else changed what the group \(group) may do with \(file.path): only what was given is taken back, and the group stays"
+  }
+
+  private func hasACL(
+    _ descriptor: Descriptor, _ system: any System
+  ) throws(PermissionError) -> Bool {
+    do throws(Errno) {
+      _ = try system.getxattr(.access, of: descriptor)
+      return true
+    } catch {
+      if error == .ENODATA || error == .EOPNOTSUPP { return false }
+      throw file.failure("the ACL of \(file.path) cannot be read", "getxattr", error)
+    }
+  }
+
+  /// Whether chown(2) would clear a set-id bit, with which the group means more than access, or the capabilities of a
+  /// program.
+  private func clears(
+    _ status: StatusFields, _ descriptor: Descriptor, _ system: any System
+  ) -> Bool {
+    status.mode & 0o6000 != 0 || status.kind == .regular && system.hasCapabilities(descriptor)
   }
 
   private func set(

@@ -27,7 +27,7 @@ struct Contents: Cause {
     guard let inspection = try? Inspection(context, users: evidence.users, { _ in [target] })
     else { return [] }
     var least = LeastChange(facts: inspection.facts, credentials: inspection.subject.credentials)
-    least.groups = { inspection.groups }
+    least.inspection = inspection
     for resource in resources {
       let one = inspection.ask(resource)
       let need = one.isDirectory ? ask.need : ask.need.subtracting(.execute)

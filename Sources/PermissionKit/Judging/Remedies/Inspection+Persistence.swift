@@ -106,10 +106,22 @@ extension Inspection {
     return counted.sorted { ($0.others, $0.gid) < ($1.others, $1.gid) }.map(\.gid)
   }
 
-  /// Returns how many other users than one are in a group; nil if the group has no name or cannot be looked up.
+  /// Returns how many other users than one have a group; nil if it has no name or cannot be looked up.
   func others(in gid: UInt32, than uid: UInt32) -> Int? {
-    guard let members = try? users.members(of: users.groupName(gid)) else { return nil }
-    return members.count { $0.uid != uid }
+    guard let holders = try? users.holders(of: gid) else { return nil }
+    return holders.users.count { $0.uid != uid } + holders.others.count
+  }
+
+  /// Whether a file may have capabilities, as ping(8) has, which chown(2) would clear, see setattr(2) of the kernel:
+  /// `security_inode_killpriv()`.
+  func hasCapabilities(_ index: Int) -> Bool {
+    guard facts.inodes[index].kind == .regular else { return false }
+    let path = facts.path(of: index)
+    guard let reader = system.examiner(of: path),
+      let file = try? reader.openat(.currentDirectory, path, [.path, .noFollow], mode: 0)
+    else { return true }
+    defer { reader.close(file) }
+    return reader.hasCapabilities(file)
   }
 
   /// Returns the others who gain, for people; a group in which only the subject is is nobody else.
@@ -135,7 +147,7 @@ extension Inspection {
           rawValue: UInt8((change.after.mode & ~change.before.mode) >> 3 & 7)
         ).letters
         return
-          "a rule in /etc/udev/rules.d makes it each time: ACTION==\"add\", SUBSYSTEM==\"\(link.lastComponent)\", KERNEL==\"\(path.lastComponent)\", RUN+=\"/bin/chgrp \(users.groupName(change.after.gid)) /sys%p/\(attribute)\", RUN+=\"/bin/chmod g+\(added) /sys%p/\(attribute)\""
+          "a rule in /etc/udev/rules.d makes it each time: ACTION==\"add\", SUBSYSTEM==\"\(link.lastComponent)\", KERNEL==\"\(path.lastComponent)\", RUN+=\"/bin/chgrp \(users.operand(ofGroup: change.after.gid)) /sys%p/\(attribute)\", RUN+=\"/bin/chmod g+\(added) /sys%p/\(attribute)\""
       }
       names.append(path.lastComponent)
       device = facts.inodes[device].parent

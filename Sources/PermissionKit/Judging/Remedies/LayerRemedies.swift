@@ -74,7 +74,7 @@ struct LayerRemedies {
         steps.append(.lift(lift))
       } else if decision.rule.bits != nil {
         var least = LeastChange(facts: facts, credentials: inspection.subject.credentials)
-        least.groups = { inspection.groups }
+        least.inspection = inspection
         let after = least.approach(ask)
         if least.changes.isEmpty { break }
         steps.append(.changes(least.changes))

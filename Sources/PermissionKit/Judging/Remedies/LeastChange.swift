@@ -25,9 +25,9 @@ extension AccessEvaluator {
 struct LeastChange {
   private(set) var facts: AccessFacts
   let credentials: Credentials
-  /// The groups of the subject that an inode without ACLs may be given to, the smallest first; by default none.
-  var groups: () -> [UInt32] = { [] }
-  /// The same, once they were asked for.
+  /// Knows the groups of the subject that an inode without ACLs may be given to; by default there are none.
+  var inspection: Inspection?
+  /// These groups, the smallest first, once they were asked for.
   private var knownGroups: [UInt32]?
   private(set) var changes: [InodeChange] = []
   /// Whether changes are kept that alone give no access.
@@ -172,9 +172,11 @@ struct LeastChange {
     case .group(isMaskEmpty: false) where inode.hasACLs == false:
       return change(bits: 3, .owningGroup)
     case .other(isMaskEmpty: false) where inode.hasACLs == false:
-      let groups = knownGroups ?? groups()
+      let groups = knownGroups ?? inspection?.groups ?? []
       knownGroups = groups
-      guard let given = inode.giving(asked, toOneOf: groups) else { return change(bits: 0, .other) }
+      guard let given = inode.giving(asked, toOneOf: groups),
+        inspection?.hasCapabilities(index) == false
+      else { return change(bits: 0, .other) }
       return InodeChange(
         inode: index, attribute: .mode, before: inode, after: given, permissions: asked,
         asked: asked)

@@ -19,7 +19,7 @@ struct RemedyFinder {
   /// Returns the changes that give access by these facts; empty if none does.
   func changes(_ ask: ResourceQuery, _ facts: AccessFacts) -> [InodeChange] {
     var least = LeastChange(facts: facts, credentials: inspection.subject.credentials)
-    least.groups = { inspection.groups }
+    least.inspection = inspection
     let decision =
       ask.operation.map { least.allow($0, path: ask.path) }
       ?? least.grant(
@@ -87,11 +87,11 @@ struct RemedyFinder {
     let path = inspection.operand(change.inode)
     let users = inspection.users
     var remedy = Remedy(
-      .owningGroup, command: ["chgrp", PathBytes(users.groupName(change.after.gid)), path],
+      .owningGroup, command: ["chgrp", PathBytes(users.operand(ofGroup: change.after.gid)), path],
       needsRoot: true, persistence: inspection.persistence(of: change.inode), othersAffected: [],
       outcome: .granted)
     remedy.isFirstStep = true
-    remedy.undo = ["chgrp", PathBytes(users.groupName(change.before.gid)), path]
+    remedy.undo = ["chgrp", PathBytes(users.operand(ofGroup: change.before.gid)), path]
     return remedy
   }
 

@@ -1,0 +1,146 @@
+import Foundation
+import PermissionKit
+import TestSupport
+import Testing
+
+/// Where a file system has no ACLs, a request gives a file to a group of the user.
+@Suite(.blocking, .enabled(if: Kernel.canAsk, "mounting wants root"))
+struct OwningGroupTests {
+  /// Runs a script that has a ramfs on /mnt/r, and `users GID LINE...`: the primary group of ada, and groups.
+  private func run(_ script: String) throws -> Outcome {
+    try Command.run(
+      [
+        "unshare", "-pfmn", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-uc",
+        """
+        exec 2>&1; mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /var/lib
+        \(Command.privateEtc)
+        private_etc; cd /mnt; export PERMCHECK_LOG=none COLUMNS=400 LC_ALL=C.UTF-8
+        mkdir r; mount -t ramfs -o mode=755 none r; cp /bin/true r/f; chmod 600 r/f
+        users() {
+          printf "root:x:0:0::/:/bin/sh\\nada:x:61001:$1::/:/bin/sh\\nbob:x:61002:61002::/:/bin/sh\\n" >/etc/passwd
+          shift; printf '%s\\n' root:x:0: "$@" >/etc/group
+        }
+        of() { stat -c '%g %a' "$1"; }
+        \(script)
+        """, Command.permcheck,
+      ])
+  }
+
+  /// The kernel knows numbers: two names may have one, and a listed name need not be a user.
+  @Test func `A group with the number of another is not the user's alone`() throws {
+    let outcome = try run(
+      """
+      refused() { users "$@"; "$0" request r/f --user ada --need r --yes -q 2>&1 | grep -q 'nothing is changed, because others' && [ "$(of r/f)" = '0 600' ] || exit 9; }
+      refused 62010 alpha:x:62010:ada beta:x:62010:bob
+      refused 62010 alpha:x:62010: beta:x:62010:bob
+      refused 61001 alpha:x:62010:ada beta:x:62010:bob
+      refused 61001 team:x:62010:ada,ghost
+      users 61001 alpha:x:62010:ada beta:x:62010:ada ada:x:61001:
+      "$0" request r/f --user ada --need r --yes -q || exit 8
+      of r/f; "$0" revoke --all -q; of r/f
+      """)
+    #expect(outcome.status == 0 && outcome.output == "61001 640\n0 600\n", "\(outcome)")
+  }
+
+  /// chgrp(1) looks for a name first: one of two groups with a name, and a name that is a number, are not meant.
+  @Test func `A printed chgrp gives the file to the group that is meant`() throws {
+    let outcome = try run(
+      """
+      for groups in "solo:x:62013:bob solo:x:62012:ada" "62012:x:62013:bob team:x:62012:ada" "7:x:62012:ada" "62012:x:62013:bob 8:x:62012:ada"; do
+        users 61001 $groups; chown 0:0 r/f; chmod 600 r/f
+        "$0" explain r/f --user ada --json | jq -r '.reports[0].resources[0].remedies[].shell' | sh -e; of r/f
+        chown 0:0 r/f; chmod 600 r/f; "$0" request r/f --user ada --need r --dry-run | grep '^  chgrp' | sh -e; of r/f
+      done
+      """)
+    let line = "62012 640\n"
+    #expect(
+      outcome.status == 0 && outcome.output == String(repeating: line, count: 8), "\(outcome)")
+  }
+
+  /// chown(2) clears security.capability as it clears set-id bits.
+  @Test func `A program with capabilities keeps its group`() throws {
+    let outcome = try run(
+      """
+      truncate -s 120M disk; mkfs.btrfs -q disk 2>/dev/null >/dev/null; mkdir b; mount -o loop,noacl disk b || exit 77
+      users 61001 ada:x:61001:; cp /bin/true b/a; cp /bin/true b/b; chmod 700 b/?; setcap cap_net_raw+ep b/a
+      "$0" request b/a --user ada --need rx --yes -q 2>&1 | grep -o 'nothing is changed'; getcap b/a; of b/a
+      "$0" explain b/a --user ada | grep chgrp
+      "$0" request b/b --user ada --need rx --yes -q; of b/b; setcap cap_net_raw+ep b/b
+      "$0" revoke --all -q 2>&1 | grep -o 'only what was given is taken back'; getcap b/b; of b/b
+      umount b
+      """)
+    if outcome.status == 77 { return }
+    #expect(
+      outcome.status == 0
+        && outcome.output
+          == """
+          nothing is changed
+          b/a cap_net_raw=ep
+          0 700
+          61001 750
+          only what was given is taken back
+          b/b cap_net_raw=ep
+          61001 700
+
+          """,
+      "\(outcome)")
+  }
+
+  /// Each member has a lease of his own, on the folders on the way as well.
+  @Test func `What one member was given ends without taking it from another`() throws {
+    let outcome = try run(
+      """
+      users 62001 team:x:62001:; sed -i 's/^bob:x:61002:61002/bob:x:61002:62001/' /etc/passwd
+      mkdir -m 700 r/d; cp /bin/true r/d/1; cp /bin/true r/d/2; chmod 600 r/d/?; B="--yes --allow-others -q"
+      "$0" request r/d/1 --user ada --need r $B; "$0" request r/d/2 --user bob --need r $B
+      "$0" request r/f --user ada --need rw --for 1h $B; "$0" request r/f --user bob --need r $B
+      for f in d d/1 d/2 f; do of r/$f; done | paste -sd,
+      "$0" revoke r/d/1 --user ada -q; "$0" revoke r/f --user ada -q
+      for f in d d/1 d/2 f; do of r/$f; done | paste -sd,
+      for f in d/2 f; do setpriv --reuid 61002 --regid 62001 --clear-groups cat r/$f >o || exit 9; done
+      "$0" revoke --all -q; for f in d d/1 d/2 f; do of r/$f; done | paste -sd,
+      """)
+    let lines = [
+      "62001 710,62001 640,62001 640,62001 660", "62001 710,0 600,62001 640,62001 640",
+      "0 700,0 600,0 600,0 600",
+    ]
+    #expect(
+      outcome.status == 0
+        && outcome.output.split(separator: "\n").filter { !$0.hasPrefix("permcheck:") }
+          == lines.map { $0[...] },
+      "\(outcome)")
+  }
+
+  /// What an administrator took from the group, or whom he gave the file, stays.
+  @Test func `A revoke gives nothing back that somebody else took`() throws {
+    let outcome = try run(
+      """
+      users 62001 team:x:62001: other:x:62002:; sed -i 's/^bob:x:61002:61002/bob:x:61002:62001/' /etc/passwd; B="--yes --allow-others -q"
+      both() { "$0" request r/f --user ada --need rw $B; "$0" request r/f --user bob --need r $B; }
+      { both; } 2>/dev/null; chmod g-rw r/f; "$0" revoke r/f --user ada -q; of r/f; "$0" revoke --all -q; of r/f
+      "$0" request r/f --user ada --need r $B 2>/dev/null; chgrp other r/f; chmod 664 r/f
+      "$0" request r/f --user bob --need r --strategy acl $B 2>&1 | grep -o 'somebody else changed the group'
+      "$0" revoke --all -q 2>/dev/null; of r/f
+      """)
+    #expect(
+      outcome.status == 0 && outcome.output == "62001 600\n0 600\n62002 664\n", "\(outcome)")
+  }
+
+  /// sed(1) with -i and editors write a file anew, with its mode and group.
+  @Test func `A copy in the place of a file loses what the file was given`() throws {
+    let outcome = try run(
+      """
+      truncate -s 120M disk; mkfs.btrfs -q disk 2>/dev/null >/dev/null; mkdir b; mount -o loop,noacl disk b || exit 77
+      users 61001 ada:x:61001:; echo x >b/f; chmod 600 b/f; "$0" request b/f --user ada --need r --yes -q
+      sed -i s/x/y/ b/f; of b/f; "$0" revoke --all -q 2>&1 | grep -o 'by a copy with its group'; of b/f
+      "$0" request b/f --user ada --need r --yes -q; umount b; mount -o loop disk b; setfacl -m u:61002:r b/f
+      "$0" revoke --all -q 2>&1 | grep -o 'has an ACL now'; getfacl -cp b/f | grep group; umount b
+      """)
+    if outcome.status == 77 { return }
+    #expect(
+      outcome.status == 0
+        && outcome.output
+          == "61001 640\nby a copy with its group\n0 600\nhas an ACL now\ngroup::r--\n",
+      "\(outcome)")
+  }
+}
