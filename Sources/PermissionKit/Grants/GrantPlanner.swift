@@ -116,8 +116,9 @@ struct GrantPlanner {
     var leftOut: Set<String> = []
     for entry in request.journaled.entries where entry.stage == .active {
       if entry.uid != request.uid {
-        // The group has what another member was given.
-        if entry.owningGroup != nil { leftOut.insert(entry.id) }
+        // The user has what another member of a group was given.
+        let group = entry.owningGroup?.after.gid
+        if group.map(request.subject.credentials.isMember) == true { leftOut.insert(entry.id) }
       } else if isMissing || !entry.end.outlasts(request.lifetime) {
         leftOut.insert(entry.id)
       }

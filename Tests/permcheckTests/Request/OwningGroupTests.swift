@@ -98,10 +98,12 @@ struct OwningGroupTests {
       "$0" revoke r/d/1 --user ada -q; "$0" revoke r/f --user ada -q
       for f in d d/1 d/2 f; do of r/$f; done | paste -sd,
       for f in d/2 f; do setpriv --reuid 61002 --regid 62001 --clear-groups cat r/$f >o || exit 9; done
+      "$0" request r/f --uid 61009 --gid 61009 --need r --yes -q 2>&1 | grep -o 'others would get access, too (everybody else: r)'
       "$0" revoke --all -q; for f in d d/1 d/2 f; do of r/$f; done | paste -sd,
       """)
     let lines = [
       "62001 710,62001 640,62001 640,62001 660", "62001 710,0 600,62001 640,62001 640",
+      "others would get access, too (everybody else: r)",
       "0 700,0 600,0 600,0 600",
     ]
     #expect(
@@ -134,13 +136,28 @@ struct OwningGroupTests {
       users 61001 ada:x:61001:; echo x >b/f; chmod 600 b/f; "$0" request b/f --user ada --need r --yes -q
       sed -i s/x/y/ b/f; of b/f; "$0" revoke --all -q 2>&1 | grep -o 'by a copy with its group'; of b/f
       "$0" request b/f --user ada --need r --yes -q; umount b; mount -o loop disk b; setfacl -m u:61002:r b/f
-      "$0" revoke --all -q 2>&1 | grep -o 'has an ACL now'; getfacl -cp b/f | grep group; umount b
+      "$0" revoke --all -q 2>o; grep -o 'has an ACL now' o; getfacl -cp b/f | grep group
+      sed -n 's/.*take it from the group (\\(.*\\)), and forget.*/\\1/p' o | sh -e; getfacl -cpn b/f | grep : | paste -sd' '
+      "$0" revoke b/f --forget -q 2>/dev/null; umount b; mount -o loop,noacl disk b; echo x >b/g; chmod 600 b/g
+      "$0" request b/g --user ada --need rw --yes -q; cp -p b/g b/h; mv b/h b/g; ln b/g b/h; of b/g
+      "$0" revoke b/g -q 2>o; grep -o 'with other hard links' o; sed -n 's/.*take that (\\(.*\\)), and forget.*/\\1/p' o | sh -e; of b/g; umount b
       """)
     if outcome.status == 77 { return }
     #expect(
       outcome.status == 0
         && outcome.output
-          == "61001 640\nby a copy with its group\n0 600\nhas an ACL now\ngroup::r--\n",
+          == """
+          61001 640
+          by a copy with its group
+          0 600
+          has an ACL now
+          group::r--
+          user::rw- user:61002:r-- group::--- mask::r-- other::---
+          61001 660
+          with other hard links
+          61001 600
+
+          """,
       "\(outcome)")
   }
 }

@@ -169,13 +169,15 @@ package struct OwningGroupGrant: UndoableCommand {
     defer { if !isOpen { system.close(found) } }
     let now = try status(found, system)
     let identity = InodeIdentity(now)
-    guard now.gid == after.gid, now.gid != before.gid, State(now).bits & own(kept, now) != 0,
+    let left = State(now).bits & own(kept, now)
+    // A group that the file had before has its bits by chance.
+    guard now.gid == after.gid, now.gid != before.gid, left != 0,
       identity.type == file.identity.type, identity.device == file.identity.device
     else { return nil }
     guard now.kind == .directory || now.links == 1 else {
       throw file.failure(
         "\(file.path) was replaced by a file with other hard links, which group \(group) may use",
-        advice: "look whose it is, take the access with chmod g-, and forget the grant")
+        advice: "look whose it is, take that (\(taking(left))), and forget the grant with --forget")
     }
     isOpen = true
     return found
@@ -189,16 +191,18 @@ package struct OwningGroupGrant: UndoableCommand {
     let now = State(status)
     guard now.gid == after.gid else {
       if now == before { return nil }
-      let left = Permissions(rawValue: now.bits & own(kept, status))
-      let command = ShellCommand.line(["chmod", PathBytes("g-\(left.letters)"), file.path])
+      let left = now.bits & own(kept, status)
       return "somebody else changed the group of \(file.path), so it was left as it is"
-        + (left.isEmpty ? "" : "; \(command) takes from the new group what was given")
+        + (left == 0 ? "" : "; \(taking(left)) takes from the new group what was given")
     }
     if try hasACL(descriptor, system) {
-      let command = ShellCommand.line(["setfacl", "-m", "g::---", file.path])
+      // The group then has what others have.
+      let left = Permissions(rawValue: UInt8(status.mode & 7)).intersection(
+        .init(rawValue: now.bits))
+      let command = ShellCommand.line(["setfacl", "-n", "-m", PathBytes("g::\(left)"), file.path])
       throw file.failure(
         "\(file.path) has an ACL now, so its mode no longer shows what group \(group) may do",
-        advice: "take it from the group with \(command), and forget the grant with --forget")
+        advice: "take it from the group (\(command)), and forget the grant with --forget")
     }
     // Nothing that somebody else took from the group is given back.
     let target = kept.isEmpty ? before.bits : now.bits & ~own(kept, status)
@@ -212,6 +216,12 @@ package struct OwningGroupGrant: UndoableCommand {
     try set(now.bits & ~own(kept, status), descriptor, system)
     return
       "somebody else changed what the group \(group) may do with \(file.path): only what was given is taken back, and the group stays"
+  }
+
+  /// The shell command that takes bits from the group.
+  private func taking(_ bits: UInt8) -> String {
+    ShellCommand.line(
+      ["chmod", PathBytes("g-\(Permissions(rawValue: bits).letters)"), file.path])
   }
 
   private func hasACL(
