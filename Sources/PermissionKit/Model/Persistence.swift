@@ -10,6 +10,8 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
   case untilProcessEnds = "until-process-ends"
   /// Until the service starts again, which creates its socket or its own /dev again.
   case untilServiceRestart = "until-service-restart"
+  /// Until the control group is removed, as systemd does when a service stops.
+  case untilCgroupIsRemoved = "until-cgroup-is-removed"
   /// Until the container or sandbox ends, to which the file or node belongs.
   case untilContainerEnds = "until-container-ends"
   /// Until the snapshot is deleted; the original does not change.
@@ -20,9 +22,8 @@ public enum Persistence: String, Hashable, Sendable, CaseIterable {
   /// Returns the shortest of several; `permanent` if there are none.
   package static func shortest(of lasting: some Sequence<Persistence>) -> Persistence {
     let order: [Persistence] = [
-      .untilProcessEnds, .untilLogout, .untilServiceRestart, .untilContainerEnds, .untilUdevEvent,
-      .untilReboot,
-      .untilSnapshotIsDeleted, .permanent,
+      .untilProcessEnds, .untilLogout, .untilServiceRestart, .untilCgroupIsRemoved,
+      .untilContainerEnds, .untilUdevEvent, .untilReboot, .untilSnapshotIsDeleted, .permanent,
     ]
     let found = Set(lasting)
     return order.first(where: found.contains) ?? .permanent
@@ -59,6 +60,7 @@ extension Persistence {
     case .untilLogout: "until logout"
     case .untilProcessEnds: "until the process ends"
     case .untilServiceRestart: "until the service starts again"
+    case .untilCgroupIsRemoved: "until the control group is removed"
     case .untilContainerEnds: "until the container or sandbox ends"
     case .untilSnapshotIsDeleted: "until the snapshot is deleted"
     case .permanent: "until you undo it"

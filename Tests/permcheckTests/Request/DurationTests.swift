@@ -176,6 +176,8 @@ struct DurationTests {
       ("a file below /run/user/UID", Persistence(.regular, on: "tmpfs", at: "/run/user/1000")),
       ("a device in /dev", Persistence(.characterDevice, on: "devtmpfs", at: "/dev")),
       ("an attribute of a device in /sys", Persistence(.regular, on: "sysfs", at: "/sys")),
+      ("another attribute in /sys, such as those of the kernel", .untilReboot),
+      ("a file of a control group", .untilCgroupIsRemoved),
       ("a socket", Persistence(.socket, on: "ext4", at: "/")),
       ("the options of a mount", .untilReboot),
       ("a mount that only one process has, and what is in its memory", .untilProcessEnds),

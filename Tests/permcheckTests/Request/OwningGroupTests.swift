@@ -160,4 +160,48 @@ struct OwningGroupTests {
           """,
       "\(outcome)")
   }
+
+  /// A group of the user that is smaller than the owning group is taken; root is nobody else; who may give the file needs
+  /// no root.
+  @Test func `The smallest group of the user is taken`() throws {
+    let outcome = try run(
+      """
+      users 61001 ada:x:61001: team:x:62001:ada,bob duo:x:62002:ada,carl; chown 0:62001 r/f
+      "$0" request r/f --user ada --need r --yes -q; of r/f; "$0" revoke --all -q; of r/f
+      chown 0:0 r/f; chmod 604 r/f; "$0" request r/f --user ada --need w --yes -q; of r/f; "$0" revoke --all -q; of r/f
+      mkdir r/d; cp r/f r/d/a; chmod 750 r/d; chown 0:62001 r/d; chmod 600 r/d/a; users 62001 team:x:62001:bob
+      "$0" request r/d --recursive --user ada --need r --yes -q 2>&1 | grep -o 'others would get access, too'
+      users 61001 ada:x:61001: duo:x:62002:ada,carl; sed -i '$ a carl:x:61003:61003::/:/bin/sh' /etc/passwd
+      chown 61001:0 r/f; chmod 600 r/f; cp "$0" p 2>/dev/null; cp "${0%/*}"/*.so . 2>/dev/null
+      setpriv --reuid 61001 --regid 61001 --init-groups ./p explain r/f --user carl --need r | grep chgrp
+      setpriv --reuid 61001 --regid 61001 --clear-groups ./p explain r/f --user carl --need r | grep chgrp
+      """)
+    #expect(
+      outcome.status == 0
+        && outcome.output
+          == "61001 640\n62001 600\n61001 664\n0 604\nothers would get access, too\n  chgrp duo ./r/f\n  su -c 'chgrp duo ./r/f'\n",
+      "\(outcome)")
+  }
+
+  /// `check` and `list` look at the group, as they do at an entry.
+  @Test func `What has ended or is gone is said`() throws {
+    let outcome = try run(
+      """
+      users 61001 ada:x:61001:; touch r/e; cp r/f e; chmod 600 r/? e
+      "$0" request r/f ./e --user ada --need r --for 1s --yes -q; sleep 1.1
+      "$0" check r/f ./e --user ada | grep -o 'EXPIRED, still in place: .* '; "$0" revoke --all -q
+      "$0" request r/f --user ada --need r --yes -q; chmod g-r r/f; "$0" list --grants | grep -o 'ended: somebody.*'
+      rm r/f; touch r/f; "$0" list --grants | grep -o 'missing$'
+      """)
+    #expect(
+      outcome.status == 0
+        && outcome.output == """
+          EXPIRED, still in place: /mnt/r/f   owning group ada, with mode bits 
+          EXPIRED, still in place: /mnt/e   ACL entry 
+          ended: somebody else removed the access
+          missing
+
+          """,
+      "\(outcome)")
+  }
 }

@@ -132,5 +132,11 @@ place("a mount of one process", "until the process ends", make, base + "/m/f", "
 make = "mount -t sysfs none /sys; ip link add v0 type veth peer name v1"
 place("an attribute of a device", "until the device is re-plugged or changed", make, "/sys/class/net/v0/ifalias", "w",
       "ip link set v1 up", "ip link delete v0; ip link add v0 type veth peer name v1")
+sh("mkdir cg; mount -t cgroup -o blkio none cg 2>/dev/null || :")
+if os.path.ismount(base + "/cg"):
+    group = base + "/cg/permcheck-x"
+    place("a file of a control group", "until the control group is removed", f"mkdir {group}", group + "/tasks", "w",
+          f"mkdir {group}y; rmdir {group}y", f"rmdir {group}; mkdir {group}")
+    sh(f"rmdir {group}; umount cg")
 print(f"durations: {held} places; {wrong} wrong")
 sys.exit(wrong > 0)

@@ -84,6 +84,12 @@ package struct OwningGroupGrant: UndoableCommand {
     return now == after ? .after : now == before ? .before : .neither
   }
 
+  /// Returns whether the group has lost what the grant gave.
+  func hasEnded(_ descriptor: Descriptor, _ system: any System) throws(PermissionError) -> Bool {
+    let now = State(try status(descriptor, system))
+    return now.gid != after.gid || now.bits & after.bits != after.bits
+  }
+
   /// Calls chown(2), then chmod(2), if the file is the planned one and still in the planned state.
   package func execute(_ system: any System) throws(PermissionError) {
     guard let descriptor = try file.open(system) else {

@@ -90,6 +90,18 @@ package struct GrantLedger: Sendable {
         for id in ended { stages[id] = .ended }
       }
     }
+    for case let entry? in slots {
+      guard entry.stage == .active, let group = entry.owningGroup else { continue }
+      switch finder.find(group.file) {
+      case .deleted: continue
+      case .missing: stages[entry.id] = .missing
+      case .found(let descriptor):
+        defer { system.close(descriptor) }
+        if (try? group.hasEnded(descriptor, system)) == true {
+          stages[entry.id] = .ended
+        }
+      }
+    }
     return grants(of: nil).map { grant in
       var grant = grant
       grant.stage = stages[grant.id] ?? grant.stage

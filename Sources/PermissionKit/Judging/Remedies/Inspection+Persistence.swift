@@ -4,7 +4,7 @@ extension Inspection {
   func persistence(of index: Int) -> Persistence {
     let inode = facts.inodes[index]
     let mount = facts.mounts[inode.mount]
-    let lasting = Persistence(inode.kind, on: mount.fileSystem, at: mount.point)
+    let lasting = inMemory(index) ?? Persistence(inode.kind, on: mount.fileSystem, at: mount.point)
     guard !isSaved, context.root == "/" else { return lasting }
     if lasting == .permanent, isInSnapshot(index) { return .untilSnapshotIsDeleted }
     // What is in memory goes with the last process that has it mounted.
@@ -17,6 +17,20 @@ extension Inspection {
       return lasting
     }
     return .shortest(of: [lasting, side])
+  }
+
+  /// Returns how long an attribute of a kernel object lasts that is no device; nil for other files.
+  private func inMemory(_ index: Int) -> Persistence? {
+    let (inode, path) = (facts.inodes[index], facts.path(of: index))
+    let mount = facts.mounts[inode.mount]
+    switch mount.fileSystem {
+    case "sysfs" where !mount.isPart && !path.isBelow(mount.point.appending("devices")):
+      return .untilReboot
+    case "cgroup", "cgroup2":
+      let group = inode.kind == .directory ? path : path.parent
+      return group == mount.point ? nil : .untilCgroupIsRemoved
+    default: return nil
+    }
   }
 
   /// Returns how long the options of a mount last.
@@ -106,10 +120,11 @@ extension Inspection {
     return counted.sorted { ($0.others, $0.gid) < ($1.others, $1.gid) }.map(\.gid)
   }
 
-  /// Returns how many other users than one have a group; nil if it has no name or cannot be looked up.
+  /// Returns how many other users than one and root, who needs no group, have a group; nil if it has no name or cannot be
+  /// looked up.
   func others(in gid: UInt32, than uid: UInt32) -> Int? {
     guard let holders = try? users.holders(of: gid) else { return nil }
-    return holders.users.count { $0.uid != uid } + holders.others.count
+    return holders.users.count { ![0, uid].contains($0.uid) } + holders.others.count
   }
 
   /// Whether a file may have capabilities, as ping(8) has, which chown(2) would clear, see setattr(2) of the kernel:

@@ -169,14 +169,16 @@ struct LeastChange {
     case .owner:
       // An ACL entry for the owner has no effect: the owner bits count.
       return change(bits: 6, .owner)
-    case .group(isMaskEmpty: false) where inode.hasACLs == false:
-      return change(bits: 3, .owningGroup)
-    case .other(isMaskEmpty: false) where inode.hasACLs == false:
+    case .group(isMaskEmpty: false) where inode.hasACLs == false,
+      .other(isMaskEmpty: false) where inode.hasACLs == false:
       let groups = knownGroups ?? inspection?.groups ?? []
       knownGroups = groups
-      guard let given = inode.giving(asked, toOneOf: groups),
+      let isMember = credentials.isMember(of: inode.gid)
+      // Of the subject's groups, the owning one may be the smallest.
+      let smaller = groups.prefix { !isMember || $0 != inode.gid }
+      guard let given = inode.giving(asked, toOneOf: smaller),
         inspection?.hasCapabilities(index) == false
-      else { return change(bits: 0, .other) }
+      else { return isMember ? change(bits: 3, .owningGroup) : change(bits: 0, .other) }
       return InodeChange(
         inode: index, attribute: .mode, before: inode, after: given, permissions: asked,
         asked: asked)

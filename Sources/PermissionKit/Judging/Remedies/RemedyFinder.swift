@@ -3,12 +3,15 @@ struct RemedyFinder {
   private let inspection: Inspection
   /// The user whose files may be changed: the user who asks, or the subject if root asks.
   private let owner: UInt32
+  /// The same user, who may give his files to his groups, see chgrp_ok() of fs/attr.c.
+  private let giver: Credentials
 
   init(_ inspection: Inspection) {
     self.inspection = inspection
     let own = inspection.isSaved ? nil : try? inspection.system.credentials()
-    let asks = own.flatMap { $0.isRoot ? nil : $0.user.fileSystem }
-    owner = asks ?? inspection.subject.credentials.user.fileSystem
+    let asks = own.flatMap { $0.isRoot ? nil : $0 }
+    giver = asks ?? inspection.subject.credentials
+    owner = giver.user.fileSystem
   }
 
   /// Returns the changes in their order; empty if no change of mode or ACL gives access.
@@ -88,8 +91,8 @@ struct RemedyFinder {
     let users = inspection.users
     var remedy = Remedy(
       .owningGroup, command: ["chgrp", PathBytes(users.operand(ofGroup: change.after.gid)), path],
-      needsRoot: true, persistence: inspection.persistence(of: change.inode), othersAffected: [],
-      outcome: .granted)
+      needsRoot: change.before.uid != owner || !giver.isMember(of: change.after.gid),
+      persistence: inspection.persistence(of: change.inode), othersAffected: [], outcome: .granted)
     remedy.isFirstStep = true
     remedy.undo = ["chgrp", PathBytes(users.operand(ofGroup: change.before.gid)), path]
     return remedy

@@ -95,19 +95,26 @@ struct CheckChoice {
     return type(of: format).exit(result)
   }
 
-  /// Returns the grants that have ended but whose ACL entries still give the access.
+  /// Returns the grants that have ended but whose ACL entries, or owning groups, still give the access.
   private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
     let resources = reports.flatMap(\.resources)
     guard subject.root == "/",
-      resources.contains(where: { if case .aclUser = $0.decision?.rule { true } else { false } }),
+      resources.contains(where: { resource in
+        switch resource.decision?.rule {
+        case .aclUser, .groupBits: true
+        default: false
+        }
+      }),
       let uid = reports.lazy.compactMap(\.subject).first?.credentials.user.fileSystem
     else { return [] }
     let time = system.realtime()
     let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
-    let paths = Set(resources.map(\.path))
+    let folder = try? system.getcwd()
+    let paths = Set(
+      resources.map { $0.path.isAbsolute ? $0.path : folder?.appending($0.path) ?? $0.path })
     return (own + GrantMirror(system).grants(of: uid)).filter { grant in
       grant.stage == .active && grant.lifetime.hasEnded(at: time, system)
-        && grant.changedPath.map(paths.contains) == true
+        && paths.contains { grant.changedPath?.isSpelledLike($0) == true }
     }
   }
 

@@ -156,19 +156,19 @@ struct RequestAccess: AccessorCommand {
     _ request: ArgumentRequest, _ options: GrantOptions, _ console: Console
   ) {
     let (report, shown) = (request.prepared.report, request.argument.shown)
-    if report.status == .limited {
-      if report.includesContents {
-        console.warn("no change of permissions gives access to everything in \(shown)")
-      } else if !all {
+    if report.status == .limited, !report.includesContents {
+      if !all {
         console.warn("\(shown) is limited, which counts as access; --all requests the rest")
       }
-    } else if !report.isGranted, !options.allowsOthers,
+    } else if report.status == .limited || !report.isGranted, !options.allowsOthers,
       let others = report.remedies.first(where: { $0.isGrant && !$0.isFirstStep })?.othersAffected,
       !others.isEmpty
     {
       console.warn(
         "\(shown): nothing is changed, because others would get access, too (\(others.joined(separator: "; "))); --allow-others makes the change anyway"
       )
+    } else if report.status == .limited {
+      console.warn("no change of permissions gives access to everything in \(shown)")
     }
   }
 
