@@ -687,15 +687,22 @@ static inline int ccap_lsm_list_modules(uint64_t ids[32]) {
   return count < 0 ? -errno : (int)count;
 }
 
-// VIDIOC_REQBUFS with zero buffers, which frees the buffers of this descriptor; it has none. EBUSY
-// if another descriptor has buffers or streams, see vb2_ioctl_reqbufs() in
-// drivers/media/common/videobuf2/videobuf2-v4l2.c and uvc_ioctl_reqbufs().
+// execveat(2) with AT_EMPTY_PATH and AT_EXECVE_CHECK of Linux 6.14: opens the file as execve(2) does, and executes nothing. Older kernels know
+// no such flag, and fail with EINVAL before they open anything.
+static inline int ccap_execve_check(int fd) {
+  const char *const arguments[] = {"", NULL}, *const environment[] = {NULL};
+  return syscall(SYS_execveat, fd, "", arguments, environment, CCAP_AT_EMPTY_PATH | 0x10000) != 0 ? -errno : 0;
+}
+
 // TIOCGEXCL of ioctl_tty(2): 1 if the terminal is open for one alone.
 static inline int ccap_is_exclusive(int fd) {
   int answer = 0;
   return ioctl(fd, TIOCGEXCL, &answer) != 0 ? -errno : answer != 0;
 }
 
+// VIDIOC_REQBUFS with zero buffers, which frees the buffers of this descriptor; it has none. EBUSY
+// if another descriptor has buffers or streams, see vb2_ioctl_reqbufs() in
+// drivers/media/common/videobuf2/videobuf2-v4l2.c and uvc_ioctl_reqbufs().
 static inline int ccap_reqbufs_none(int fd) {
   const uint32_t types[] = {V4L2_BUF_TYPE_VIDEO_CAPTURE, V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE};
   int error = 0;

@@ -93,10 +93,13 @@ package struct ResourceJudge {
   ) -> AccessReport {
     var report = report(on: resources, of: target)
     if report.status != .authorized { report.requestability = requestability(resources) }
-    guard !report.status.isAccess(), let family = offeredFamily(target),
-      let server = ServerRoute(inspection, family).report()
-    else { return report }
-    guard route(to: target) == .any else {
+    guard !report.status.isAccess(), let family = offeredFamily(target) else { return report }
+    let offer = ServerRoute(inspection, family)
+    let isAny = route(to: target) == .any
+    guard let server = offer.report() ?? (isAny && !offer.isOwn ? offer.absence : nil) else {
+      return report
+    }
+    guard isAny else {
       report.alternatives = [server]
       return report
     }

@@ -151,8 +151,9 @@ extension KernelCall {
     }
   }
 
-  /// Mirrors open_exec() of fs/exec.c.
-  private mutating func open(next path: PathBytes) throws(Stop) -> Rule {
+  /// Mirrors open_exec() of fs/exec.c, to which an empty path is the working directory.
+  private mutating func open(next named: PathBytes) throws(Stop) -> Rule {
+    let path = named.isEmpty ? "." : named
     steps?.append(WalkStep(event: .next(path, of: current)))
     (self.path, source, links, suspended) = (path, Self.questionPath, 0, [])
     return try open(.readOnly, executes: true)

@@ -460,6 +460,11 @@ extension LinuxSystem {
     _ = try check(ccap_reqbufs_none(descriptor.rawValue))
   }
 
+  /// execveat(2) with AT_EXECVE_CHECK.
+  package func checkExecution(_ descriptor: Descriptor) throws(Errno) {
+    _ = try check(ccap_execve_check(descriptor.rawValue))
+  }
+
   /// ioctl TIOCGEXCL.
   package func isExclusive(_ descriptor: Descriptor) throws(Errno) -> Bool {
     try check(ccap_is_exclusive(descriptor.rawValue)) != 0

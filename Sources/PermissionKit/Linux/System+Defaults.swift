@@ -37,6 +37,10 @@ extension System {
   @_spi(SystemCalls) public func isExclusive(_ descriptor: Descriptor) throws(Errno) -> Bool {
     throw .ENOTTY
   }
+  /// Fails with EINVAL, as Linux before 6.14 does.
+  @_spi(SystemCalls) public func checkExecution(_ descriptor: Descriptor) throws(Errno) {
+    throw .EINVAL
+  }
   /// Returns nil: this cannot be seen.
   @_spi(SystemCalls) public func isRestrictedByLandlock(_ process: Int32) -> Bool? { nil }
   /// Returns nil: other systems have no such count.

@@ -340,6 +340,11 @@ public protocol System: Sendable {
   ///
   /// - Throws: EBUSY if another descriptor captures; EINVAL or ENOTTY if the driver does not report it.
   @_spi(SystemCalls) func reqbufs(none descriptor: Descriptor) throws(Errno)
+  /// execveat(2) with AT_EMPTY_PATH and AT_EXECVE_CHECK: asks whether this process may execute a file, and executes nothing.
+  ///
+  /// - Throws: ETXTBSY if it is open for writing, EINVAL before Linux 6.14, and the other errors of execve(2) for the file
+  ///   itself, without its interpreter.
+  @_spi(SystemCalls) func checkExecution(_ descriptor: Descriptor) throws(Errno)
   /// ioctl TIOCGEXCL, see ioctl_tty(2): whether nobody else may open the terminal.
   @_spi(SystemCalls) func isExclusive(_ descriptor: Descriptor) throws(Errno) -> Bool
 }

@@ -88,6 +88,19 @@ struct DeviceHolders {
     return isExclusive
   }
 
+  /// Returns the inode of a device that a process has open; nil if none is seen.
+  static func node(
+    _ device: DeviceNumber, openIn process: Int32, _ system: any System
+  ) -> InodeIdentity? {
+    let folder = PathBytes("/proc/\(process)/fd")
+    return ((try? system.names(in: folder)) ?? []).lazy.compactMap { number in
+      guard let status = try? system.status(of: folder.appending(number)),
+        status.kind == .characterDevice, status.device == device
+      else { return nil }
+      return InodeIdentity(status)
+    }.first
+  }
+
   /// Asks an inode that is open already, and not another one that took its place.
   private func isHeldForOne(_ terminal: Descriptor) -> Bool? {
     do throws(Errno) {
@@ -250,8 +263,19 @@ struct DeviceHolders {
     return reason
   }
 
-  /// Returns a reason that names the processes that have a program open for writing.
-  func reason(writing path: PathBytes) -> Reason {
+  /// Returns a reason that names the processes that have a program open for writing, or says that none is visible.
+  func reason(writing path: PathBytes, isNamed: Bool) -> Reason {
+    guard isNamed else {
+      var reason = Reason(
+        .busy, .proven,
+        "\(path) is open or mapped for writing, so nobody may execute it (ETXTBSY)",
+        evidence: [
+          "execveat(AT_EXECVE_CHECK): ETXTBSY", "no visible process has it open for writing",
+        ])
+      reason.ownAdvice =
+        "wait until it is closed; only root sees what other users have open, and who has it mapped has rw-s beside it in /proc/PID/maps"
+      return reason
+    }
     // This process may have got the descriptor from the one that started it.
     let own = system.getpid()
     let others = holders.filter { $0.pid != own }

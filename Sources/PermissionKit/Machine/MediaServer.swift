@@ -40,9 +40,11 @@ struct MediaServer {
   ///   - uid: The user whose servers are meant.
   ///   - isCaller: Whether programs would read the environment of this process.
   ///   - family: The kind of device.
+  ///   - settings: What clients of PulseAudio would read; nil if those of this process do not count.
   /// - Returns: The sockets that are there.
   static func find(
-    _ system: any System, uid: UInt32, isCaller: Bool, family: DeviceFamily
+    _ system: any System, uid: UInt32, isCaller: Bool, family: DeviceFamily,
+    _ settings: PulseAudioSettings? = nil
   ) -> [MediaServer] {
     guard let mediaClass = family.mediaClass else { return [] }
     func variable(_ name: String) -> PathBytes? {
@@ -60,8 +62,8 @@ struct MediaServer {
     }
     var pulse: [PathBytes] = []
     if family.busyTest == .soundSubstreams {
-      if let named = variable("PULSE_SERVER") {
-        pulse = paths(ofPulseServer: named)
+      if let named = settings?.sockets {
+        pulse = named
       } else {
         let folder =
           variable("PULSE_RUNTIME_PATH") ?? runtime?.appending("pulse")
@@ -82,19 +84,6 @@ struct MediaServer {
   private static func ownFolder(of home: PathBytes, _ system: any System) -> PathBytes? {
     (try? system.line(of: "/etc/machine-id")).map {
       home.appending(".config/pulse").appending(PathBytes($0.bytes + Array("-runtime".utf8)))
-    }
-  }
-
-  /// Returns the local sockets in a list of servers, see pulse-client.conf(5): `unix:/path`,
-  /// `/path`, each optionally after a machine id in braces.
-  static func paths(ofPulseServer list: PathBytes) -> [PathBytes] {
-    list.bytes.split(separator: UInt8(ascii: " ")).compactMap { word in
-      var word = word
-      if word.first == UInt8(ascii: "{"), let end = word.firstIndex(of: UInt8(ascii: "}")) {
-        word = word[(end + 1)...]
-      }
-      if word.starts(with: "unix:".utf8) { word = word.dropFirst(5) }
-      return word.first == UInt8(ascii: "/") ? PathBytes(Array(word)) : nil
     }
   }
 
@@ -203,17 +192,27 @@ struct MediaServer {
   /// - Parameters:
   ///   - system: The system that connects.
   ///   - owner: The owner that the socket must have; nil for any.
+  ///   - cookie: Returns what proves to PulseAudio who this process is, if it refuses it without; nil if there is nothing.
   /// - Returns: The devices, empty ones among them.
   /// - Throws: EACCES if the server or the socket refuses; ECONNREFUSED if nobody listens; the errors
   ///   of `ServerLine`.
-  func devices(_ system: any System, of owner: UInt32?) throws(Errno) -> [OfferedDevice] {
+  func devices(
+    _ system: any System, of owner: UInt32?, cookie: () -> [UInt8]?
+  ) throws(Errno) -> [OfferedDevice] {
     let socket = try system.openat(.currentDirectory, path, .path, mode: 0)
     defer { system.close(socket) }
     let status = try system.statx(socket)
     guard status.kind == .socket, owner == nil || status.uid == owner else { throw .EACCES }
     var line = try ServerLine(system, socket.link)
     switch language {
-    case .pulseAudio: return try PulseAudioProtocol.sources(&line)
+    case .pulseAudio:
+      do throws(Errno) {
+        return try PulseAudioProtocol.sources(&line)
+      } catch {
+        guard error == .EACCES, let cookie = cookie() else { throw error }
+        var second = try ServerLine(system, socket.link)
+        return try PulseAudioProtocol.sources(&second, cookie)
+      }
     case .pipeWire(let mediaClass):
       return try PipeWireProtocol.nodes(ofClass: mediaClass, &line)
     }

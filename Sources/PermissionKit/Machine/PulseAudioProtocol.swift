@@ -14,11 +14,17 @@ enum PulseAudioProtocol {
 
   /// Returns the sources of the server, monitors among them.
   ///
+  /// - Parameters:
+  ///   - line: A new connection.
+  ///   - cookie: 256 bytes that the server knows, too; by default nothing that any server has.
+  /// - Returns: Each source, with its name and label.
   /// - Throws: EACCES if the server refuses; EIO if its answer is not of the protocol; the errno of
   ///   `ServerLine`.
-  static func sources(_ line: inout ServerLine) throws(Errno) -> [OfferedDevice] {
+  static func sources(
+    _ line: inout ServerLine, _ cookie: [UInt8] = .init(repeating: 0, count: 256)
+  ) throws(Errno) -> [OfferedDevice] {
     var hello: [UInt8] = number(12)
-    hello += [UInt8(ascii: "x")] + bytes(256) + [UInt8](repeating: 0, count: 256)
+    hello += [UInt8(ascii: "x")] + bytes(UInt32(cookie.count)) + cookie
     _ = try call(&line, Command.auth, tag: 0, hello)
     _ = try call(
       &line, Command.setClientName, tag: 1,

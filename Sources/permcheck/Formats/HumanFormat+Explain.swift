@@ -135,17 +135,23 @@ extension HumanFormat {
       return style.bold(Sanitizer.clean(resource.path.description))
         + "   \(verdict) by \(Sanitizer.clean(whom))\n"
     }
+    let isRefused =
+      resource.decision?.verdict == .granted && !resource.status.isAccess()
+      && resource.status != .notDetermined
+      && resource.reasons.contains { $0.certainty == .proven }
     let verdict =
       switch resource.decision?.verdict {
       case .granted where resource.status.isAccess(): style.green("granted")
-      // Something above mode and ACL refuses, or may refuse.
+      case .granted where isRefused: style.red("refused")
+      // Something above mode and ACL may refuse.
       case .granted: style.yellow("granted by mode and ACL")
       case .refused(let errno): style.red("refused") + " (\(errno))"
       case .undetermined, nil: verdict(of: resource)
       }
     let path = style.bold(Sanitizer.clean(resource.path.description))
     let asked = resource.operation.map { Sanitizer.clean($0.words) } ?? resource.need.words
-    return "\(path)   \(asked) \(verdict) for \(who(subject))\n"
+    let but = isRefused ? ", though mode and ACL grant it" : ""
+    return "\(path)   \(asked) \(verdict) for \(who(subject))\(but)\n"
   }
 
   /// Returns the kernel's own answer, as the exit status has it; the rules alone do not decide.

@@ -6,6 +6,13 @@ package enum Kernel {
   /// Whether this process may change its credentials.
   package static var canAsk: Bool { geteuid() == 0 }
 
+  /// Whether execveat(2) knows AT_EXECVE_CHECK, as Linux 6.14 and later do.
+  package static var checksExecution: Bool {
+    let release = try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
+    let numbers = (release ?? "").split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
+    return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 14)
+  }
+
   /// Returns the answer of open(2) of `path` with `flags` to `account`: 0, or the errno.
   package static func open(_ path: String, _ flags: Int32, as account: Account) throws -> Int32 {
     try ask(path, ["o\(flags)"], as: account)[0]

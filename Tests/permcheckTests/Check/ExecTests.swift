@@ -47,7 +47,7 @@ struct ExecTests {
       """)
     let writes =
       "open for writing, so nobody may execute it (ETXTBSY)\nfix: wait until it is closed, or end the process that writes it"
-    let granted = "exec granted by mode and ACL for svc (uid 2000)"
+    let granted = "exec refused for svc (uid 2000), though mode and ACL grant it"
     let refused = "exec refused (EACCES) for svc (uid 2000)"
     #expect(
       outcome.output == """
@@ -217,6 +217,41 @@ struct ExecTests {
         exec granted
         /srv/closed   exec cannot be determined for svc (uid 2000)
         why: this process cannot read /srv/closed (EACCES), whose beginning names the interpreter or loader that execve(2) opens as well
+
+        """, "\(outcome)")
+  }
+
+  /// Who may not look into other processes is answered by the kernel, which counts mappings, too.
+  @Test(.enabled(if: Kernel.checksExecution, "AT_EXECVE_CHECK wants Linux 6.14"))
+  func `What others write is not executed`() throws {
+    let outcome = try run(
+      """
+      cp priv/sh sh; (echo '#!/srv/sh'; cat body) >job; printf '#!/srv/job\n' >outer; cp body m; chmod 755 sh job outer m
+      says() { as $P explain $1 --to exec 8>&- >o; echo $? $(grep -o '/srv/[a-z]* is open or mapped for writing, so nobody may execute it (ETXTBSY)' o); }
+      cp "$P" p; cp "${P%/*}"/*.so . 2>/dev/null; P=/srv/p
+      execs ./job; says ./job; exec 8>>sh; execs ./job; says ./job; says ./outer; exec 8>&-; says ./job
+      exec 8>>job; execs ./outer; says ./outer; says ./sh; exec 8>&-
+      /usr/bin/python3 -c "
+      import ctypes, os, time
+      f = os.open('sh', os.O_RDWR); ctypes.CDLL(None).mmap(None, 4096, 3, 1, f, 0); os.close(f); open('/srv/w', 'w'); time.sleep(30)" & H=$!; until [ -e w ]; do sleep .1; done
+      execs ./job; says ./job; $P explain ./job --to exec --user svc | grep -o 'is open or mapped'; kill $H; wait $H 2>/dev/null; says ./job
+      """)
+    let busy = "/srv/sh is open or mapped for writing, so nobody may execute it (ETXTBSY)"
+    #expect(
+      outcome.output == """
+        ran
+        0
+        Text file busy
+        1 \(busy)
+        1 \(busy)
+        0
+        Text file busy
+        1 \(busy.replacing("/srv/sh", with: "/srv/job"))
+        0
+        Text file busy
+        1 \(busy)
+        is open or mapped
+        0
 
         """, "\(outcome)")
   }

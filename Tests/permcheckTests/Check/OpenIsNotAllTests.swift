@@ -75,7 +75,18 @@ struct OpenIsNotAllTests {
         $w >o; [ $? = 1 ] && grep -q "^why: access to $T is allowed, but python3[0-9.]* (pid $H, user root) is using it now" o || fail "$(cat o)"
       done
       as $P $T -q; [ $? = 1 ] || fail "himself"; $P $T -q || fail "root may"; $P $T --need rw $U --probe none -q || fail "nothing is asked"
-      kill $H; wait $H 2>/dev/null; rm n; hold pass
+      # A process whose controlling terminal it is, which it opens as /dev/tty.
+      kill $H; wait $H 2>/dev/null; rm n
+      for call in "fcntl.ioctl(0, 0x540C)" pass; do
+        setsid /usr/bin/python3 -c "
+      import os, time, fcntl
+      m, s = os.openpty(); os.login_tty(s); $call; n = open('/srv/n', 'w'); os.setgid(61002); os.setuid(61002)
+      try: os.open('/dev/tty', os.O_RDWR); a = 0
+      except OSError as e: a = 1
+      n.write(str(a)); n.flush(); time.sleep(30)" & H=$!
+        until [ -s n ]; do sleep .1; done; $P /dev/tty --need rw --pid $H >o; A=$?
+        [ $A = $(cat n) ] || fail "/dev/tty of another process, $call: $(cat n), $(cat o)"; kill $H; wait $H 2>/dev/null; rm n
+      done; hold pass
       [ -z "$(as bash -c "open $T 2")" ] || fail "the kernel"; $P $T --need rw $U -q || fail "held, and not alone: $($P explain $T --need rw $U)"
       # The other end notices nothing: the last one to close it hangs up.
       /usr/bin/python3 -c "

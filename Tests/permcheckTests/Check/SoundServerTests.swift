@@ -118,7 +118,13 @@ struct SoundServerTests {
         # says USER [VARIABLE=...]: what pactl and permcheck say.
         says() { as "$@" pactl info 2>&1 | sed -n 's/^Connection failure: //p; s/^Server String.*/works/p'; chmod 755 /run/user/61001/pulse; as "$@" $P mic --through server | sed 's/(pid [0-9]*, //; 1s/^[^ ]* *mic *//; s/   */ /g'; }
         says 61001 $R/61001; says 61001; says 61002 $R/61002 PULSE_SERVER=$S; says 61002; chmod 700 /run/user/61001/pulse
-        as 61002 PULSE_SERVER=$S $P mic --through server | sed 's/   */ /g'; as 61002 PULSE_SERVER=/run/no $P mic --through server | sed 's/   */ /g'
+        # The cookie, and the files that clients read.
+        chmod 755 /run/user/61001/pulse; cp /home/ada/.config/pulse/cookie .; chmod 644 cookie
+        says 61002 PULSE_SERVER=$S PULSE_COOKIE=/srv/cookie; D=/home/bob/.config/pulse; mkdir -p $D/client.conf.d h/pulse; cp cookie h/pulse
+        echo "; x" >$D/client.conf; echo " default-server = unix:$S # x" >$D/client.conf.d/a.conf; chown -R 61002 h /home/bob; C=XDG_CONFIG_HOME=/srv/h
+        says 61002 $C PULSE_COOKIE=/srv/none; rm h/pulse/cookie; says 61002 $C; echo "cookie-file=/srv/cookie" >>$D/client.conf; says 61002 $C
+        says 61002 $C PULSE_SERVER=; says 61002 $C "PULSE_SERVER={x}$S"; says 61002 "PULSE_SERVER={$(cat /etc/machine-id)}unix:$S"
+        chmod 700 /run/user/61001/pulse; as 61002 PULSE_SERVER=$S $P mic --through server | sed 's/   */ /g'; as 61002 PULSE_SERVER=/run/no $P mic --through server | sed 's/   */ /g'
         echo done
         """, "bash", Command.permcheck,
     ])
@@ -134,6 +140,20 @@ struct SoundServerTests {
           denied PulseAudio at /run/user/61001/pulse/native refuses bob, who is not ada and has not its cookie (~/.config/pulse/cookie of ada, PULSE_COOKIE)
           Connection refused
           unavailable there is no sound server for bob
+          works
+          unavailable PulseAudio runs, but offers no microphone
+          works
+          unavailable PulseAudio runs, but offers no microphone
+          Access denied
+          denied PulseAudio at /run/user/61001/pulse/native refuses bob, who is not ada and has not its cookie (~/.config/pulse/cookie of ada, PULSE_COOKIE)
+          works
+          unavailable PulseAudio runs, but offers no microphone
+          Invalid server
+          unavailable PULSE_SERVER is empty, so programs find no sound server
+          Connection refused
+          unavailable PULSE_SERVER names {x}/run/user/61001/pulse/native, which is no server for programs on this machine
+          works
+          unavailable PulseAudio runs, but offers no microphone
           ✘ mic denied PULSE_SERVER names /run/user/61001/pulse/native, which bob cannot reach (EACCES)
           – mic unavailable PULSE_SERVER names /run/no, which bob cannot reach (ENOENT)
           done
@@ -214,7 +234,9 @@ struct SoundServerTests {
     let session = try Session("offers")
     let socket = session.tree.path("run/pulse/native")
     for (variables, status) in [
-      (["PULSE_SERVER": "{0123456789abcdef}unix:\(socket)"], "authorized"),
+      (["PULSE_SERVER": "{0123456789abcdef}unix:\(socket)"], "unavailable"),
+      (["PULSE_SERVER": "{0123456789abcdef}unix:/x unix:\(socket)"], "authorized"),
+      (["PULSE_SERVER": "unix:"], "unavailable"), (["PULSE_SERVER": ""], "unavailable"),
       (["PULSE_SERVER": socket, "XDG_RUNTIME_DIR": nil], "authorized"),
       (["PULSE_RUNTIME_PATH": session.tree.path("run/pulse")], "authorized"),
       (["PULSE_SERVER": "tcp:192.0.2.1"], "notDetermined"),

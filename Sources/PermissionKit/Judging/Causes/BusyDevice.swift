@@ -58,17 +58,25 @@ struct BusyDevice: Cause {
       evidence.ask.operation == nil, !evidence.ask.opened.isEmpty,
       !evidence.subject.credentials.effective.contains(.sysAdmin),
       let index = evidence.facts.target(of: evidence.ask.path),
-      let device = evidence.device(index), inspection.identities.indices.contains(index)
+      var device = evidence.device(index), inspection.identities.indices.contains(index)
     else { return nil }
+    var node: InodeIdentity? = inspection.identities[index]
+    // /dev/tty opens the controlling terminal of each process: tty_open_current_tty().
+    if device == .terminal {
+      let process = evidence.subject.process ?? system.getpid()
+      guard let own = system.stat(ofProcess: process)?.terminal else { return nil }
+      device = own
+      node = DeviceHolders.node(own, openIn: process, system)
+    }
     let isPseudo = (136...143).contains(device.major)
-    guard
+    guard !isPseudo || node != nil,
       isPseudo
         || system.destination(
           ofLink: PathBytes("/sys/dev/char/\(device.major):\(device.minor)/subsystem"))?
           .lastComponent == "tty"
     else { return nil }
     var holders = DeviceHolders(system, evidence.users)
-    guard holders.findTerminal(device, isPseudo ? inspection.identities[index] : nil) == true
+    guard holders.findTerminal(device, isPseudo ? node : nil) == true
     else { return nil }
     return holders.reason(
       evidence.ask.path, for: evidence.users.userName(evidence.subject.credentials.user.fileSystem),
@@ -127,9 +135,39 @@ struct BusyDevice: Cause {
       else { return nil }
       return index
     }
+    let answers = programs.map { isWritten($0, evidence) }
+    // What the kernel answers for all of them needs no search.
+    if !programs.isEmpty, answers.allSatisfy({ $0 == false }) { return nil }
     var holders = DeviceHolders(evidence.system, evidence.users)
-    guard let written = holders.findWriting(programs.map { identities[$0] }) else { return nil }
-    return holders.reason(writing: facts.path(of: programs[written]))
+    let written = holders.findWriting(programs.map { identities[$0] })
+    guard let first = answers.firstIndex(of: true) ?? written else { return nil }
+    return holders.reason(
+      writing: facts.path(of: programs[first]), isNamed: first == written)
+  }
+
+  /// Asks the kernel whether a file is open, or mapped, for writing: deny_write_access() of do_open_execat() in fs/exec.c.
+  ///
+  /// A file that this process may not execute is not asked about, nor one of a server, who could keep the call waiting, nor
+  /// any where a filter of system calls might end this process.
+  ///
+  /// - Returns: Nil if the kernel does not say.
+  private static func isWritten(_ index: Int, _ evidence: Evidence) -> Bool? {
+    let (facts, system) = (evidence.facts, evidence.system)
+    guard evidence.inspection.context.probe != .none,
+      !facts.mounts[facts.inodes[index].mount].rules.mayKeepWaiting,
+      system.status(ofProcess: system.getpid())?.seccomp == 0,
+      let file = try? system.openat(
+        .currentDirectory, facts.path(of: index), [.path, .noFollow], mode: 0)
+    else { return nil }
+    defer { system.close(file) }
+    do throws(Errno) {
+      let identity = InodeIdentity(try system.statx(file))
+      guard identity == evidence.inspection.identities[index] else { return nil }
+      try system.checkExecution(file)
+      return false
+    } catch {
+      return error == .ETXTBSY ? true : nil
+    }
   }
 
   /// Asks the driver of a camera, through the machine's own node, whether a program captures.

@@ -19,11 +19,14 @@ struct ServerRoute {
     guard isOwn else { return nil }
     let isCaller = subject.source == .current
     let uid = subject.credentials.user.fileSystem
-    let servers = MediaServer.find(system, uid: uid, isCaller: isCaller, family: family)
-    if servers.isEmpty { return isCaller ? remote : nil }
+    let settings =
+      isCaller && family.busyTest == .soundSubstreams ? PulseAudioSettings(system) : nil
+    let servers = MediaServer.find(
+      system, uid: uid, isCaller: isCaller, family: family, settings)
+    if servers.isEmpty { return settings.flatMap(elsewhere) }
     var first: ResourceReport?
     for server in servers {
-      let report = ask(server, as: uid)
+      let report = ask(server, as: uid, settings)
       // Programs go on to the next server only where one does not answer.
       if report.status != .notDetermined { return report }
       first = first ?? report
@@ -35,7 +38,7 @@ struct ServerRoute {
   ///
   /// Servers of other users are not examined, because their owner could make a system call block or
   /// mount something.
-  private var isOwn: Bool {
+  var isOwn: Bool {
     subject.process == nil
       && subject.credentials.user.fileSystem == (try? system.credentials())?.user.fileSystem
   }
@@ -67,29 +70,36 @@ struct ServerRoute {
 
   private var noun: String { family.busyTest == .soundSubstreams ? "sound server" : "media server" }
 
-  /// The report if the environment names only servers of other machines; nil otherwise.
-  private var remote: ResourceReport? {
-    guard family.busyTest == .soundSubstreams, let named = system.getenv("PULSE_SERVER"),
-      !named.isEmpty
-    else { return nil }
-    if let path = MediaServer.paths(ofPulseServer: named).first {
+  /// The report if what programs read names no server of this machine that is there; nil if it names none.
+  private func elsewhere(_ settings: PulseAudioSettings) -> ResourceReport? {
+    guard let named = settings.servers else { return nil }
+    let source = settings.isVariable ? "PULSE_SERVER" : "client.conf of PulseAudio"
+    if let path = settings.sockets?.first {
       do throws(Errno) {
         _ = try system.status(of: path)
       } catch {
         let message =
-          "PULSE_SERVER names \(path), which \(subject.displayName) cannot reach (\(error))"
+          "\(source) names \(path), which \(subject.displayName) cannot reach (\(error))"
         return report(
           path, error == .EACCES ? .denied : .unavailable, Reason(.mediaServer, .proven, message))
       }
+    } else if !settings.hasOthers {
+      let message =
+        named.isEmpty
+        ? "\(source) is empty, so programs find no \(noun)"
+        : "\(source) names \(named), which is no server for programs on this machine"
+      return report(named, .unavailable, Reason(.mediaServer, .proven, message))
     }
     let message =
-      "PULSE_SERVER names \(named), which is not a socket of this machine, so permcheck did not connect"
+      "\(source) names \(named), which is not a socket of this machine, so permcheck did not connect"
     return report(named, .notDetermined, Reason(.mediaServer, .proven, message))
   }
 
   // MARK: - The question
 
-  private func ask(_ server: MediaServer, as uid: UInt32) -> ResourceReport {
+  private func ask(
+    _ server: MediaServer, as uid: UInt32, _ settings: PulseAudioSettings?
+  ) -> ResourceReport {
     let isRoot = uid == 0
     if isRoot, server.owner != 0 {
       return report(
@@ -97,8 +107,7 @@ struct ServerRoute {
         "the \(noun) at \(server.path) belongs to another user, so root does not connect to it",
         ["owner \(inspection.users.userName(server.owner))"])
     }
-    let name: String
-    let holder: String
+    let (name, holder): (String, String)
     switch server.listener(system) {
     case .unseen:
       return report(
@@ -121,7 +130,7 @@ struct ServerRoute {
       name = Self.name(program, server.language)
     }
     do throws(Errno) {
-      let devices = try server.devices(system, of: isRoot ? 0 : nil)
+      let devices = try server.devices(system, of: isRoot ? 0 : nil) { settings?.cookie() }
       return answer(server, name, devices, "asked: \(holder)")
     } catch .ETIMEDOUT {
       return report(

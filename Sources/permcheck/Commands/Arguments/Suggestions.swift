@@ -79,6 +79,9 @@ enum Suggestions {
     if ["fix", "grant", "request"].contains(word) {
       return "\(start); permcheck request gives missing access"
     }
+    if word == "to" || word.hasPrefix("to=") {
+      return "\(start); permcheck explain FILE --to OPERATION asks about operations"
+    }
     let near = nearest(to: option, among: known)
     return near.map { "\(start); did you mean \($0)?" } ?? start
   }

@@ -1,0 +1,115 @@
+/// What a client of PulseAudio reads before it connects: the servers, and the cookies that prove who it is.
+///
+/// - SeeAlso: pulse-client.conf(5); src/pulse/client-conf.c of PulseAudio
+struct PulseAudioSettings {
+  /// The servers, as PULSE_SERVER or client.conf names them; nil if neither does.
+  private(set) var servers: PathBytes?
+  /// Whether the environment names the servers.
+  private(set) var isVariable = false
+  /// The files that may contain the cookie, in their order.
+  private(set) var cookies: [PathBytes] = []
+
+  /// The length of a cookie, in bytes.
+  private static let cookieSize = 256
+
+  private let system: any System
+
+  /// Reads the environment of this process, and the configuration of its user or of the machine, through the door.
+  init(_ system: any System) {
+    self.system = system
+    func variable(_ name: String) -> PathBytes? {
+      system.getenv(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+    let home = variable("HOME")
+    let folder =
+      (variable("XDG_CONFIG_HOME") ?? home?.appending(".config"))?.appending("pulse")
+    // Programs look for the file in other folders than for the cookie: pa_open_config_file() of core-util.c.
+    let folders =
+      variable("PULSE_CONFIG_PATH").map { [$0] }
+      ?? home.map { [$0.appending(".pulse"), $0.appending(".config/pulse")] } ?? []
+    let users = folders.map { $0.appending("client.conf") }
+    // The file of a user replaces that of the machine.
+    let files = (variable("PULSE_CLIENTCONFIG").map { [$0] } ?? users) + ["/etc/pulse/client.conf"]
+    let file = files.first { (try? system.examiner(of: $0)?.status(of: $0)) != nil }
+    if let file { read(file) }
+    if let named = system.getenv("PULSE_SERVER") { (servers, isVariable) = (named, true) }
+    let named = variable("PULSE_COOKIE")
+    cookies =
+      [named, cookies.first].compactMap { $0 }.compactMap {
+        $0.isAbsolute ? $0 : folder?.appending($0)
+      } + [folder?.appending("cookie"), home?.appending(".pulse-cookie")].compactMap { $0 }
+  }
+
+  /// Reads a file and the folder of additions beside it, in which later settings count.
+  private mutating func read(_ file: PathBytes) {
+    let more = PathBytes(file.bytes + Array(".d".utf8))
+    let names = ((try? system.door(toOwn: more).names(in: more)) ?? []).filter {
+      $0.bytes.suffix(5).elementsEqual(".conf".utf8)
+    }
+    for file in [file]
+      + names.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) })
+      .map(more.appending)
+    {
+      let text = try? system.door(toOwn: file).contents(of: file, limit: 1 << 16)
+      for line in (text ?? []).split(separator: UInt8(ascii: "\n")) { set(line) }
+    }
+  }
+
+  /// Takes over `default-server = unix:/path`; what follows `;` or `#` is a comment.
+  private mutating func set(_ line: ArraySlice<UInt8>) {
+    let parts = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "#") }.split(
+      separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
+    ).map { part in
+      Array(part.drop { $0 == 32 || $0 == 9 }.reversed().drop { $0 == 32 || $0 == 9 }.reversed())
+    }
+    guard parts.count == 2, !parts[1].isEmpty else { return }
+    if parts[0].elementsEqual("default-server".utf8) { servers = PathBytes(parts[1]) }
+    if parts[0].elementsEqual("cookie-file".utf8) { cookies = [PathBytes(parts[1])] }
+  }
+
+  /// Returns the cookie; nil if there is none.
+  func cookie() -> [UInt8]? {
+    for path in cookies {
+      guard let bytes = try? system.door(toOwn: path).contents(of: path, limit: 1 << 12),
+        bytes.count >= Self.cookieSize
+      else { continue }
+      return Array(bytes.prefix(Self.cookieSize))
+    }
+    return nil
+  }
+
+  /// The sockets of this machine among the servers, in their order; nil if no servers are named.
+  var sockets: [PathBytes]? {
+    servers.map { list in
+      words(list).compactMap { $0.first == UInt8(ascii: "/") ? PathBytes(Array($0)) : nil }
+    }
+  }
+
+  /// Whether some server is another machine's, or what is no path.
+  var hasOthers: Bool {
+    servers.map { list in
+      words(list).contains { !$0.isEmpty && $0.first != UInt8(ascii: "/") }
+    } ?? false
+  }
+
+  /// Returns the servers that a client on this machine tries, without `unix:`: a machine id in braces before one restricts
+  /// it to that machine, see pa_parse_address() of src/pulsecore/parseaddr.c.
+  private func words(_ list: PathBytes) -> [ArraySlice<UInt8>] {
+    list.bytes.split(whereSeparator: { $0 == 32 || $0 == 9 || $0 == 10 }).compactMap { word in
+      var word = word
+      if word.first == UInt8(ascii: "{"), let end = word.firstIndex(of: UInt8(ascii: "}")) {
+        guard word[(word.startIndex + 1)..<end].elementsEqual(machine?.bytes ?? []) else {
+          return nil
+        }
+        word = word[(end + 1)...]
+      }
+      return word.starts(with: "unix:".utf8) ? word.dropFirst(5) : word
+    }
+  }
+
+  /// The name of this machine, see pa_machine_id() of src/pulsecore/core-util.c.
+  private var machine: PathBytes? {
+    (try? system.line(of: "/etc/machine-id")) ?? (try? system.line(of: "/var/lib/dbus/machine-id"))
+      ?? (try? system.line(of: "/proc/sys/kernel/hostname"))
+  }
+}
