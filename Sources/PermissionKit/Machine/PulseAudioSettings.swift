@@ -1,4 +1,4 @@
-/// What a client of PulseAudio reads before it connects: the servers, and the cookies that prove who it is.
+/// The settings of a client of PulseAudio: its servers, and the cookies that prove who it is.
 ///
 /// - SeeAlso: pulse-client.conf(5); src/pulse/client-conf.c of PulseAudio
 struct PulseAudioSettings {
@@ -40,7 +40,7 @@ struct PulseAudioSettings {
       } + [folder?.appending("cookie"), home?.appending(".pulse-cookie")].compactMap { $0 }
   }
 
-  /// Reads a file and the folder of additions beside it, in which later settings count.
+  /// Reads a file and its folder of additions, in which later settings count.
   private mutating func read(_ file: PathBytes) {
     let more = PathBytes(file.bytes + Array(".d".utf8))
     let names = ((try? system.door(toOwn: more).names(in: more)) ?? []).filter {
