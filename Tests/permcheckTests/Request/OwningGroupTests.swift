@@ -168,6 +168,7 @@ struct OwningGroupTests {
       """
       users 61001 ada:x:61001: team:x:62001:ada,bob duo:x:62002:ada,carl; chown 0:62001 r/f
       "$0" request r/f --user ada --need r --yes -q; of r/f; "$0" revoke --all -q; of r/f
+      users 61001 ada:x:61001: solo:x:62009:ada; chown 0:62009 r/f; "$0" request r/f --user ada --need r --yes -q; of r/f; "$0" revoke --all -q
       chown 0:0 r/f; chmod 604 r/f; "$0" request r/f --user ada --need w --yes -q; of r/f; "$0" revoke --all -q; of r/f
       mkdir r/d; cp r/f r/d/a; chmod 750 r/d; chown 0:62001 r/d; chmod 600 r/d/a; users 62001 team:x:62001:bob
       "$0" request r/d --recursive --user ada --need r --yes -q 2>&1 | grep -o 'others would get access, too'
@@ -179,7 +180,7 @@ struct OwningGroupTests {
     #expect(
       outcome.status == 0
         && outcome.output
-          == "61001 640\n62001 600\n61001 664\n0 604\nothers would get access, too\n  chgrp duo ./r/f\n  su -c 'chgrp duo ./r/f'\n",
+          == "61001 640\n62001 600\n62009 640\n61001 664\n0 604\nothers would get access, too\n  chgrp duo ./r/f\n  su -c 'chgrp duo ./r/f'\n",
       "\(outcome)")
   }
 

@@ -50,7 +50,7 @@ extension InodeFacts {
   }
 
   /// Returns the inode with the first of these groups as its owning group; nil if that is impossible.
-  func giving(_ permissions: Permissions, toOneOf groups: some Collection<UInt32>) -> InodeFacts? {
+  func giving(_ permissions: Permissions, toOneOf groups: [UInt32]) -> InodeFacts? {
     groups.lazy.compactMap { given(permissions, to: $0) }.first
   }
 

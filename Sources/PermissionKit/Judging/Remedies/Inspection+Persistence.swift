@@ -109,15 +109,15 @@ extension Inspection {
 
 // Groups, where a file system has no ACLs.
 extension Inspection {
-  /// The groups of the subject, except that of root, those with the fewest other members first.
-  var groups: [UInt32] {
+  /// The groups of the subject, except that of root, and how many others are in each; the smallest first.
+  var groups: [(gid: UInt32, others: Int)] {
     guard !isSaved else { return [] }
     let ids = subject.credentials
     let gids = Set(ids.groups + [ids.group.fileSystem]).subtracting([0])
     let counted = gids.compactMap { gid in
       others(in: gid, than: ids.user.fileSystem).map { (gid: gid, others: $0) }
     }
-    return counted.sorted { ($0.others, $0.gid) < ($1.others, $1.gid) }.map(\.gid)
+    return counted.sorted { ($0.others, $0.gid) < ($1.others, $1.gid) }
   }
 
   /// Returns how many other users than one and root, who needs no group, have a group; nil if it has no name or cannot be

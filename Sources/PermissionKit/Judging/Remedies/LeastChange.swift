@@ -28,7 +28,7 @@ struct LeastChange {
   /// Knows the groups of the subject that an inode without ACLs may be given to; by default there are none.
   var inspection: Inspection?
   /// These groups, the smallest first, once they were asked for.
-  private var knownGroups: [UInt32]?
+  private var knownGroups: [(gid: UInt32, others: Int)]?
   private(set) var changes: [InodeChange] = []
   /// Whether changes are kept that alone give no access.
   private var keepsAll = false
@@ -174,9 +174,10 @@ struct LeastChange {
       let groups = knownGroups ?? inspection?.groups ?? []
       knownGroups = groups
       let isMember = credentials.isMember(of: inode.gid)
-      // Of the subject's groups, the owning one may be the smallest.
-      let smaller = groups.prefix { !isMember || $0 != inode.gid }
-      guard let given = inode.giving(asked, toOneOf: smaller),
+      // Of the subject's groups, the owning one may be the smallest, and needs one change less.
+      let owning = isMember ? groups.first { $0.gid == inode.gid }?.others : nil
+      let smaller = groups.filter { $0.others < owning ?? .max }
+      guard let given = inode.giving(asked, toOneOf: smaller.map(\.gid)),
         inspection?.hasCapabilities(index) == false
       else { return isMember ? change(bits: 3, .owningGroup) : change(bits: 0, .other) }
       return InodeChange(
