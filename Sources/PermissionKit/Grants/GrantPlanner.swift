@@ -59,7 +59,7 @@ struct GrantPlanner {
       let (step, change, users) = try step(missing, facts.inodes[missing.inode])
       let classes = SubjectClasses(
         of: change.before, and: change.after, without: users.union([request.uid]))
-      for gain in request.inspection.others(classes.gains)
+      for gain in request.inspection.others(classes.gains, besides: change.before.uid)
       where !plan.othersAffected.contains(gain) {
         plan.othersAffected.append(gain)
       }

@@ -51,21 +51,41 @@ struct PulseAudioSettings {
       .map(more.appending)
     {
       let text = try? system.door(toOwn: file).contents(of: file, limit: 1 << 16)
-      for line in (text ?? []).split(separator: UInt8(ascii: "\n")) { set(line) }
+      // Clients read on with the next file where a line is wrong.
+      for line in (text ?? []).split(separator: UInt8(ascii: "\n")) {
+        guard set(line) else { break }
+      }
     }
   }
 
   /// Takes over `default-server = unix:/path`; what follows `;` or `#` is a comment.
-  private mutating func set(_ line: ArraySlice<UInt8>) {
-    let parts = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "#") }.split(
-      separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
-    ).map { part in
-      Array(part.drop { $0 == 32 || $0 == 9 }.reversed().drop { $0 == 32 || $0 == 9 }.reversed())
+  ///
+  /// - Returns: Whether clients read on after the line: parse_line() of src/pulsecore/conf-parser.c.
+  private mutating func set(_ line: ArraySlice<UInt8>) -> Bool {
+    func trimmed(_ part: some BidirectionalCollection<UInt8>) -> [UInt8] {
+      let isBlank = { (byte: UInt8) in [9, 13, 32].contains(byte) }
+      return Array(part.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }
-    guard parts.count == 2, !parts[1].isEmpty else { return }
-    if parts[0].elementsEqual("default-server".utf8) { servers = PathBytes(parts[1]) }
-    if parts[0].elementsEqual("cookie-file".utf8) { cookies = [PathBytes(parts[1])] }
+    let text = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "#") }
+    if trimmed(text).isEmpty { return true }
+    let parts = text.split(
+      separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return false }
+    let value = trimmed(parts[1])
+    switch String(decoding: trimmed(parts[0]), as: UTF8.self) {
+    case "default-server": servers = value.isEmpty ? nil : PathBytes(value)
+    case "cookie-file": cookies = value.isEmpty ? [] : [PathBytes(value)]
+    case let name: return Self.keys.contains(name)
+    }
+    return true
   }
+
+  /// The other settings of client.conf, at which nothing is looked.
+  private static let keys: Set = [
+    "daemon-binary", "extra-arguments", "default-sink", "default-source", "default-dbus-server",
+    "autospawn", "disable-shm", "enable-shm", "enable-memfd", "shm-size-bytes",
+    "auto-connect-localhost", "auto-connect-display",
+  ]
 
   /// Returns the cookie; nil if there is none.
   func cookie() -> [UInt8]? {

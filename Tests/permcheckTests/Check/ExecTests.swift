@@ -255,4 +255,17 @@ struct ExecTests {
 
         """, "\(outcome)")
   }
+
+  /// A lease, for which execve(2) would wait, is not waited for.
+  @Test func `A lease does not keep the check waiting`() throws {
+    let outcome = try run(
+      """
+      cp priv/sh sh; chmod 755 sh
+      /usr/bin/python3 -c "
+      import fcntl, os, signal, time
+      signal.signal(signal.SIGIO, signal.SIG_IGN); f = os.open('sh', os.O_RDWR); fcntl.fcntl(f, 1024, 1); open('/srv/w', 'w'); time.sleep(20)" & H=$!; until [ -e w ]; do sleep .1; done
+      timeout 5 $P explain ./sh --to exec >o; echo $?; kill $H; wait $H 2>/dev/null
+      """)
+    #expect(outcome.output == "1\n", "\(outcome)")
+  }
 }

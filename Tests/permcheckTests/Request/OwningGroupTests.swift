@@ -205,4 +205,22 @@ struct OwningGroupTests {
           """,
       "\(outcome)")
   }
+
+  /// What could not be ended is said, the owner gains nothing, and an entry that nobody sees now is not forgotten.
+  @Test func `What is still there is neither missing nor forgotten`() throws {
+    let outcome = try run(
+      """
+      users 61001 duo:x:62005:ada,bob; chown 61002 r/f; ln -s r/f l
+      "$0" request r/f --user ada --need r --for 1s --yes -q; of r/f; sleep 1.1; "$0" check ./l --user ada --need r | grep -o EXPIRED
+      mount -o remount,ro r; "$0" revoke --all -q 2>/dev/null; "$0" list --grants | grep -o 'could not be ended'; mount -o remount,rw r; "$0" revoke --all -q; of r/f
+      truncate -s 120M disk; mkfs.btrfs -q disk 2>/dev/null >/dev/null; mkdir b; mount -o loop disk b || exit 77
+      echo x >b/f; chmod 600 b/f; "$0" request b/f --user ada --need r --yes -q; mount -o remount,noacl b
+      "$0" revoke --all 2>&1 | grep -o 'mounted without ACLs now'; mount -o remount,acl b; "$0" revoke --all -q; getfacl -cp b/f | grep -c ada; umount b
+      """)
+    if outcome.status == 77 { return }
+    #expect(
+      outcome.output
+        == "62005 640\nEXPIRED\ncould not be ended\n0 600\nmounted without ACLs now\n0\n",
+      "\(outcome)")
+  }
 }

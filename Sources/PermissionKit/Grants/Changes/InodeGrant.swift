@@ -155,7 +155,7 @@ package struct InodeGrant: GrantCommand {
       guard let acl = AccessControlList(xattr: bytes) else { throw .EINVAL }
       return State(mode: mode, acl: acl)
     } catch .ENODATA {
-    } catch .EOPNOTSUPP {
+    } catch .EOPNOTSUPP where attribute == .mode {
     }
     return State(mode: mode, acl: nil)
   }
@@ -165,6 +165,10 @@ package struct InodeGrant: GrantCommand {
   ) throws(PermissionError) -> State {
     do throws(Errno) {
       return try Self.state(attribute, of: descriptor, system)
+    } catch .EOPNOTSUPP {
+      throw failure(
+        "\(path) is on a file system that is mounted without ACLs now, so the entry cannot be taken out",
+        advice: "mount it with the option acl first")
     } catch {
       throw failure("mode and ACL of \(path) cannot be read", "getxattr", error)
     }

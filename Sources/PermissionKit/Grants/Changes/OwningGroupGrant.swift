@@ -84,10 +84,10 @@ package struct OwningGroupGrant: UndoableCommand {
     return now == after ? .after : now == before ? .before : .neither
   }
 
-  /// Returns whether the group has lost what the grant gave.
+  /// Returns whether the group has lost what the grant gave; what another group that somebody gave the file has of it
+  /// is not over.
   func hasEnded(_ descriptor: Descriptor, _ system: any System) throws(PermissionError) -> Bool {
-    let now = State(try status(descriptor, system))
-    return now.gid != after.gid || now.bits & after.bits != after.bits
+    own([], try status(descriptor, system)) & State(try status(descriptor, system)).bits == 0
   }
 
   /// Calls chown(2), then chmod(2), if the file is the planned one and still in the planned state.

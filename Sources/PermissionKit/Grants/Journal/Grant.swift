@@ -113,6 +113,15 @@ package struct Grant: Hashable, Sendable {
     }
   }
 
+  /// The inode of that file; nil for a group or a rule of udev.
+  package var changedInode: InodeIdentity? {
+    switch change {
+    case .inode(let grant): grant.identity
+    case .owningGroup(let grant): grant.file.identity
+    case .group, .udevRule: nil
+    }
+  }
+
   /// The file or group that the grant changed, for people.
   package var place: String {
     switch change {

@@ -154,9 +154,13 @@ package struct GrantJournal: Sendable {
   /// - Throws: If the journal cannot be read.
   package func forget(_ isSelected: (Grant) -> Bool) throws(PermissionError) -> Outcome {
     try locked(.changing) { writer, outcome in
-      // What is there and could not be ended is not forgotten.
+      // What is there and could not be ended is not forgotten, except a group, which a printed command ends.
       for grant in writer.ledger.grantsNow(system) where isSelected(grant) {
-        guard grant.stage == .missing || writer.ledger[grant.id]?.isLeft == true else { continue }
+        let record = writer.ledger[grant.id]
+        guard
+          grant.stage == .missing || record?.isLeft == true
+            || record?.stage == .missing && record?.owningGroup != nil
+        else { continue }
         outcome.missing.removeAll { $0.id == grant.id }
         writer.forget([grant], &outcome)
         outcome.grants.append(grant)

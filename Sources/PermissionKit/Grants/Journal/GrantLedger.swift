@@ -91,13 +91,14 @@ package struct GrantLedger: Sendable {
       }
     }
     for case let entry? in slots {
-      guard entry.stage == .active, let group = entry.owningGroup else { continue }
+      guard let group = entry.owningGroup else { continue }
       switch finder.find(group.file) {
       case .deleted: continue
       case .missing: stages[entry.id] = .missing
       case .found(let descriptor):
         defer { system.close(descriptor) }
-        if (try? group.hasEnded(descriptor, system)) == true {
+        if entry.stage == .missing { stages[entry.id] = .undoing }
+        if entry.stage == .active, (try? group.hasEnded(descriptor, system)) == true {
           stages[entry.id] = .ended
         }
       }

@@ -139,7 +139,8 @@ struct BusyDevice: Cause {
     // What the kernel answers for all of them needs no search.
     if !programs.isEmpty, answers.allSatisfy({ $0 == false }) { return nil }
     var holders = DeviceHolders(evidence.system, evidence.users)
-    let written = holders.findWriting(programs.map { identities[$0] })
+    let open = programs.indices.filter { answers[$0] != false }
+    let written = holders.findWriting(open.map { identities[programs[$0]] }).map { open[$0] }
     guard let first = answers.firstIndex(of: true) ?? written else { return nil }
     return holders.reason(
       writing: facts.path(of: programs[first]), isNamed: first == written)
@@ -147,8 +148,9 @@ struct BusyDevice: Cause {
 
   /// Asks the kernel whether a file is open, or mapped, for writing: deny_write_access() of do_open_execat() in fs/exec.c.
   ///
-  /// A file that this process may not execute is not asked about, nor one of a server, who could keep the call waiting, nor
-  /// any where a filter of system calls might end this process.
+  /// A file that this process may not read or execute is not asked about, nor one of a server, who could keep the call
+  /// waiting, nor any where a filter of system calls might end this process. While the file is open here, nobody gets a
+  /// lease on it for which the kernel would wait, see fcntl(2).
   ///
   /// - Returns: Nil if the kernel does not say.
   private static func isWritten(_ index: Int, _ evidence: Evidence) -> Bool? {
@@ -156,8 +158,13 @@ struct BusyDevice: Cause {
     guard evidence.inspection.context.probe != .none,
       !facts.mounts[facts.inodes[index].mount].rules.mayKeepWaiting,
       system.status(ofProcess: system.getpid())?.seccomp == 0,
-      let file = try? system.openat(
+      let place = try? system.openat(
         .currentDirectory, facts.path(of: index), [.path, .noFollow], mode: 0)
+    else { return nil }
+    defer { system.close(place) }
+    guard (try? system.statx(place))?.kind == .regular,
+      let file = try? system.openat(
+        .currentDirectory, place.link, [.readOnly, .nonBlocking, .noControllingTerminal], mode: 0)
     else { return nil }
     defer { system.close(file) }
     do throws(Errno) {

@@ -21,7 +21,7 @@ struct MountOwner: Cause {
     else { return nil }
     var others: [String] = []
     if options.givesGroup,
-      inspection.others(in: ids.group.fileSystem, than: ids.user.fileSystem) != 0
+      inspection.others(in: ids.group.fileSystem, than: [ids.user.fileSystem]) != 0
     {
       others = ["everybody else in group \(inspection.users.groupName(ids.group.fileSystem))"]
     }

@@ -74,7 +74,7 @@ struct ServerRoute {
   private func elsewhere(_ settings: PulseAudioSettings) -> ResourceReport? {
     guard let named = settings.servers else { return nil }
     let source = settings.isVariable ? "PULSE_SERVER" : "client.conf of PulseAudio"
-    if let path = settings.sockets?.first {
+    if let path = settings.sockets?.first, !settings.hasOthers {
       do throws(Errno) {
         _ = try system.status(of: path)
       } catch {

@@ -24,11 +24,12 @@ extension Inspection {
     let (inode, path) = (facts.inodes[index], facts.path(of: index))
     let mount = facts.mounts[inode.mount]
     switch mount.fileSystem {
-    case "sysfs" where !mount.isPart && !path.isBelow(mount.point.appending("devices")):
+    // What a module or a file system put there goes with it, as what a driver put there goes with its device.
+    case "sysfs" where ["kernel", "power"].contains { path.isBelow(mount.point.appending($0)) }:
       return .untilReboot
     case "cgroup", "cgroup2":
       let group = inode.kind == .directory ? path : path.parent
-      return group == mount.point ? nil : .untilCgroupIsRemoved
+      return group == mount.point && !mount.isPart ? nil : .untilCgroupIsRemoved
     default: return nil
     }
   }
@@ -109,22 +110,23 @@ extension Inspection {
 
 // Groups, where a file system has no ACLs.
 extension Inspection {
-  /// The groups of the subject, except that of root, and how many others are in each; the smallest first.
-  var groups: [(gid: UInt32, others: Int)] {
+  /// Returns the groups of the subject, except that of root, and how many others than the owner of a file are in each;
+  /// the smallest first.
+  func groups(besides owner: UInt32) -> [(gid: UInt32, others: Int)] {
     guard !isSaved else { return [] }
     let ids = subject.credentials
     let gids = Set(ids.groups + [ids.group.fileSystem]).subtracting([0])
     let counted = gids.compactMap { gid in
-      others(in: gid, than: ids.user.fileSystem).map { (gid: gid, others: $0) }
+      others(in: gid, than: [ids.user.fileSystem, owner]).map { (gid: gid, others: $0) }
     }
     return counted.sorted { ($0.others, $0.gid) < ($1.others, $1.gid) }
   }
 
-  /// Returns how many other users than one and root, who needs no group, have a group; nil if it has no name or cannot be
-  /// looked up.
-  func others(in gid: UInt32, than uid: UInt32) -> Int? {
-    guard let holders = try? users.holders(of: gid) else { return nil }
-    return holders.users.count { ![0, uid].contains($0.uid) } + holders.others.count
+  /// Returns how many other users than some and root, who needs no group, have a group; nil if it has no name or cannot
+  /// be looked up.
+  func others(in gid: UInt32, than users: Set<UInt32>) -> Int? {
+    guard let holders = try? self.users.holders(of: gid) else { return nil }
+    return holders.users.count { $0.uid != 0 && !users.contains($0.uid) } + holders.others.count
   }
 
   /// Whether a file may have capabilities, as ping(8) has, which chown(2) would clear, see setattr(2) of the kernel:
@@ -139,12 +141,12 @@ extension Inspection {
     return reader.hasCapabilities(file)
   }
 
-  /// Returns the others who gain, for people; a group in which only the subject is is nobody else.
-  func others(_ gains: [SubjectClasses.Gain]) -> [String] {
-    let uid = subject.credentials.user.fileSystem
+  /// Returns the others who gain, for people; a group in which only the subject is, and the owner, is nobody else.
+  func others(_ gains: [SubjectClasses.Gain], besides owner: UInt32) -> [String] {
+    let known: Set = [subject.credentials.user.fileSystem, owner]
     return gains.filter { gain in
       guard case .groups(let gids) = gain.who else { return true }
-      return !gids.contains { others(in: $0, than: uid) == 0 }
+      return !gids.contains { others(in: $0, than: known) == 0 }
     }.map(users.describe)
   }
 

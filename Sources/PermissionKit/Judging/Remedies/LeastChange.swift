@@ -27,8 +27,8 @@ struct LeastChange {
   let credentials: Credentials
   /// Knows the groups of the subject that an inode without ACLs may be given to; by default there are none.
   var inspection: Inspection?
-  /// These groups, the smallest first, once they were asked for.
-  private var knownGroups: [(gid: UInt32, others: Int)]?
+  /// These groups for files of an owner, the smallest first, once they were asked for.
+  private var knownGroups: [UInt32: [(gid: UInt32, others: Int)]] = [:]
   private(set) var changes: [InodeChange] = []
   /// Whether changes are kept that alone give no access.
   private var keepsAll = false
@@ -171,8 +171,8 @@ struct LeastChange {
       return change(bits: 6, .owner)
     case .group(isMaskEmpty: false) where inode.hasACLs == false,
       .other(isMaskEmpty: false) where inode.hasACLs == false:
-      let groups = knownGroups ?? inspection?.groups ?? []
-      knownGroups = groups
+      let groups = knownGroups[inode.uid] ?? inspection?.groups(besides: inode.uid) ?? []
+      knownGroups[inode.uid] = groups
       let isMember = credentials.isMember(of: inode.gid)
       // Of the subject's groups, the owning one may be the smallest, and needs one change less.
       let owning = isMember ? groups.first { $0.gid == inode.gid }?.others : nil

@@ -108,7 +108,8 @@ struct RemedyFinder {
       command: facts.physical(change.command(path), change.inode),
       needsRoot: change.before.uid != owner,
       persistence: inspection.persistence(of: change.inode),
-      othersAffected: inspection.others(classes.gains), outcome: .granted)
+      othersAffected: inspection.others(classes.gains, besides: change.before.uid),
+      outcome: .granted)
     remedy.undo = facts.physical(change.undo(path), change.inode)
     remedy.note =
       change.before.gid == change.after.gid

@@ -109,12 +109,12 @@ struct CheckChoice {
     else { return [] }
     let time = system.realtime()
     let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
-    let folder = try? system.getcwd()
-    let paths = Set(
-      resources.map { $0.path.isAbsolute ? $0.path : folder?.appending($0.path) ?? $0.path })
+    let inodes = Set(
+      resources.compactMap { try? system.examiner(of: $0.path)?.status(of: $0.path) }
+        .map(InodeIdentity.init))
     return (own + GrantMirror(system).grants(of: uid)).filter { grant in
       grant.stage == .active && grant.lifetime.hasEnded(at: time, system)
-        && paths.contains { grant.changedPath?.isSpelledLike($0) == true }
+        && grant.changedInode.map(inodes.contains) == true
     }
   }
 
