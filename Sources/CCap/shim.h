@@ -687,8 +687,8 @@ static inline int ccap_lsm_list_modules(uint64_t ids[32]) {
   return count < 0 ? -errno : (int)count;
 }
 
-// execveat(2) with AT_EMPTY_PATH and AT_EXECVE_CHECK of Linux 6.14: opens the file as execve(2) does, and executes nothing. Older kernels know
-// no such flag, and fail with EINVAL before they open anything.
+// execveat(2) with AT_EMPTY_PATH and AT_EXECVE_CHECK of Linux 6.14: opens the file as execve(2) does,
+// and executes nothing. Older kernels know no such flag, and fail with EINVAL before they open anything.
 static inline int ccap_execve_check(int fd) {
   const char *const arguments[] = {"", NULL}, *const environment[] = {NULL};
   return syscall(SYS_execveat, fd, "", arguments, environment, CCAP_AT_EMPTY_PATH | 0x10000) != 0 ? -errno : 0;

@@ -273,7 +273,9 @@ struct DeviceHolders {
           "execveat(AT_EXECVE_CHECK): ETXTBSY", "no visible process has it open for writing",
         ])
       reason.ownAdvice =
-        "wait until it is closed; only root sees what other users have open, and who has it mapped has rw-s beside it in /proc/PID/maps"
+        system.isRoot
+        ? "wait until it is unmapped: /proc/PID/maps shows what a process has mapped"
+        : "wait until it is closed and unmapped: only root sees who has it open"
       return reason
     }
     // This process may have got the descriptor from the one that started it.

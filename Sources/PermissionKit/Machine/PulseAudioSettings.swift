@@ -80,7 +80,7 @@ struct PulseAudioSettings {
     return true
   }
 
-  /// The other settings of client.conf, at which nothing is looked.
+  /// The other settings of client.conf, which say nothing about servers and cookies.
   private static let keys: Set = [
     "daemon-binary", "extra-arguments", "default-sink", "default-source", "default-dbus-server",
     "autospawn", "disable-shm", "enable-shm", "enable-memfd", "shm-size-bytes",

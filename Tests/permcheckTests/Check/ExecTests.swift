@@ -256,6 +256,17 @@ struct ExecTests {
         """, "\(outcome)")
   }
 
+  /// An empty PT_INTERP names the working directory, which nobody executes.
+  @Test func `A loader without a name is the working directory`() throws {
+    let outcome = try run(
+      """
+      /usr/bin/python3 -c "
+      b = open('/bin/true', 'rb').read(); i = b.index(b'/lib64/ld'); open('e', 'wb').write(b[:i] + bytes(1) + b[i + 1:])"
+      chmod 755 e; execs ./e; $P explain ./e --to exec --user svc >o; echo $?; head -1 o | grep -o '(EACCES)'
+      """)
+    #expect(outcome.output == "Permission denied\n1\n(EACCES)\n", "\(outcome)")
+  }
+
   /// A lease, for which execve(2) would wait, is not waited for.
   @Test func `A lease does not keep the check waiting`() throws {
     let outcome = try run(

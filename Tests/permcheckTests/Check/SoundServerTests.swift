@@ -226,6 +226,9 @@ struct SoundServerTests {
     ] {
       let (report, status) = try session.ask(subject, as: nil)
       #expect(report.status != "authorized" && status != 0, "\(subject)")
+      // What is not known of the server is not known of both.
+      let (either, any) = try session.ask(subject + ["--through", "any"], as: nil)
+      #expect(either.status == "notDetermined" && any == 2, "\(subject)")
     }
     #expect(try !session.wasAsked())
   }

@@ -87,7 +87,8 @@ package struct OwningGroupGrant: UndoableCommand {
   /// Returns whether the group has lost what the grant gave; what another group that somebody gave the file has of it
   /// is not over.
   func hasEnded(_ descriptor: Descriptor, _ system: any System) throws(PermissionError) -> Bool {
-    own([], try status(descriptor, system)) & State(try status(descriptor, system)).bits == 0
+    let now = try status(descriptor, system)
+    return own([], now) & State(now).bits == 0
   }
 
   /// Calls chown(2), then chmod(2), if the file is the planned one and still in the planned state.
