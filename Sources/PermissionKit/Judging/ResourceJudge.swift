@@ -96,9 +96,10 @@ package struct ResourceJudge {
     guard !report.status.isAccess(), let family = offeredFamily(target) else { return report }
     let offer = ServerRoute(inspection, family)
     let isAny = route(to: target) == .any
-    guard let server = offer.report() ?? (isAny && !offer.isOwn ? offer.absence : nil) else {
-      return report
-    }
+    // Only another user can ask his server; facts of another machine or root say nothing about one.
+    let isForOthers =
+      isAny && !inspection.isSaved && inspection.context.root == "/" && !offer.isOwn
+    guard let server = offer.report() ?? (isForOthers ? offer.absence : nil) else { return report }
     guard isAny else {
       report.alternatives = [server]
       return report
