@@ -150,7 +150,7 @@ open class ResourceAccessor: PermissionAccessor {
     switch grant.stage {
     case .active, .intended, .applied: !grant.lifetime.outlasts(grants.lifetime)
     case .undoing: true
-    case .released, .missing, .ended, .undone: false
+    case .released, .missing, .ended, .deleted, .undone: false
     }
   }
 

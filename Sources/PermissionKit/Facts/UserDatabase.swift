@@ -140,7 +140,7 @@ internal import JSONSyntax
   ///   - gid: The group.
   ///   - members: More members.
   /// - Returns: The users whose primary group it is, and those whom a line with this number lists; the listed names
-  ///   that are no users; nil if no group has the number.
+  ///   that are no users; nil if no group and no user has the number.
   /// - Throws: The errno of a source that cannot be read.
   func holders(
     of gid: UInt32, _ members: [String] = []
@@ -151,11 +151,12 @@ internal import JSONSyntax
     case .names: break
     case nil: members += try system.members(of: gid)
     }
-    guard try name(ofGroup: gid) != nil else { return nil }
     let listed = Set(members.map(ExactString.init))
     var users = try everyUser().filter {
       $0.gid == gid || listed.contains(ExactString($0.name))
     }
+    // Who may have a number that is neither in a group file nor a primary group is not known.
+    if users.isEmpty, try name(ofGroup: gid) == nil { return nil }
     let known = Set(users.map { ExactString($0.name) })
     var others: [String] = []
     for name in listed.subtracting(known).map(\.string).sorted() {

@@ -228,6 +228,7 @@ extension GrantListing {
         case .missing: "missing"
         case .undoing: "could not be ended"
         case .released: "ended, files that inherited it not all reached"
+        case .deleted: "ended: the file was deleted"
         case .ended: "ended: somebody else removed the access"
         default:
           grant.lifetime.hasEnded(at: time, users.system)

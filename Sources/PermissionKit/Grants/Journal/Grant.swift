@@ -20,6 +20,8 @@ package struct Grant: Hashable, Sendable {
     case missing
     /// Ended because somebody else removed the access; never in a journal.
     case ended
+    /// Ended because the file was deleted; never in a journal.
+    case deleted
     /// Undone, or never applied.
     case undone
   }
@@ -111,6 +113,11 @@ package struct Grant: Hashable, Sendable {
     case .group: nil
     case .udevRule(let grant): grant.path
     }
+  }
+
+  /// Whether the grant gives a file to a group.
+  var isOfOwningGroup: Bool {
+    if case .owningGroup = change { true } else { false }
   }
 
   /// The inode of that file; nil for a group or a rule of udev.

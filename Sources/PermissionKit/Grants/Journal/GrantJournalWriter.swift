@@ -226,7 +226,8 @@ struct GrantJournalWriter {
   private mutating func release(_ wanted: [Grant], _ outcome: inout GrantJournal.Outcome) {
     var acls: [String] = []
     var members: [String: [Grant]] = [:]
-    for grant in wanted {
+    // An owning group is put back where the file has no ACL any more.
+    for grant in wanted.filter({ !$0.isOfOwningGroup }) {
       guard let entry = ledger[grant.id] else { continue }
       if entry.stage == .released {
         left.append(.init(grant))
@@ -237,13 +238,7 @@ struct GrantJournalWriter {
         members[acl, default: []].append(grant)
         continue
       }
-      do throws(PermissionError) {
-        // If the line of an ACL is lost, the change had not begun.
-        if let note = try undo(grant) { outcome.notes.append(note) }
-        finish([grant], &outcome)
-      } catch {
-        miss(grant, error, &outcome)
-      }
+      undo(grant, &outcome)
     }
     var finder = InodeFinder(system)
     defer { finder.close() }
@@ -252,6 +247,19 @@ struct GrantJournalWriter {
       let chunk = acls[next...].prefix(Self.width).map { ($0, members[$0] ?? []) }
       next += chunk.count
       release(chunk, &finder, &outcome)
+    }
+    for grant in wanted where grant.isOfOwningGroup && ledger[grant.id] != nil {
+      undo(grant, &outcome)
+    }
+  }
+
+  private mutating func undo(_ grant: Grant, _ outcome: inout GrantJournal.Outcome) {
+    do throws(PermissionError) {
+      // If the line of an ACL is lost, the change had not begun.
+      if let note = try undo(grant) { outcome.notes.append(note) }
+      finish([grant], &outcome)
+    } catch {
+      miss(grant, error, &outcome)
     }
   }
 

@@ -29,9 +29,16 @@ extension Inspection {
       return .untilReboot
     case "cgroup", "cgroup2":
       let group = inode.kind == .directory ? path : path.parent
-      return group == mount.point && !mount.isPart ? nil : .untilCgroupIsRemoved
+      // The top of a hierarchy of version 1 goes when nobody has it mounted.
+      let isTop = group == mount.point && !mount.isPart && mount.fileSystem == "cgroup2"
+      return isTop && isInFirstCgroupNamespace ? nil : .untilCgroupIsRemoved
     default: return nil
     }
+  }
+
+  /// Whether the top of the control groups that this process sees is that of the kernel, see `PROC_CGROUP_INIT_INO`.
+  private var isInFirstCgroupNamespace: Bool {
+    system.destination(ofLink: "/proc/self/ns/cgroup") == "cgroup:[4026531835]"
   }
 
   /// Returns how long the options of a mount last.

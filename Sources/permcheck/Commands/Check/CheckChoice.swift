@@ -95,27 +95,28 @@ struct CheckChoice {
     return type(of: format).exit(result)
   }
 
-  /// Returns the grants that have ended but whose ACL entries, or owning groups, still give the access.
+  /// Returns the grants that have ended but whose ACL entries, or owning groups, still give the access, on a file or on a
+  /// folder of its path.
   private func expired(_ reports: [AccessReport], _ system: any System) -> [Grant] {
     let resources = reports.flatMap(\.resources)
     guard subject.root == "/",
-      resources.contains(where: { resource in
-        switch resource.decision?.rule {
-        case .aclUser, .groupBits: true
-        default: false
-        }
-      }),
+      resources.contains(where: { $0.status == .authorized || $0.status == .limited }),
       let uid = reports.lazy.compactMap(\.subject).first?.credentials.user.fileSystem
     else { return [] }
     let time = system.realtime()
     let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
-    let inodes = Set(
-      resources.compactMap { try? system.examiner(of: $0.path)?.status(of: $0.path) }
-        .map(InodeIdentity.init))
-    return (own + GrantMirror(system).grants(of: uid)).filter { grant in
-      grant.stage == .active && grant.lifetime.hasEnded(at: time, system)
-        && grant.changedInode.map(inodes.contains) == true
+    let ended = (own + GrantMirror(system).grants(of: uid)).filter {
+      $0.stage == .active && $0.lifetime.hasEnded(at: time, system)
     }
+    if ended.isEmpty { return [] }
+    var paths: Set<PathBytes> = []
+    for resource in resources {
+      var path = resource.path
+      while paths.insert(path).inserted { path = path.parent }
+    }
+    let inodes = Set(
+      paths.compactMap { try? system.examiner(of: $0)?.status(of: $0) }.map(InodeIdentity.init))
+    return ended.filter { $0.changedInode.map(inodes.contains) == true }
   }
 
   private func status(_ reports: [AccessReport]) -> ExitStatus {

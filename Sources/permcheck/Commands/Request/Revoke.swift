@@ -137,7 +137,8 @@ struct Revoke: AccessorCommand {
   private func selection(
     _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
   ) throws -> (UInt32?, (Grant) -> Bool) {
-    let names = try self.names.map { try named($0, accessors, journal, system) }
+    let given = try self.names.map { try named($0, accessors, journal, system) }
+    let names = try spellings(given, journal, system)
     let requests = requests.map(\.text)
     var uid: UInt32?
     if let user {
@@ -159,6 +160,25 @@ struct Revoke: AccessorCommand {
         return names.isEmpty || names.contains { grant.isNamed($0.accessor, $0.path) }
       }
     )
+  }
+
+  /// Returns the names, with those by which grants on the same files were asked for through links.
+  private func spellings(
+    _ names: [(accessor: String, path: PathBytes?)], _ journal: GrantJournal, _ system: LinuxSystem
+  ) throws -> [(accessor: String, path: PathBytes?)] {
+    func file(_ path: PathBytes) -> InodeIdentity? {
+      (try? system.examiner(of: path)?.status(of: path)).map(InodeIdentity.init)
+    }
+    // A journal that cannot be read is said where grants are undone.
+    let own = (try? journal.grants()) ?? []
+    let all = own + GrantMirror(system).grants(of: try system.credentials().user.real)
+    return names.flatMap { name in
+      guard let path = name.path, !all.contains(where: { $0.isNamed(name.accessor, path) }),
+        let named = file(path)
+      else { return [name] }
+      let asked = Set(all.lazy.filter { $0.accessor == name.accessor }.compactMap(\.path))
+      return [name] + asked.filter { file($0) == named }.map { (name.accessor, $0) }
+    }
   }
 
   /// Returns the accessor and the path of an argument.
