@@ -85,16 +85,22 @@ extension FactsReader {
   /// The beginnings of a program in which its headers and the path of its loader are looked for: mostly in the first.
   private static let programLengths = [1 << 16, 1 << 24]
 
+  /// Opens a program with O_PATH: by its name in its folder, or as a link of /proc led to it.
+  private func openProgram(_ index: Int, _ system: any System) throws(Errno) -> Descriptor {
+    if system.usesCallProcess { throw .EREMOTE }
+    if let known = seen.inodes[index].descriptor { return known }
+    guard let name = facts.name(of: index),
+      let start = seen.inodes[facts.inodes[index].parent].descriptor
+    else { throw .EREMOTE }
+    return try system.openat(start, name, [.path, .noFollow], mode: 0)
+  }
+
   /// Returns the format that the kernel itself sees, and the first bytes; nil if they cannot be read.
   private mutating func programFormat(_ index: Int) -> (format: ProgramFormat, head: [UInt8]?) {
-    let folder = facts.inodes[index].parent
     let system = systems[facts.inodes[index].mount]
-    guard let name = facts.name(of: index), let start = seen.inodes[folder].descriptor,
-      !system.usesCallProcess
-    else { return (.unreadable(.EREMOTE), nil) }
     do throws(Errno) {
-      let found = try system.openat(start, name, [.path, .noFollow], mode: 0)
-      defer { system.close(found) }
+      let found = try openProgram(index, system)
+      defer { if found != seen.inodes[index].descriptor { system.close(found) } }
       let status = try system.statx(found)
       guard status.kind == .regular, InodeIdentity(status) == seen.inodes[index].identity else {
         return (.unreadable(.ESTALE), nil)

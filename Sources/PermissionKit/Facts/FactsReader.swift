@@ -289,9 +289,10 @@ package struct FactsReader: ~Copyable {
     return index
   }
 
-  /// Adds the inode behind a descriptor to the facts; keeps the descriptor of a directory open.
+  /// Adds the inode behind a descriptor to the facts; keeps the descriptor of a directory open, and of a file that a link
+  /// of /proc jumps to, which need not have a path.
   private mutating func register(
-    _ descriptor: Descriptor, parent: Int?
+    _ descriptor: Descriptor, parent: Int?, isJump: Bool = false
   ) throws(Errno) -> Int {
     var keepsOpen = false
     defer { if !keepsOpen { system.close(descriptor) } }
@@ -333,7 +334,7 @@ package struct FactsReader: ~Copyable {
       facts.inodes.removeLast()
       throw .ETIMEDOUT
     }
-    keepsOpen = kind == .directory
+    keepsOpen = kind == .directory || isJump && kind == .regular
     seen.append(
       SeenInodes.Inode(
         identity: InodeIdentity(status), mount: status.mount,
@@ -414,7 +415,7 @@ package struct FactsReader: ~Copyable {
       throw .ETIMEDOUT
     }
     guard let descriptor = try? system.openat(directory, name, .path, mode: 0) else { return }
-    facts.inodes[link].jump = try? register(descriptor, parent: nil)
+    facts.inodes[link].jump = try? register(descriptor, parent: nil, isJump: true)
     if facts.inodes[link].jump != nil { facts.inodes[link].target = target }
     facts.inodes[link].isOwnLink = isOfOwnFolder(link)
   }

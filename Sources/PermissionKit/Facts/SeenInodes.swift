@@ -5,7 +5,7 @@ struct SeenInodes {
     let identity: InodeIdentity
     /// The mount id; the same inode on another mount is another element, with other flags.
     let mount: UInt64?
-    /// The descriptor of a directory, in which names can be looked up.
+    /// The descriptor of a directory, in which names can be looked up, or of a file that a link of /proc jumps to.
     let descriptor: Descriptor?
     var parentIsKnown: Bool
   }

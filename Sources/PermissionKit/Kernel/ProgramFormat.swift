@@ -6,8 +6,9 @@ package enum ProgramFormat: Hashable, Sendable {
   case script(PathBytes)
   /// An ELF program of this machine, with the path of its loader (PT_INTERP): load_elf_binary() of fs/binfmt_elf.c.
   case binary(loader: PathBytes?)
-  /// An ELF program of this machine whose loader cannot be read, because the file ends before (EIO).
-  case cut
+  /// An ELF program of this machine whose loader cannot be read: EIO because the file ends before, EINVAL because no file
+  /// goes so far.
+  case cut(Errno)
   /// A format that the kernel itself does not load (ENOEXEC).
   case other
   /// An ELF program of another machine, by its e_machine; nil if this machine's own is not known, or if binfmt_misc
@@ -85,8 +86,10 @@ package enum ProgramFormat: Hashable, Sendable {
       guard field(at, 4) == 3 else { continue }
       let (offset, length) = (field(at + 8, 8), field(at + 32, 8))
       guard (2...4096).contains(length) else { return .other }
-      guard offset >= 0, offset <= bytes.count, length <= bytes.count - offset else {
-        return isWhole ? .cut : .unreadable(.EFBIG)
+      // loff_t is signed: rw_verify_area().
+      if offset < 0 { return .cut(.EINVAL) }
+      guard offset <= bytes.count, length <= bytes.count - offset else {
+        return isWhole ? .cut(.EIO) : .unreadable(.EFBIG)
       }
       let path = bytes[offset..<(offset + length)]
       guard path.last == 0 else { return .other }
@@ -130,7 +133,7 @@ extension KernelCall {
         if depth > Self.mostInterpreters { throw refuse(.ELOOP, .manyInterpreters, current) }
       case .other, .foreign:
         throw refuse(.ENOEXEC, .noFormat, current)
-      case .cut: throw refuse(.EIO, .noFormat, current)
+      case .cut(let errno): throw refuse(errno, .noFormat, current)
       case .unreadable: throw undetermined(.unreadable, current)
       }
     }

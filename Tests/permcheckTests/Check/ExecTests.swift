@@ -279,4 +279,22 @@ struct ExecTests {
       """)
     #expect(outcome.output == "1\n", "\(outcome)")
   }
+
+  /// What has no path is read through the link of /proc; memfd_create(2) takes no write access that execve(2) would see.
+  @Test func `A program in memory and a loader beyond every file`() throws {
+    let outcome = try run(
+      """
+      /usr/bin/python3 -c "
+      import os, struct, time
+      b = bytearray(open('/bin/true', 'rb').read()); at, n = struct.unpack_from('<Q', b, 32)[0], struct.unpack_from('<H', b, 56)[0]
+      f = os.memfd_create('x'); os.write(f, b); os.fchmod(f, 0o755)
+      for o in range(at, at + 56 * n, 56):
+          if struct.unpack_from('<I', b, o)[0] == 3: struct.pack_into('<Q', b, o + 8, 1 << 63)
+      open('e', 'wb').write(b); os.chmod('e', 0o755); open('w', 'w').write(f'/proc/{os.getpid()}/fd/{f}'); time.sleep(20)" & H=$!; until [ -s w ]; do sleep .1; done
+      $(cat w); echo $?; $P explain "$(cat w)" --to exec | head -1 | grep -o 'exec granted'
+      ./e 2>&1 | grep -o 'Invalid argument'; $P explain ./e --to exec | head -1 | grep -o 'EINVAL'; kill $H; wait $H 2>/dev/null
+      """)
+    #expect(
+      outcome.output == "0\nexec granted\nInvalid argument\nEINVAL\n", "\(outcome)")
+  }
 }

@@ -158,8 +158,7 @@ struct BusyDevice: Cause {
     guard evidence.inspection.context.probe != .none,
       !facts.mounts[facts.inodes[index].mount].rules.mayKeepWaiting,
       system.status(ofProcess: system.getpid())?.seccomp == 0,
-      let place = try? system.openat(
-        .currentDirectory, facts.path(of: index), [.path, .noFollow], mode: 0)
+      let place = openProgram(index, evidence)
     else { return nil }
     defer { system.close(place) }
     guard (try? system.statx(place))?.kind == .regular,
@@ -175,6 +174,15 @@ struct BusyDevice: Cause {
     } catch {
       return error == .ETXTBSY ? true : nil
     }
+  }
+
+  private static func openProgram(_ index: Int, _ evidence: Evidence) -> Descriptor? {
+    let (facts, path, system) = (evidence.facts, evidence.ask.path, evidence.system)
+    // What a link of /proc leads to need not have a path.
+    let isJump = facts.target(of: path) == index && facts.inodes.contains { $0.jump == index }
+    return try? system.openat(
+      .currentDirectory, isJump ? path : facts.path(of: index),
+      isJump ? .path : [.path, .noFollow], mode: 0)
   }
 
   /// Asks the driver of a camera, through the machine's own node, whether a program captures.

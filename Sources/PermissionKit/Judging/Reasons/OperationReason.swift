@@ -54,7 +54,7 @@ struct OperationReason {
     if let (code, message) = text(inode, place) {
       return Reason(code, .proven, message, evidence: [finder.modeAndOwners(inode)])
     }
-    if decision.rule == .notADirectory, decision.step == .target {
+    if decision.rule == .notADirectory, decision.step == .target, name != "exec" {
       return Reason(
         .notPossible, .proven, "\(name) is for directories, and \(place) is none (\(errno))")
     }
