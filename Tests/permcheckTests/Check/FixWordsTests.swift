@@ -247,15 +247,16 @@ struct FixWordsTests {
       output == "  nsenter -t PID -m mount -o remount,bind,rw /mnt/m\nwritten\n", "\(output)")
   }
 
+  /// Each folder and file has a grant of its own.
   @Test func `An expired grant is reported once`() throws {
     let output = try run(
       """
       mkdir -m 700 d d/e
       permcheck request /mnt/d/e --need rx --user games --for 1s --yes >/dev/null 2>&1
       permcheck request /mnt/d/e --need rx --user games --for 1s --yes >/dev/null 2>&1
-      sleep 1.2; permcheck check /mnt/d/e --need rx --user games | grep -c EXPIRED
+      sleep 1.2; permcheck check /mnt/d/e --need rx --user games | grep EXPIRED | grep -o '/mnt/d[^ ]*'
       """)
-    #expect(output == "1\n", "\(output)")
+    #expect(output == "/mnt/d\n/mnt/d/e\n", "\(output)")
   }
 
   @Test func `A report contains the mistakes in declarations`() throws {

@@ -244,6 +244,7 @@ struct OwningGroupTests {
       """
       users 61001; cp /bin/true g; chmod 600 g; ln -s g l; "$0" request ./l --user ada --need r --yes -q
       "$0" revoke /mnt/g; "$0" request ./g --user ada --need r --yes -q
+      cp -a g h; mv h g; "$0" list --grants | grep -c 'ended:.*'
       rm g; "$0" list --grants | grep -o 'ended:.*'; "$0" list --grants --json | jq -r '.grants[].stage'; "$0" revoke --all -q 2>/dev/null
       mkdir -m 700 d; echo x >d/f; chmod 644 d/f; "$0" request d/f --user ada --need r --for 1s --yes -q 2>/dev/null; sleep 1.1
       "$0" check d/f --user ada --need r | grep -o 'EXPIRED.*'
@@ -252,6 +253,7 @@ struct OwningGroupTests {
       outcome.status == 0
         && outcome.output == """
           revoked  /mnt/l   /mnt/g   ACL entry user:ada:r--
+          0
           ended: the file was deleted
           deleted
           EXPIRED, still in place: /mnt/d   ACL entry user:ada:--x

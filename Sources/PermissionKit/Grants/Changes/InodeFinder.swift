@@ -2,8 +2,8 @@
 enum InodePlace {
   /// It is open, with O_PATH; it may have another path.
   case found(Descriptor)
-  /// The kernel shows that the inode no longer exists.
-  case deleted
+  /// The kernel shows that the inode no longer exists; its path may name another file.
+  case deleted(isReplaced: Bool)
   /// Unknown, for this reason.
   case missing(String)
 }
@@ -116,11 +116,13 @@ struct InodeFinder {
           "\(grant.path) is on an idmapped mount, which shows other users than have the access")
       }
       system.close(descriptor)
-      return isDeleted ? .deleted : .missing(words(grant, "now names another file", reason))
+      return isDeleted
+        ? .deleted(isReplaced: true) : .missing(words(grant, "now names another file", reason))
     } catch {
       let isGone = error == .ENOENT || error == .ENOTDIR
       let what = isGone ? "does not exist now" : "cannot be read (\(error))"
-      return isDeleted ? .deleted : .missing(words(grant, what, reason))
+      return isDeleted
+        ? .deleted(isReplaced: !isGone) : .missing(words(grant, what, reason))
     }
   }
 

@@ -72,7 +72,8 @@ package struct GrantLedger: Sendable {
   }
 
   /// Returns the open grants, oldest first, with what is seen of them now: `ended` are those whose access somebody else
-  /// removed, `deleted` those whose file is gone, `missing` those whose file is not found, `undoing` those that could not be ended.
+  /// removed, `deleted` those whose file is gone and no other in its place, `missing` those whose file is not found,
+  /// `undoing` those that could not be ended.
   func grantsNow(_ system: any System) -> [Grant] {
     var stages: [String: Grant.Stage] = [:]
     var finder = InodeFinder(system)
@@ -81,6 +82,7 @@ package struct GrantLedger: Sendable {
       guard let leases = leases(acl), let grant = leases.grants.first?.grant else { continue }
       let ids = leases.grants.map(\.id)
       switch finder.find(grant) {
+      case .deleted(isReplaced: true): continue
       case .deleted: for id in ids { stages[id] = .deleted }
       case .missing: for id in ids { stages[id] = .missing }
       case .found(let descriptor):
@@ -93,6 +95,7 @@ package struct GrantLedger: Sendable {
     for case let entry? in slots {
       guard let group = entry.owningGroup else { continue }
       switch finder.find(group.file) {
+      case .deleted(isReplaced: true): continue
       case .deleted: stages[entry.id] = .deleted
       case .missing: stages[entry.id] = .missing
       case .found(let descriptor):
