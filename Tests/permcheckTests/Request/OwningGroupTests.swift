@@ -243,20 +243,36 @@ struct OwningGroupTests {
     let outcome = try run(
       """
       users 61001; cp /bin/true g; chmod 600 g; ln -s g l; "$0" request ./l --user ada --need r --yes -q
-      "$0" revoke /mnt/g; "$0" request ./g --user ada --need r --yes -q
+      "$0" revoke /mnt/g 2>o; echo $?; permcheck() { "$0" "$@"; }; eval "$(sed 's/.*to end it: //' o)" | sed 's/ .*//'
+      "$0" request ./g --user ada --need r --yes -q
       cp -a g h; mv h g; "$0" list --grants | grep -c 'ended:.*'
       rm g; "$0" list --grants | grep -o 'ended:.*'; "$0" list --grants --json | jq -r '.grants[].stage'; "$0" revoke --all -q 2>/dev/null
       mkdir -m 700 d; echo x >d/f; chmod 644 d/f; "$0" request d/f --user ada --need r --for 1s --yes -q 2>/dev/null; sleep 1.1
       "$0" check d/f --user ada --need r | grep -o 'EXPIRED.*'
+      chmod 755 d; setfacl -x u:ada d; "$0" check d/f --user ada --need r | grep -c EXPIRED; "$0" revoke --all -q 2>/dev/null
+      cp /bin/true f; cp /bin/true h; chmod 600 f h; ln -s f t; "$0" request ./t --user ada --need r --yes -q
+      "$0" request ./f --user bob --need r --yes -q
+      ln -sfn h t; "$0" revoke /mnt/h 2>&1; "$0" revoke /mnt/f --user ada 2>&1 | sed 's/so it stays.*//'; "$0" revoke /mnt/f 2>&1 | sed 's/so it stays.*//'
+      rm t; "$0" revoke /mnt/f 2>&1 | grep -c 'ada.*so it stays'; getfacl -cp f | grep '^user:[^:]'
       """)
     #expect(
       outcome.status == 0
         && outcome.output == """
-          revoked  /mnt/l   /mnt/g   ACL entry user:ada:r--
+          nothing to revoke in /var/lib/permcheck/grants.jsonl
+          0
+          revoked
           0
           ended: the file was deleted
           deleted
           EXPIRED, still in place: /mnt/d   ACL entry user:ada:--x
+          0
+          nothing to revoke in /var/lib/permcheck/grants.jsonl
+          permcheck: warning: the access of ada to /mnt/f was asked for as /mnt/t, 
+          nothing to revoke in /var/lib/permcheck/grants.jsonl
+          permcheck: warning: the access of ada to /mnt/f was asked for as /mnt/t, 
+          revoked  path   /mnt/f   ACL entry user:bob:r--
+          1
+          user:ada:r--
 
           """,
       "\(outcome)")

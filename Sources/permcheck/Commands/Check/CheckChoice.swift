@@ -104,10 +104,18 @@ struct CheckChoice {
       let uid = reports.lazy.compactMap(\.subject).first?.credentials.user.fileSystem
     else { return [] }
     let time = system.realtime()
-    let own = (try? GrantJournal.standard(system).grants(of: uid)) ?? []
-    let ended = (own + GrantMirror(system).grants(of: uid)).filter {
-      $0.stage == .active && $0.lifetime.hasEnded(at: time, system)
+    func ended(_ grants: [Grant]) -> [Grant] {
+      grants.filter {
+        $0.uid == uid && $0.stage == .active && $0.lifetime.hasEnded(at: time, system)
+      }
     }
+    let journal = try? GrantJournal.standard(system)
+    var own = ended((try? journal?.grants(of: uid)) ?? [])
+    // Somebody else may have taken it back, or its file is gone.
+    if !own.isEmpty { own = ended((try? journal?.grantsNow().grants) ?? []) }
+    // Root's own journal is what the mirror shows.
+    let isRoot = (try? system.credentials().isRoot) == true
+    let ended = own + (isRoot ? [] : ended(GrantMirror(system).grants(of: uid)))
     if ended.isEmpty { return [] }
     var paths: Set<PathBytes> = []
     for resource in resources {

@@ -127,6 +127,10 @@ struct Revoke: AccessorCommand {
       result.open = outcome.missing
       try revoke(byRoot, console, system, &result)
     }
+    if !names.isEmpty {
+      let left = try journal.grants(of: uid).filter { !isSelected($0) }
+      warnOfOthers(left, console, result.users, system)
+    }
     // A missing grant is neither revoked nor certainly there.
     result.status = result.open.isEmpty && !isDamaged ? .authorized : .notDetermined
     console.print(try output.format(console).text(result))
@@ -137,8 +141,7 @@ struct Revoke: AccessorCommand {
   private func selection(
     _ accessors: Accessors, _ journal: GrantJournal, _ system: LinuxSystem
   ) throws -> (UInt32?, (Grant) -> Bool) {
-    let given = try self.names.map { try named($0, accessors, journal, system) }
-    let names = try spellings(given, journal, system)
+    let names = try self.names.map { try named($0, accessors, journal, system) }
     let requests = requests.map(\.text)
     var uid: UInt32?
     if let user {
@@ -162,22 +165,29 @@ struct Revoke: AccessorCommand {
     )
   }
 
-  /// Returns the names, with those by which grants on the same files were asked for through links.
-  private func spellings(
-    _ names: [(accessor: String, path: PathBytes?)], _ journal: GrantJournal, _ system: LinuxSystem
-  ) throws -> [(accessor: String, path: PathBytes?)] {
-    func file(_ path: PathBytes) -> InodeIdentity? {
-      (try? system.examiner(of: path)?.status(of: path)).map(InodeIdentity.init)
+  /// Says what is still given on the files of the names, because it was asked for by another name.
+  private func warnOfOthers(
+    _ grants: [Grant], _ console: Console, _ users: UserDatabase, _ system: LinuxSystem
+  ) {
+    // An argument of an accessor names its path behind the first `=`.
+    let paths = names.compactMap { name -> PathBytes? in
+      guard name.bytes.contains(where: { [0x2f, 0x3d].contains($0) }) else { return nil }
+      let parts = name.bytes.split(
+        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let path = PathBytes(Array(parts[parts.count - 1]))
+      return system.absolute(path) ?? path
     }
-    // A journal that cannot be read is said where grants are undone.
-    let own = (try? journal.grants()) ?? []
-    let all = own + GrantMirror(system).grants(of: try system.credentials().user.real)
-    return names.flatMap { name in
-      guard let path = name.path, !all.contains(where: { $0.isNamed(name.accessor, path) }),
-        let named = file(path)
-      else { return [name] }
-      let asked = Set(all.lazy.filter { $0.accessor == name.accessor }.compactMap(\.path))
-      return [name] + asked.filter { file($0) == named }.map { (name.accessor, $0) }
+    let inodes = Set(
+      paths.compactMap { try? system.examiner(of: $0)?.status(of: $0) }.map(InodeIdentity.init))
+    let others = grants.filter { grant in
+      grant.changedInode.map(inodes.contains) == true
+        || grant.changedPath.map { path in paths.contains { $0.isSpelledLike(path) } } == true
+    }
+    for grant in others.prefix(Self.mostNotes) {
+      let asked = grant.accessor == "path" ? grant.path?.description ?? grant.place : grant.asked
+      console.warn(
+        "the access of \(users.userName(grant.uid)) to \(Sanitizer.clean(grant.place)) was asked for as \(Sanitizer.clean(asked)), so it stays; to end it: \(Tool.name) revoke --request \(grant.request)"
+      )
     }
   }
 
